@@ -1,0 +1,109 @@
+// Whole multi-head attention and the encoder layer, as a share of the FMA peak of the same run.
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <ladon/ladon.hpp>
+
+#include "rounds.hpp"
+
+namespace {
+
+using namespace ladon;
+
+constexpr int rounds = 31;
+
+std::vector<float> random_numbers(std::size_t count, float deviation) {
+  static std::mt19937 generator(20260101);
+  std::normal_distribution<float> normal(0, deviation);
+  std::vector<float> numbers(count);
+  for (float& x : numbers) x = normal(generator);
+  return numbers;
+}
+
+// A linear map as initialisation leaves it: outputs of about unit size.
+struct Parameters {
+  std::vector<float> weight, bias;
+  Parameters(std::size_t out, std::size_t in)
+      : weight(random_numbers(out * in, 1 / std::sqrt(static_cast<float>(in)))), bias(random_numbers(out, 0.1f)) {}
+};
+
+// Flops that the result needs: 2 a multiply-add, projections of four matrices, scores and weighted sums; causal, half
+// of the latter two.
+double attention_flops(const Shape& s, bool causal) {
+  const double tokens = static_cast<double>(s.queries), model = static_cast<double>(s.model);
+  return 8 * tokens * model * model + (causal ? 2 : 4) * tokens * tokens * model;
+}
+
+template <Shape S, class Mask>
+void attention(benchmark::State& state) {
+  using Attention = MultiHeadAttention<S, Mask>;
+  const Parameters in(3 * S.model, S.model), out(S.model, S.model);
+  const std::vector<float> x = random_numbers(S.queries * S.model, 1);
+  std::vector<float> y(S.queries * S.model);
+  const auto workspace = std::make_unique<typename Attention::Workspace>();
+  const typename Attention::Weights weights{.in_proj = {in.weight.data(), in.bias.data()},
+                                            .out_proj = {out.weight.data(), out.bias.data()}};
+  bench::measure(state, attention_flops(S, std::is_same_v<Mask, mask::Causal>), [&] {
+    Attention::run(x.data(), weights, y.data(), *workspace);
+    benchmark::DoNotOptimize(y.data());
+  });
+}
+
+template <Shape S>
+void encoder_layer(benchmark::State& state) {
+  constexpr std::size_t hidden = 4 * S.model;
+  using Layer = EncoderLayer<S, Block{.feed_forward = hidden}>;
+  const Parameters in(3 * S.model, S.model), out(S.model, S.model), first(hidden, S.model), second(S.model, hidden);
+  const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f), x = random_numbers(S.queries * S.model, 1);
+  std::vector<float> y(S.queries * S.model);
+  const auto workspace = std::make_unique<typename Layer::Workspace>();
+  const typename Layer::Weights weights{
+      .attention = {.in_proj = {in.weight.data(), in.bias.data()}, .out_proj = {out.weight.data(), out.bias.data()}},
+      .linear1 = {first.weight.data(), first.bias.data()},
+      .linear2 = {second.weight.data(), second.bias.data()},
+      .norm1 = {ones.data(), zeros.data()},
+      .norm2 = {ones.data(), zeros.data()}};
+  const double feed_forward = 4.0 * S.queries * S.model * hidden;
+  bench::measure(state, attention_flops(S, false) + feed_forward, [&] {
+    Layer::run(x.data(), weights, y.data(), *workspace);
+    benchmark::DoNotOptimize(y.data());
+  });
+}
+
+void add(const std::string& name, void (*run)(benchmark::State&)) {
+  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(rounds)->Unit(benchmark::kMicrosecond);
+}
+
+template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
+void add_attention() {
+  constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
+  const std::string sizes = std::to_string(Tokens) + "," + std::to_string(Model) + "," + std::to_string(Heads);
+  add("attention/" + sizes + "/full", attention<shape, mask::None>);
+  add("attention/" + sizes + "/causal", attention<shape, mask::Causal>);
+}
+
+template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
+void add_encoder_layer() {
+  constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
+  add("encoder_layer/" + std::to_string(Tokens) + "," + std::to_string(Model) + "," + std::to_string(Heads) + "/full",
+      encoder_layer<shape>);
+}
+
+const bool registered = [] {
+  add_attention<16, 32, 4>();
+  add_attention<32, 64, 4>();
+  add_attention<64, 128, 4>();
+  add_attention<128, 384, 12>();
+  add_attention<128, 768, 12>();
+  add_attention<512, 256, 8>();
+  add_attention<1024, 512, 8>();
+  add_encoder_layer<64, 128, 4>();
+  add_encoder_layer<128, 384, 12>();
+  add_encoder_layer<128, 768, 12>();
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,37 @@
+// The ceiling that every figure is a share of: multiply-adds a second of one core, from registers alone.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include <ladon/simd/pack.hpp>
+
+namespace ladon::inline LADON_ABI::bench {
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// GFLOP/s of independent sums in registers, two flops a multiply-add and lane. Sums enough to hide the latency of an fma
+// (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2 the
+// "peak" comes out a third too low.
+LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
+  using Target = simd::Default;
+  using Pack = Target::Pack<Target::lanes>;
+  constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
+  Pack sum[sums];
+  volatile float seed = 0.9999f;  // unknown to the compiler, and a fixed point near 1: no overflow, no subnormals
+  for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(seed + 0.001f * static_cast<float>(i));
+  const Pack factor = Pack::broadcast(seed), term = Pack::broadcast(1 - seed);
+  const double start = now();
+  for (std::size_t k = 0; k < rounds; ++k) {
+    LADON_UNROLL for (std::size_t i = 0; i < sums; ++i) sum[i] = fma(sum[i], factor, term);
+  }
+  const double seconds = now() - start;
+  for (std::size_t i = 1; i < sums; ++i) sum[0] = sum[0] + sum[i];
+  volatile float sink = reduce_add(sum[0]);
+  (void)sink;
+  return 2.0 * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
+}
+
+}  // namespace ladon::inline LADON_ABI::bench

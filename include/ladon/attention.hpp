@@ -1,0 +1,118 @@
+// Attention of given queries, keys and values, without projections: softmax(scale Q K^T, masked) V for every head.
+// The layout is that of PyTorch's scaled_dot_product_attention for one batch: [heads][tokens][width].
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/attend.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/matrix.hpp>
+#include <ladon/score.hpp>
+#include <ladon/workspace.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// One head's scratch, and O^T of one panel of queries.
+template <Shape S, class Target>
+struct AttentionWorkspace {
+  using L = kernel::Layout<S, Target>;
+  HeadScratch<S, Target> scratch;
+  Panels<L::queries.width(), S.value_width, L::queries> out;
+};
+
+namespace kernel {
+
+template <Shape S, class Score, class Target, template <std::size_t> class PackOf>
+struct GivenHeads {
+  using L = Layout<S, Target>;
+  static constexpr Tiling q = L::queries, k = L::keys;
+  using Pack = PackOf<q.lanes>;
+  using KeyPack = PackOf<k.lanes>;
+
+  template <class Bound, class CaptureOf>
+  static constexpr void run(const float* queries, const float* keys, const float* values, float* out, Lengths lengths,
+                            const Bound& mask, AttentionWorkspace<S, Target>& workspace, CaptureOf capture_of) noexcept {
+    HeadScratch<S, Target>& scratch = workspace.scratch;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      to_panels<KeyPack, k, S.head_width>(keys + g * S.keys * S.head_width, lengths.keys, scratch.keys.data);
+      to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
+      const bool finite = !Bound::hides_keys ||
+                          all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
+      const Head head{scratch.keys.data, scratch.values.data, finite};
+      for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
+        attend_head(h, head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
+                    workspace, capture_of);
+      }
+    }
+  }
+
+ private:
+  template <class Bound, class CaptureOf>
+  static constexpr void attend_head(std::size_t h, const Head& head, const float* rows, float* out, Lengths lengths,
+                                    const Bound& mask, AttentionWorkspace<S, Target>& workspace,
+                                    CaptureOf capture_of) noexcept {
+    constexpr float scale = static_cast<float>(Score::scale(S) * score::log2_e);
+    float* const query = workspace.scratch.query.data;
+    for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
+        to_panels<Pack, q, S.head_width>(rows + queries.begin * S.head_width, queries.end - queries.begin, query);
+        for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
+          (Pack::load(query + i) * Pack::broadcast(scale)).store(query + i);
+        }
+        attend<S, Target, Pack, Packs>(head, query, queries, mask, workspace.scratch.scores.data, workspace.out.data,
+                                       capture_of(h, queries));
+        from_panels<Pack, q, S.value_width>(workspace.out.data, queries.end - queries.begin,
+                                      out + queries.begin * S.value_width);
+      }
+    });
+  }
+};
+
+}  // namespace kernel
+
+// run() computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width]
+// and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
+// their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
+template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled, class Target = simd::Default>
+struct Attention {
+  static_assert(valid<ShapeGiven>());
+  static constexpr Shape shape = ShapeGiven.complete();
+
+  using Options = RunOptions<Mask>;
+  using Map = AttentionMap<shape>;
+  using Workspace = AttentionWorkspace<shape, Target>;
+  using Queries = Tensor<const float, shape.heads, shape.queries, shape.head_width>;
+  using Keys = Tensor<const float, shape.kv_heads, shape.keys, shape.head_width>;
+  using Values = Tensor<const float, shape.kv_heads, shape.keys, shape.value_width>;
+  using Output = Tensor<float, shape.heads, shape.queries, shape.value_width>;
+
+  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace,
+                            const Options& options = {}) noexcept {
+    run_capturing(q, k, v, out, workspace, options, kernel::CaptureNothing{});
+  }
+  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options,
+                            Map attention) noexcept {
+    run_capturing(q, k, v, out, workspace, options, kernel::CaptureMap<shape>{attention.data});
+  }
+
+ private:
+  template <class CaptureOf>
+  static constexpr void run_capturing(Queries q, Keys k, Values v, Output out, Workspace& workspace,
+                                      const Options& options, CaptureOf capture_of) noexcept {
+    const Lengths lengths = options.lengths(shape);
+    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
+    const auto bound = Mask::bind(shape, lengths, options.mask);
+    if (std::is_constant_evaluated()) {
+      kernel::GivenHeads<shape, Score, Target, simd::ArrayPack>::run(q.data, k.data, v.data, out.data, lengths, bound,
+                                                                     workspace, capture_of);
+    } else {
+      kernel::GivenHeads<shape, Score, Target, Target::template Pack>::run(q.data, k.data, v.data, out.data, lengths,
+                                                                           bound, workspace, capture_of);
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,85 @@
+// A stack of encoder layers: into panels once, every layer in place, out of panels once.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/encoder_layer.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// Whether one more LayerNorm follows the last layer, as pre-LN stacks have it.
+enum class FinalNorm { without, with };
+
+template <std::size_t Layers, class Layer, std::size_t Model, FinalNorm F>
+struct EncoderWeights {
+  std::array<Layer, Layers> layers;
+};
+template <std::size_t Layers, class Layer, std::size_t Model>
+struct EncoderWeights<Layers, Layer, Model, FinalNorm::with> {
+  std::array<Layer, Layers> layers;
+  Norm<Model> norm;
+};
+
+// Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others out:
+// every layer before it needs them as keys of the next.
+template <std::size_t Layers, Shape ShapeGiven, Block B, mask::Policy Mask = mask::None,
+          FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
+          class Target = simd::Default>
+struct Encoder {
+  using Layer = EncoderLayer<ShapeGiven, B, Mask, Layout, Score, Target>;
+  static constexpr Shape shape = Layer::shape;
+  static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
+
+  using Weights = EncoderWeights<Layers, typename Layer::Weights, shape.model, Final>;
+  using Workspace = typename Layer::Workspace;
+  using Options = typename Layer::Options;
+  using Input = typename Layer::Input;
+  using Output = typename Layer::Output;
+  using Maps = std::array<float*, Layers>;  // a map [heads][queries][keys] a layer, null where none is wanted
+
+  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options = {}) noexcept {
+    run_capturing(x, weights, y, workspace, options, [](std::size_t, auto layer) { layer(kernel::CaptureNothing{}); });
+  }
+  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
+                            const Maps& attention) noexcept {
+    run_capturing(x, weights, y, workspace, options, [&](std::size_t i, auto layer) {
+      if (attention[i] != nullptr) {
+        layer(kernel::CaptureMap<shape>{attention[i]});
+      } else {
+        layer(kernel::CaptureNothing{});
+      }
+    });
+  }
+
+ private:
+  // with_capture(i, layer) calls layer with what captures the attention of layer i.
+  template <class WithCapture>
+  static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
+                                      const Options& options, WithCapture with_capture) noexcept {
+    const Lengths lengths = options.lengths(shape);
+    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
+    const Lengths inner{lengths.queries > lengths.keys ? lengths.queries : lengths.keys, lengths.keys};
+    float* const panels = workspace.attention.x.data;
+    const auto stack = [&]<class Steps>(Steps) {
+      Steps::Attention::queries_in(x.data, inner.queries, panels);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        const Lengths active = i + 1 < Layers ? inner : lengths;
+        const auto bound = Mask::bind(shape, active, options.mask);
+        with_capture(i, [&](auto capture) { Steps::run(weights.layers[i], active, bound, workspace, capture); });
+      }
+      if constexpr (Final == FinalNorm::with) Steps::norm_all(weights.norm, panels, lengths.queries, panels);
+      Steps::Attention::queries_out(panels, lengths.queries, y.data);
+    };
+    if (std::is_constant_evaluated()) {
+      stack(kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, simd::ArrayPack>{});
+    } else {
+      stack(kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, Target::template Pack>{});
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,65 @@
+// Project: out panel = finish(W * in panel + bias), for some rows of W and any number of panels.
+//
+//     W     [rows][inner], read where it lies in the checkpoint: WeightRows says with which strides
+//     in    [panels][inner][width]
+//     finish(panel, row, pack, sum) stores: one of the small types below
+//
+// Rows outside, panels inside: the few rows of W that a tile needs stay in the nearest cache while every panel passes.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/activation.hpp>
+#include <ladon/kernel/tile.hpp>
+#include <ladon/matrix.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Rows, std::size_t Inner,
+          std::size_t RowStride, std::size_t InnerStride, class Finish>
+constexpr void project(WeightRows<RowStride, InnerStride> w, const float* in, std::size_t panels,
+                       Finish finish) noexcept {
+  for_row_tiles<Rows, MaxRows>([&]<std::size_t R>(std::size_t first) {
+    for (std::size_t p = 0; p < panels; ++p) {
+      Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t) { return Pack::broadcast(w.bias[first + r]); });
+      tile.template accumulate<RowStride, InnerStride, Width>(Inner, w.weight + first * RowStride,
+                                                              in + p * Inner * Width);
+      tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
+    }
+  });
+}
+
+// out = scale * sum: queries take the scale of the scores here, once, instead of every score.
+template <std::size_t Width>
+struct StoreScaled {
+  float* out;
+  std::size_t panel_stride;
+  float scale;
+  template <class Pack>
+  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
+    (sum * Pack::broadcast(scale)).store(out + p * panel_stride + row * Width + v * Pack::lanes);
+  }
+};
+
+// out = f(sum)
+template <std::size_t Width, Activation F>
+struct StoreActivated {
+  float* out;
+  template <class Pack>
+  LADON_INLINE constexpr void operator()(std::size_t, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
+    activate<F>(sum).store(out + row * Width + v * Pack::lanes);
+  }
+};
+
+// out += sum: the residual connection, in place.
+template <std::size_t Width>
+struct AddTo {
+  float* out;
+  template <class Pack>
+  LADON_INLINE constexpr void operator()(std::size_t, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
+    float* const at = out + row * Width + v * Pack::lanes;
+    (Pack::load(at) + sum).store(at);
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::kernel

@@ -1,0 +1,62 @@
+// THE micro-kernel: rows x packs sums in registers, the inner index outermost.
+//
+//     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
+//
+// a(r, k) = a[r * RowStride + k * InnerStride] is broadcast, read where it lies; panel rows are Width floats apart and
+// aligned to a pack. Edges are the caller's: a tile is always full, a narrower one is another instantiation.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/simd/pack.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+template <class Pack, std::size_t Rows, std::size_t Packs>
+struct Tile {
+  Pack sum[Rows][Packs];
+
+  template <class Start>
+  LADON_INLINE constexpr explicit Tile(Start start) noexcept {
+    LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = start(r, v);
+    }
+  }
+
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
+  LADON_INLINE constexpr void accumulate(std::size_t inner, const float* LADON_RESTRICT a,
+                                         const float* LADON_RESTRICT panel) noexcept {
+    for (std::size_t k = 0; k < inner; ++k) {
+      Pack b[Packs];
+      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
+      LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+        const Pack broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
+        LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
+      }
+    }
+  }
+
+  // finish(row, pack, sum) takes each finished sum.
+  template <class Finish>
+  LADON_INLINE constexpr void finish(Finish finish) const noexcept {
+    LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
+    }
+  }
+};
+
+// Cuts Rows into tiles of at most MaxRows, as even as can be (64 = 4 x 11 + 2 x 10, not 5 x 12 + 4: a short tile
+// leaves registers idle): calls tile.operator()<R>(first_row).
+template <std::size_t Rows, std::size_t MaxRows, class F>
+LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
+  constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;
+  constexpr std::size_t low = Rows / tiles;
+  constexpr std::size_t taller = Rows % tiles;
+  std::size_t row = 0;
+  if constexpr (taller > 0) {
+    for (; row < taller * (low + 1); row += low + 1) tile.template operator()<low + 1>(row);
+  }
+  for (; row < Rows; row += low) tile.template operator()<low>(row);
+}
+
+}  // namespace ladon::inline LADON_ABI::kernel

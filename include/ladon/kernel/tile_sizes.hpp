@@ -1,0 +1,49 @@
+// The table of tile sizes: how many tokens stand side by side in a panel, and how many rows of the broadcast operand
+// a tile holds in registers at once.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/simd/pack.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+// A panel is lanes * packs tokens wide; a tile is rows x packs accumulators.
+struct Tiling {
+  std::size_t lanes;
+  std::size_t packs;
+  std::size_t rows;
+
+  constexpr std::size_t width() const noexcept { return lanes * packs; }
+  constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
+  // The last panel of some tokens may need fewer packs than the others.
+  constexpr std::size_t last_packs(std::size_t tokens) const noexcept {
+    const std::size_t rest = tokens % width();
+    return rest == 0 ? packs : (rest + lanes - 1) / lanes;
+  }
+};
+
+// The narrowest register that holds all the tokens, or the widest there is.
+template <class Target, std::size_t Lanes = Target::lanes>
+constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
+  if constexpr (Lanes > 1) {
+    if constexpr (Target::template has<Lanes / 2>) {
+      if (tokens <= Lanes / 2) return lanes_for<Target, Lanes / 2>(tokens);
+    }
+  }
+  return Lanes;
+}
+
+template <class Target>
+constexpr Tiling tiling(std::size_t tokens) noexcept {
+  const std::size_t lanes = lanes_for<Target>(tokens);
+  const bool one_pack = tokens <= lanes;
+  if (Target::lanes == 1) return {1, 4, 4};
+  if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12};
+  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6};
+}
+
+// Keys that are scored, made into probabilities and used up before the next ones: bounds the workspace of a long row.
+inline constexpr std::size_t key_block = 512;
+
+}  // namespace ladon::inline LADON_ABI::kernel

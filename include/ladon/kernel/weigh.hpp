@@ -1,0 +1,80 @@
+// Weigh: O^T[value][query] = sum over keys of V^T[value][key] P^T[key][query], for a range of keys and one panel of
+// queries; over the blocks of a long row it goes on where the block before left off.
+//
+//     values  [panels][value width][KeyWidth]     broadcast
+//     p       [keys of the range][QueryWidth]
+//     out     [value width][QueryWidth]
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/tile.hpp>
+#include <ladon/mask.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+// What happens to the sums of the blocks before this one, and to the new sums as they are stored.
+template <class Pack, std::size_t Packs>
+struct Rescale {
+  bool first;  // nothing was summed before
+  const Pack (&before)[Packs];
+  const Pack (&after)[Packs];
+};
+
+template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
+          std::size_t ValueWidth>
+constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
+                     float* out) noexcept {
+  for_row_tiles<ValueWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
+    float* const sums = out + row * QueryWidth;
+    Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t v) {
+      return rescale.first ? Pack::broadcast(0.0f) : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
+    });
+    for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
+      const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
+      tile.template accumulate<KeyWidth, 1, QueryWidth>(keys, values + base * ValueWidth + row * KeyWidth,
+                                                        p + (base - range.begin) * QueryWidth);
+    }
+    tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
+      (sum * rescale.after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
+    });
+  });
+}
+
+// The same where some V is infinite or NaN and some query may not see it. There 0 * V is NaN, so a sum takes a key up
+// only where its query may see that key. Rare, hence written for size: one row at a time, in the same order of keys.
+template <class Pack, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth, std::size_t ValueWidth,
+          class MaySee>
+LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, Range range,
+                                             Rescale<Pack, Packs> rescale, MaySee may_see, float* out) noexcept {
+  for (std::size_t row = 0; row < ValueWidth; ++row) {
+    for (std::size_t v = 0; v < Packs; ++v) {
+      float* const at = out + row * QueryWidth + v * Pack::lanes;
+      Pack sum = rescale.first ? Pack::broadcast(0.0f) : Pack::load(at) * rescale.before[v];
+      for (std::size_t key = range.begin; key < range.end; ++key) {
+        const float value = values[(key / KeyWidth * ValueWidth + row) * KeyWidth + key % KeyWidth];
+        const Pack weight = Pack::load(p + (key - range.begin) * QueryWidth + v * Pack::lanes);
+        sum = select(may_see(v, key), fma(Pack::broadcast(value), weight, sum), sum);
+      }
+      (sum * rescale.after[v]).store(at);
+    }
+  }
+}
+
+// Whether no value of the first `keys` keys is infinite or NaN: x * 0 is 0 only for finite x.
+template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
+constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
+  Pack zeros = Pack::broadcast(0.0f);
+  for (std::size_t base = 0; base < keys; base += KeyWidth) {
+    const std::size_t used = keys - base < KeyWidth ? keys - base : KeyWidth;
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      const float* const from = values + base * ValueWidth + row * KeyWidth;
+      for (std::size_t i = 0; i < used; i += Pack::lanes) {
+        zeros = fma(Pack::load(from + i), Pack::broadcast(0.0f), zeros);
+      }
+    }
+  }
+  return reduce_add(zeros) == 0.0f;
+}
+
+}  // namespace ladon::inline LADON_ABI::kernel

@@ -1,0 +1,13 @@
+// Ladon: masked multi-head attention and the transformer layers around it, with every size a template argument.
+#pragma once
+
+#include <ladon/attention.hpp>
+#include <ladon/encoder.hpp>
+#include <ladon/encoder_layer.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/matrix.hpp>
+#include <ladon/multi_head_attention.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/weights.hpp>
+#include <ladon/workspace.hpp>

@@ -1,0 +1,89 @@
+// Panels: activations with tokens in the lanes.
+//
+//     row-major  [tokens][features]               the caller's
+//     panels     [panels][features][width]        ours: `width` tokens side by side, so that a feature of all of them is
+//                                                 one load, and no sum over features or keys ever crosses lanes
+//
+// A last panel that is not full is padded with zeros, which stay in their own lanes and are never stored.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/tile_sizes.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// Storage for the panels of Tokens tokens.
+template <std::size_t Tokens, std::size_t Features, kernel::Tiling T>
+struct alignas(64) Panels {
+  static constexpr std::size_t stride = Features * T.width();  // from a panel to the next
+  float data[T.panels(Tokens) * stride];
+
+  constexpr float* panel(std::size_t p) noexcept { return data + p * stride; }
+  constexpr const float* panel(std::size_t p) const noexcept { return data + p * stride; }
+};
+
+// Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
+// of the shape where that takes fewer packs. Only panels that hold one of the first `active` tokens are visited.
+template <kernel::Tiling T, std::size_t Tokens, class F>
+LADON_INLINE constexpr void for_panels(std::size_t active, F f) noexcept {
+  constexpr std::size_t panels = T.panels(Tokens);
+  constexpr bool all_whole = T.last_packs(Tokens) == T.packs;
+  constexpr std::size_t whole = all_whole ? panels : panels - 1;
+  const std::size_t needed = T.panels(active);
+  if constexpr (whole > 0) f.template operator()<T.packs>(std::size_t(0), needed < whole ? needed : whole);
+  if constexpr (!all_whole) {
+    if (needed == panels) f.template operator()<T.last_packs(Tokens)>(whole, std::size_t(1));
+  }
+}
+
+// Row-major rows [tokens][Features] into panels: squares of lanes x lanes, turned in registers.
+template <class Pack, kernel::Tiling T, std::size_t Features>
+constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) noexcept {
+  constexpr std::size_t lanes = Pack::lanes;
+  for (std::size_t t = 0; t < T.panels(tokens) * T.width(); t += lanes) {
+    float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
+    for (std::size_t i = 0; i < Features; i += lanes) {
+      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      Pack square[lanes];
+      LADON_UNROLL for (std::size_t r = 0; r < lanes; ++r) {
+        const float* const from = rows + (t + r) * Features + i;
+        square[r] = t + r >= tokens  ? Pack::broadcast(0.0f)
+                    : count == lanes ? Pack::load(from)
+                                     : Pack::load_partial(from, count);
+      }
+      Pack::transpose(square);
+      LADON_UNROLL for (std::size_t c = 0; c < lanes; ++c) {
+        if (c < count) square[c].store(panel + (i + c) * T.width());
+      }
+    }
+  }
+}
+
+// Panels to row-major rows; lanes that hold no token are not stored.
+template <class Pack, kernel::Tiling T, std::size_t Features>
+constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
+  constexpr std::size_t lanes = Pack::lanes;
+  for (std::size_t t = 0; t < tokens; t += lanes) {
+    const float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
+    for (std::size_t i = 0; i < Features; i += lanes) {
+      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      Pack square[lanes];
+      LADON_UNROLL for (std::size_t c = 0; c < lanes; ++c) {
+        square[c] = c < count ? Pack::load(panel + (i + c) * T.width()) : Pack::broadcast(0.0f);
+      }
+      Pack::transpose(square);
+      LADON_UNROLL for (std::size_t r = 0; r < lanes; ++r) {
+        float* const to = rows + (t + r) * Features + i;
+        if (t + r >= tokens) continue;
+        if (count == lanes) {
+          square[r].store(to);
+        } else {
+          square[r].store_partial(to, count);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,78 @@
+// The sizes of one attention, as a template argument, and the lengths that only a run knows.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/simd/compiler.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// "As much as the shape has": the default of every length that a run may shorten.
+inline constexpr std::size_t all = static_cast<std::size_t>(-1);
+
+// Sizes of multi-head attention, in the names of "Attention Is All You Need" (arXiv 1706.03762). Zero stands for the
+// usual: keys as many as queries, a head as wide as model / heads, values as wide as keys, every head with keys and
+// values of its own.
+struct Shape {
+  std::size_t queries = 0;
+  std::size_t keys = 0;
+  std::size_t model = 0;
+  std::size_t heads = 1;
+  std::size_t kv_heads = 0;     // grouped heads: head h uses keys and values h / (heads / kv_heads)
+  std::size_t head_width = 0;   // of a query and a key, d_k
+  std::size_t value_width = 0;  // d_v
+
+  // The same shape with every zero replaced by what it stands for.
+  constexpr Shape complete() const noexcept {
+    Shape full = *this;
+    if (full.keys == 0) full.keys = queries;
+    if (full.kv_heads == 0) full.kv_heads = heads;
+    if (full.head_width == 0 && heads != 0) full.head_width = model / heads;
+    if (full.value_width == 0) full.value_width = full.head_width;
+    return full;
+  }
+  constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
+  constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
+  constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
+  constexpr std::size_t concat_width() const noexcept { return heads * value_width; }
+  constexpr std::size_t heads_per_group() const noexcept { return heads / kv_heads; }
+};
+
+// Fails to compile with the rule that S breaks; the compiler prints the numbers beside it.
+template <Shape S>
+constexpr bool valid() noexcept {
+  constexpr Shape full = S.complete();
+  static_assert(S.queries > 0, "ladon: a shape needs at least one query");
+  static_assert(S.heads > 0, "ladon: a shape needs at least one head");
+  static_assert(S.model > 0, "ladon: a shape needs a model width");
+  static_assert(S.heads == 0 || S.head_width != 0 || S.model % S.heads == 0,
+                "ladon: heads must divide the model width, or head_width must say how wide a head is");
+  static_assert(full.kv_heads == 0 || S.heads % full.kv_heads == 0, "ladon: kv_heads must divide heads");
+  static_assert(full.queries < (1u << 24) && full.keys < (1u << 24),
+                "ladon: positions are compared as float, so there may be at most 2^24 of them");
+  return true;
+}
+
+// Tokens that take part in one run. Rows of x and y beyond `queries` are neither read nor written.
+struct Lengths {
+  std::size_t queries;
+  std::size_t keys;
+};
+
+// What a caller may say at run time. Precondition: no length exceeds the shape's (checked where NDEBUG is not set).
+template <class Mask>
+struct RunOptions {
+  std::size_t tokens = all;   // both lengths, in self-attention
+  std::size_t queries = all;  // rows of x that ask; overrides tokens
+  std::size_t keys = all;     // tokens that may be seen; overrides tokens
+  typename Mask::Data mask{};
+
+  constexpr Lengths lengths(const Shape& shape) const noexcept {
+    const auto pick = [&](std::size_t own, std::size_t capacity) {
+      return own != all ? own : tokens != all ? tokens : capacity;
+    };
+    return {pick(queries, shape.queries), pick(keys, shape.keys)};
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI

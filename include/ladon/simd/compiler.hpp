@@ -1,0 +1,56 @@
+// What differs between compilers, and the name of the instruction set this translation unit is compiled for.
+#pragma once
+
+#if defined(__GNUC__) || defined(__clang__)
+#define LADON_INLINE inline __attribute__((always_inline))
+#define LADON_NOINLINE __attribute__((noinline))
+#define LADON_RESTRICT __restrict
+#else
+#define LADON_INLINE inline
+#define LADON_NOINLINE
+#define LADON_RESTRICT
+#endif
+
+// Loops over the accumulators of a tile must vanish: an array that is indexed by a variable lives in memory.
+#if defined(__clang__)
+#define LADON_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define LADON_UNROLL _Pragma("GCC unroll 64")
+#else
+#define LADON_UNROLL
+#endif
+
+// -ffast-math gives up the very rules that masks stand on: -inf, NaN, and the order of a sum.
+#if defined(__FAST_MATH__)
+#error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
+#endif
+
+// Code for different instruction sets must not share symbol names: the linker would keep one of them, and an
+// AVX-512 function would run on an SSE2 machine. So everything lives in an inline namespace named for the target.
+#if !defined(LADON_ABI)
+#if defined(LADON_ARRAY_LANES)
+#define LADON_ABI_JOIN(lanes) array_##lanes
+#define LADON_ABI_NAME(lanes) LADON_ABI_JOIN(lanes)
+#define LADON_ABI LADON_ABI_NAME(LADON_ARRAY_LANES)
+#elif defined(__AVX512F__) && defined(__AVX512DQ__)
+#define LADON_ABI avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define LADON_ABI avx2_fma
+#elif defined(__AVX__)
+#define LADON_ABI avx
+#elif defined(__SSE4_1__)
+#define LADON_ABI sse4
+#elif defined(__SSE2__)
+#define LADON_ABI sse2
+#elif defined(__aarch64__)
+#define LADON_ABI neon64
+#elif defined(__ARM_NEON)
+#define LADON_ABI neon
+#elif defined(__wasm_relaxed_simd__)
+#define LADON_ABI wasm_relaxed
+#elif defined(__wasm_simd128__)
+#define LADON_ABI wasm_simd
+#else
+#define LADON_ABI scalar
+#endif
+#endif

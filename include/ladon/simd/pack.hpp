@@ -1,0 +1,58 @@
+// The seam: everything above sees a target as a type that says how many lanes its registers hold, how many registers
+// there are, and which pack computes with N of those lanes.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/simd/compiler.hpp>
+#include <ladon/simd/pack_array.hpp>
+
+// Vectors by xsimd where the compiler's target has a SIMD set that xsimd knows and xsimd is there; plain arrays
+// otherwise, or where LADON_ARRAY_LANES asks for them.
+#if !defined(LADON_ARRAY_LANES) && __has_include(<xsimd/xsimd.hpp>) && \
+    (defined(__SSE2__) || defined(_M_X64) || defined(__ARM_NEON) || defined(__wasm_simd128__))
+#define LADON_HAS_XSIMD 1
+#include <ladon/simd/pack_xsimd.hpp>
+#else
+#define LADON_HAS_XSIMD 0
+#endif
+
+namespace ladon::inline LADON_ABI::simd {
+
+// Plain arrays of at most Lanes floats. Registers are those of a Cortex-M's FPU, which the compiler fills itself.
+template <std::size_t Lanes>
+struct Array {
+  static constexpr std::size_t lanes = Lanes;
+  static constexpr std::size_t registers = 32;
+  template <std::size_t N>
+  static constexpr bool has = N <= Lanes;
+  template <std::size_t N>
+  using Pack = ArrayPack<N>;
+};
+
+#if LADON_HAS_XSIMD
+struct Vector {
+  static constexpr std::size_t lanes = xsimd::batch<float>::size;
+#if defined(__AVX512F__) || defined(__aarch64__)
+  static constexpr std::size_t registers = 32;
+#else
+  static constexpr std::size_t registers = 16;
+#endif
+  template <std::size_t N>
+  static constexpr bool has = has_register<N>;
+  template <std::size_t N>
+  using Pack = XsimdPack<N>;
+};
+using Default = Vector;
+#elif defined(LADON_ARRAY_LANES)
+using Default = Array<LADON_ARRAY_LANES>;
+#else
+using Default = Array<1>;
+#endif
+
+// The pack of N floats of the default target.
+template <class T, std::size_t N>
+  requires(std::is_same_v<T, float>)
+using Pack = typename Default::template Pack<N>;
+
+}  // namespace ladon::inline LADON_ABI::simd

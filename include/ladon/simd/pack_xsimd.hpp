@@ -1,0 +1,203 @@
+// A pack of lanes in one vector register, over xsimd 8.1 to 14. The only file that includes xsimd; where xsimd lacks
+// an instruction of the target (or takes several for one), the intrinsic stands here and nowhere else.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+// GCC 12 and older take the undefined source operand of its own AVX-512 intrinsics for a mistake (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <xsimd/xsimd.hpp>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include <ladon/simd/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::simd {
+
+// Whether the target has a register of N floats.
+template <std::size_t N>
+inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
+
+template <std::size_t N>
+struct XsimdPack {
+  static_assert(has_register<N>, "ladon: the target has no vector register of this many floats");
+  using Batch = xsimd::make_sized_batch_t<float, N>;
+  using Mask = typename Batch::batch_bool_type;
+  static constexpr std::size_t lanes = N;
+  Batch batch;
+
+  XsimdPack() = default;
+  LADON_INLINE XsimdPack(const Batch& b) noexcept : batch(b) {}
+
+  static LADON_INLINE XsimdPack broadcast(float x) noexcept { return Batch(x); }
+  static LADON_INLINE XsimdPack lane_index() noexcept {
+    alignas(64) static constexpr float index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static_assert(N <= 16);
+    return Batch::load_aligned(index);
+  }
+  // A mask that is the same in every lane.
+  static LADON_INLINE Mask every_lane(bool value) noexcept { return Mask(value); }
+  static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
+  static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from));
+#endif
+    alignas(64) float lane[N] = {};
+    for (std::size_t i = 0; i < n; ++i) lane[i] = from[i];
+    return Batch::load_aligned(lane);
+  }
+  LADON_INLINE void store(float* to) const noexcept { batch.store_unaligned(to); }
+  LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), batch);
+#endif
+    alignas(64) float lane[N];
+    batch.store_aligned(lane);
+    for (std::size_t i = 0; i < n; ++i) to[i] = lane[i];
+  }
+
+  friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
+  friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
+  friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
+  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch / b.batch; }
+
+  // xsimd leaves the fma to the compiler's contraction (which is off here) for sixteen lanes in 8.1, and for four on an
+  // AVX2 machine, which it takes for SSE4: so x86's are written out.
+  friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
+#if defined(__FMA__)
+    if constexpr (N == 4) return Batch(_mm_fmadd_ps(a.batch, b.batch, c.batch));
+    if constexpr (N == 8) return Batch(_mm256_fmadd_ps(a.batch, b.batch, c.batch));
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
+#endif
+#elif defined(__wasm_relaxed_simd__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
+#endif
+    return xsimd::fma(a.batch, b.batch, c.batch);
+  }
+  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept { return xsimd::sqrt(a.batch); }
+
+  // A NaN in b stays: x86 takes the second operand then, Arm any NaN.
+  friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::max(a.batch, b.batch);
+  }
+  friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::min(a.batch, b.batch);
+  }
+  friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch < b.batch; }
+  friend LADON_INLINE Mask operator<=(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch <= b.batch; }
+  friend LADON_INLINE Mask operator==(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch == b.batch; }
+  friend LADON_INLINE XsimdPack select(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::select(where, a.batch, b.batch);
+  }
+
+  // The magnitude of a with the sign of b.
+  friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::bitwise_or(xsimd::abs(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f)));
+  }
+  // The bits of a, 23 to the left: the low byte of the significand becomes the exponent of a power of two.
+  friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
+    return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
+  }
+
+  // Lane j of row i becomes lane i of row j. xsimd has this since 11 and by full-width zips, which take twice the
+  // instructions: here 4 x 4 blocks turn inside their 128 bits, then the blocks change places.
+  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept {
+    static_assert(N == 4 || N == 8 || N == 16);
+    LADON_UNROLL for (std::size_t i = 0; i < N; i += 4) {
+      const Batch a = shuffle<0, 4, 1, 5>(row[i], row[i + 1]), b = shuffle<0, 4, 1, 5>(row[i + 2], row[i + 3]);
+      const Batch c = shuffle<2, 6, 3, 7>(row[i], row[i + 1]), d = shuffle<2, 6, 3, 7>(row[i + 2], row[i + 3]);
+      row[i] = shuffle<0, 1, 4, 5>(a, b);
+      row[i + 1] = shuffle<2, 3, 6, 7>(a, b);
+      row[i + 2] = shuffle<0, 1, 4, 5>(c, d);
+      row[i + 3] = shuffle<2, 3, 6, 7>(c, d);
+    }
+    if constexpr (N == 8) {
+      LADON_UNROLL for (std::size_t c = 0; c < 4; ++c) {
+        const XsimdPack a = row[c], b = row[c + 4];
+        row[c] = quarters<0, 0>(a, b);
+        row[c + 4] = quarters<1, 1>(a, b);
+      }
+    } else if constexpr (N == 16) {
+      LADON_UNROLL for (std::size_t c = 0; c < 4; ++c) {
+        const XsimdPack a = quarters<0, 2>(row[c], row[c + 4]), b = quarters<0, 2>(row[c + 8], row[c + 12]);
+        const XsimdPack d = quarters<1, 3>(row[c], row[c + 4]), e = quarters<1, 3>(row[c + 8], row[c + 12]);
+        row[c] = quarters<0, 2>(a, b);
+        row[c + 8] = quarters<1, 3>(a, b);
+        row[c + 4] = quarters<0, 2>(d, e);
+        row[c + 12] = quarters<1, 3>(d, e);
+      }
+    }
+  }
+
+  // xsimd names the target type of this cast as an element since 9, as a batch before.
+  template <class To, class From>
+  static LADON_INLINE auto cast_bits(const From& from) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::bitwise_cast<To>(from);
+#else
+    return xsimd::bitwise_cast<xsimd::batch<To, typename Batch::arch_type>>(from);
+#endif
+  }
+
+  friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::reduce_add(a.batch);
+#else
+    return xsimd::hadd(a.batch);
+#endif
+  }
+  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
+    alignas(64) float lane[N];
+    a.batch.store_aligned(lane);
+    float largest = lane[0];
+    for (std::size_t i = 1; i < N; ++i) largest = largest > lane[i] ? largest : lane[i];
+    return largest;
+  }
+
+ private:
+  using Lanes = std::make_index_sequence<N>;
+
+  // In every four lanes the same pick of a's four (0 .. 3) and b's four (4 .. 7).
+  template <std::size_t... Pick>
+  static LADON_INLINE Batch shuffle(const XsimdPack& a, const XsimdPack& b) noexcept {
+    constexpr std::size_t pick[] = {Pick...};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return reorder<(pick[I % 4] < 4 ? I / 4 * 4 + pick[I % 4] : N + I / 4 * 4 + pick[I % 4] - 4)...>(a, b);
+    }(Lanes{});
+  }
+  // Groups of four lanes: those of a (First, ... in steps of 2), then the same of b.
+  template <std::size_t First, std::size_t Second>
+  static LADON_INLINE Batch quarters(const XsimdPack& a, const XsimdPack& b) noexcept {
+    constexpr std::size_t pick[] = {First, Second};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return reorder<(I / (N / 2) * N + pick[I % (N / 2) / 4] * 4 + I % 4)...>(a, b);
+    }(Lanes{});
+  }
+  template <std::size_t... Index>
+  static LADON_INLINE Batch reorder(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__clang__) || __GNUC__ >= 12
+    typedef float Floats __attribute__((vector_size(N * sizeof(float))));
+    const auto mixed = __builtin_shufflevector(std::bit_cast<Floats>(a.batch), std::bit_cast<Floats>(b.batch), Index...);
+    return std::bit_cast<Batch>(mixed);
+#else
+    alignas(64) float from[2 * N], to[N];
+    a.batch.store_aligned(from);
+    b.batch.store_aligned(from + N);
+    std::size_t lane = 0;
+    ((to[lane++] = from[Index]), ...);
+    return Batch::load_aligned(to);
+#endif
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::simd
