@@ -12,9 +12,9 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// GFLOP/s of independent sums in registers, two flops a multiply-add and lane. Sums enough to hide the latency of an fma
-// (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2 the
-// "peak" comes out a third too low.
+// GFLOP/s of independent sums in registers, two flops a multiply-add and lane. Sums enough to hide the latency of an
+// fma (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2
+// the "peak" comes out a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   using Target = simd::Default;
   using Pack = Target::Pack<Target::lanes>;
@@ -25,7 +25,8 @@ LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   const Pack factor = Pack::broadcast(seed), term = Pack::broadcast(1 - seed);
   const double start = now();
   for (std::size_t k = 0; k < rounds; ++k) {
-    LADON_UNROLL for (std::size_t i = 0; i < sums; ++i) sum[i] = fma(sum[i], factor, term);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < sums; ++i) sum[i] = fma(sum[i], factor, term);
   }
   const double seconds = now() - start;
   for (std::size_t i = 1; i < sums; ++i) sum[0] = sum[0] + sum[i];

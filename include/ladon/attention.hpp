@@ -33,13 +33,14 @@ struct GivenHeads {
 
   template <class Bound, class CaptureOf>
   static constexpr void run(const float* queries, const float* keys, const float* values, float* out, Lengths lengths,
-                            const Bound& mask, AttentionWorkspace<S, Target>& workspace, CaptureOf capture_of) noexcept {
+                            const Bound& mask, AttentionWorkspace<S, Target>& workspace,
+                            CaptureOf capture_of) noexcept {
     HeadScratch<S, Target>& scratch = workspace.scratch;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       to_panels<KeyPack, k, S.head_width>(keys + g * S.keys * S.head_width, lengths.keys, scratch.keys.data);
       to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
-      const bool finite = !Bound::hides_keys ||
-                          all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
+      const bool finite =
+          !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       const Head head{scratch.keys.data, scratch.values.data, finite};
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
         attend_head(h, head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
@@ -65,7 +66,7 @@ struct GivenHeads {
         attend<S, Target, Pack, Packs>(head, query, queries, mask, workspace.scratch.scores.data, workspace.out.data,
                                        capture_of(h, queries));
         from_panels<Pack, q, S.value_width>(workspace.out.data, queries.end - queries.begin,
-                                      out + queries.begin * S.value_width);
+                                            out + queries.begin * S.value_width);
       }
     });
   }

@@ -23,8 +23,8 @@ struct EncoderWeights<Layers, Layer, Model, FinalNorm::with> {
   Norm<Model> norm;
 };
 
-// Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others out:
-// every layer before it needs them as keys of the next.
+// Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others
+// out: every layer before it needs them as keys of the next.
 template <std::size_t Layers, Shape ShapeGiven, Block B, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
           class Target = simd::Default>

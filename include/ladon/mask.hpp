@@ -22,9 +22,9 @@ struct Range {
   std::size_t end;
   constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
   friend constexpr Range operator&(Range a, Range b) noexcept {
-    const std::size_t begin = a.begin > b.begin ? a.begin : b.begin;
-    const std::size_t end = a.end < b.end ? a.end : b.end;
-    return {begin, end < begin ? begin : end};
+    const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
+    const std::size_t last = a.end < b.end ? a.end : b.end;
+    return {first, last < first ? first : last};
   }
 };
 
@@ -83,9 +83,9 @@ struct Causal {
   static constexpr Bound bind(const Shape& shape, Lengths lengths, const Data& data) noexcept {
     // Positions are below 2^24: an offset beyond shows all or nothing, and sums with it must not overflow.
     constexpr std::ptrdiff_t far = std::ptrdiff_t(1) << 24;
-    const std::ptrdiff_t offset = data.offset == bottom_right
-                                      ? static_cast<std::ptrdiff_t>(shape.keys) - static_cast<std::ptrdiff_t>(shape.queries)
-                                      : data.offset;
+    const std::ptrdiff_t offset = data.offset == bottom_right ? static_cast<std::ptrdiff_t>(shape.keys) -
+                                                                    static_cast<std::ptrdiff_t>(shape.queries)
+                                                              : data.offset;
     return {offset < -far ? -far : offset > far ? far : offset, lengths.keys};
   }
 };

@@ -10,7 +10,6 @@
 
 namespace ladon::inline LADON_ABI {
 
-
 // Extents... numbers in row-major order, the last index running fastest. Made from an array, std::array or std::span of
 // just that many numbers, or from a pointer, which is taken at its word. Any float's address will do.
 template <class T, std::size_t... Extents>

@@ -77,7 +77,8 @@ struct Heads {
       const bool finite =
           !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        attend_head(h, {scratch.keys.data, scratch.values.data, finite}, w, x, lengths, mask, scratch, heads, capture_of);
+        attend_head(h, {scratch.keys.data, scratch.values.data, finite}, w, x, lengths, mask, scratch, heads,
+                    capture_of);
       }
     }
   }
@@ -97,8 +98,8 @@ struct Heads {
 // Attention of S.heads heads from weights that lie as Layout says, under a mask.
 //
 // run() computes y [queries][model] from x [queries][model], and from a context [keys][model] where keys come from
-// elsewhere. Workspace is the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing else
-// may overlap. Precondition: the lengths of the options are within the shape (asserted unless NDEBUG).
+// elsewhere. Workspace is the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing
+// else may overlap. Precondition: the lengths of the options are within the shape (asserted unless NDEBUG).
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class LayoutGiven = layout::InProj,
           class Score = score::Scaled, class Target = simd::Default>
 struct MultiHeadAttention {

@@ -1,7 +1,8 @@
 // Panels: activations with tokens in the lanes.
 //
 //     row-major  [tokens][features]               the caller's
-//     panels     [panels][features][width]        ours: `width` tokens side by side, so that a feature of all of them is
+//     panels     [panels][features][width]        ours: `width` tokens side by side, so that a feature of all of them
+//     is
 //                                                 one load, and no sum over features or keys ever crosses lanes
 //
 // A last panel that is not full is padded with zeros, which stay in their own lanes and are never stored.
@@ -46,14 +47,16 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;
       Pack square[lanes];
-      LADON_UNROLL for (std::size_t r = 0; r < lanes; ++r) {
+      LADON_UNROLL
+      for (std::size_t r = 0; r < lanes; ++r) {
         const float* const from = rows + (t + r) * Features + i;
         square[r] = t + r >= tokens  ? Pack::broadcast(0.0f)
                     : count == lanes ? Pack::load(from)
                                      : Pack::load_partial(from, count);
       }
       Pack::transpose(square);
-      LADON_UNROLL for (std::size_t c = 0; c < lanes; ++c) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < lanes; ++c) {
         if (c < count) square[c].store(panel + (i + c) * T.width());
       }
     }
@@ -69,11 +72,13 @@ constexpr void from_panels(const float* panels, std::size_t tokens, float* rows)
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;
       Pack square[lanes];
-      LADON_UNROLL for (std::size_t c = 0; c < lanes; ++c) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < lanes; ++c) {
         square[c] = c < count ? Pack::load(panel + (i + c) * T.width()) : Pack::broadcast(0.0f);
       }
       Pack::transpose(square);
-      LADON_UNROLL for (std::size_t r = 0; r < lanes; ++r) {
+      LADON_UNROLL
+      for (std::size_t r = 0; r < lanes; ++r) {
         float* const to = rows + (t + r) * Features + i;
         if (t + r >= tokens) continue;
         if (count == lanes) {

@@ -13,10 +13,10 @@ namespace ladon::inline LADON_ABI {
 template <Shape S, class Target>
 struct HeadScratch {
   using L = kernel::Layout<S, Target>;
-  Panels<S.keys, S.head_width, L::keys> keys;                   // K^T of one head
-  Panels<S.keys, S.value_width, L::keys> values;                // V^T of one head
-  Panels<L::queries.width(), S.head_width, L::queries> query;   // Q^T of one head and one panel of queries
-  Panels<L::queries.width(), L::block, L::queries> scores;      // S^T, then P^T, of one block of keys
+  Panels<S.keys, S.head_width, L::keys> keys;                  // K^T of one head
+  Panels<S.keys, S.value_width, L::keys> values;               // V^T of one head
+  Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
+  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
 };
 
 // Self-attention: x in panels, and what the heads say of it.

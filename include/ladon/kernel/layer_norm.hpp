@@ -17,23 +17,29 @@ constexpr void layer_norm(const float* in, const Norm<Features>& norm, float* ou
   const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
   const auto at = [](std::size_t i, std::size_t v) { return i * Width + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs];
-  LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
   for (std::size_t i = 0; i < Features; ++i) {
-    LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + at(i, v));
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + at(i, v));
   }
-  LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * share;
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * share;
   for (std::size_t i = 0; i < Features; ++i) {
-    LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
       const Pack deviation = Pack::load(in + at(i, v)) - mean[v];
       scale[v] = fma(deviation, deviation, scale[v]);
     }
   }
-  LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) {
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) {
     scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], share, Pack::broadcast(norm.epsilon)));
   }
   for (std::size_t i = 0; i < Features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]), bias = Pack::broadcast(norm.bias.data[i]);
-    LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
       fma((Pack::load(in + at(i, v)) - mean[v]) * scale[v], weight, bias).store(out + at(i, v));
     }
   }

@@ -17,11 +17,12 @@ namespace ladon::inline LADON_ABI::kernel {
 
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Rows, std::size_t Inner,
           std::size_t RowStride, std::size_t InnerStride, class Finish>
-constexpr void project(WeightRows<RowStride, InnerStride> w, const float* in, std::size_t panels,
-                       Finish finish) noexcept {
+LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride> w, const float* in, std::size_t panels,
+                                    Finish finish) noexcept {
   for_row_tiles<Rows, MaxRows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
-      Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t) { return Pack::broadcast(w.bias[first + r]); });
+      const float* const bias = read_here(w.bias + first);
+      Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t) { return Pack::broadcast(bias[r]); });
       tile.template accumulate<RowStride, InnerStride, Width>(Inner, w.weight + first * RowStride,
                                                               in + p * Inner * Width);
       tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
@@ -36,7 +37,8 @@ struct StoreScaled {
   std::size_t panel_stride;
   float scale;
   template <class Pack>
-  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
+  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v,
+                                         const Pack& sum) const noexcept {
     (sum * Pack::broadcast(scale)).store(out + p * panel_stride + row * Width + v * Pack::lanes);
   }
 };

@@ -18,8 +18,8 @@ namespace ladon::inline LADON_ABI::kernel {
 
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t HeadWidth, class MaySee>
-constexpr void score(const float* keys, const float* query, Range range, Range clear, MaySee may_see, float* scores,
-                     Pack (&maximum)[Packs]) noexcept {
+LADON_KERNEL constexpr void score(const float* keys, const float* query, Range range, Range clear, MaySee may_see,
+                                  float* scores, Pack (&maximum)[Packs]) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
     const float* const panel = keys + base * HeadWidth;
@@ -29,8 +29,12 @@ constexpr void score(const float* keys, const float* query, Range range, Range c
       float* const out = scores + (key - range.begin) * QueryWidth;
       Tile<Pack, R, Packs> tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
       tile.template accumulate<1, KeyWidth, QueryWidth>(HeadWidth, panel + row, query);
+      Pack* const running = read_here(&maximum[0]);
+      Pack largest[Packs];
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) largest[v] = running[v];
       const auto keep = [&](std::size_t r, std::size_t v, const Pack& s) {
-        maximum[v] = max(maximum[v], s);
+        largest[v] = max(largest[v], s);
         s.store(out + r * QueryWidth + v * Pack::lanes);
       };
       if (clear.contains({key, key + R})) {
@@ -40,6 +44,8 @@ constexpr void score(const float* keys, const float* query, Range range, Range c
           if (key + r < range.end) keep(r, v, select(may_see(v, key + r), s, masked));
         });
       }
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) running[v] = largest[v];
     });
   }
 }

@@ -27,7 +27,7 @@ struct RunningSoftmax {
 
   // scores [keys][Width] become 2^(s - maximum) in place; `before` is the maximum of the blocks before this one.
   template <std::size_t Width>
-  constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
+  LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     Pack shift[Packs], total[Packs];
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -36,7 +36,8 @@ struct RunningSoftmax {
       total[v] = sum[v] * correction[v];
     }
     for (std::size_t k = 0; k < keys; ++k) {
-      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
         float* const at = scores + k * Width + v * Pack::lanes;
         const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
         total[v] = total[v] + p;

@@ -18,8 +18,10 @@ struct Tile {
 
   template <class Start>
   LADON_INLINE constexpr explicit Tile(Start start) noexcept {
-    LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = start(r, v);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = start(r, v);
     }
   }
 
@@ -28,10 +30,13 @@ struct Tile {
                                          const float* LADON_RESTRICT panel) noexcept {
     for (std::size_t k = 0; k < inner; ++k) {
       Pack b[Packs];
-      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
-      LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
         const Pack broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
-        LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
       }
     }
   }
@@ -39,8 +44,10 @@ struct Tile {
   // finish(row, pack, sum) takes each finished sum.
   template <class Finish>
   LADON_INLINE constexpr void finish(Finish finish) const noexcept {
-    LADON_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
     }
   }
 };

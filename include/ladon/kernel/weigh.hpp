@@ -23,20 +23,24 @@ struct Rescale {
 
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t ValueWidth>
-constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
-                     float* out) noexcept {
+LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
+                                  float* out) noexcept {
   for_row_tiles<ValueWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
     float* const sums = out + row * QueryWidth;
     Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t v) {
-      return rescale.first ? Pack::broadcast(0.0f) : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
+      return rescale.first ? Pack::broadcast(0.0f)
+                           : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
     });
     for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
       const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
       tile.template accumulate<KeyWidth, 1, QueryWidth>(keys, values + base * ValueWidth + row * KeyWidth,
                                                         p + (base - range.begin) * QueryWidth);
     }
+    Pack after[Packs];
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) after[v] = read_here(&rescale.after[0])[v];
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
-      (sum * rescale.after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
+      (sum * after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
     });
   });
 }

@@ -70,7 +70,8 @@ struct ArrayPack {
     template <class F>
     static LADON_INLINE constexpr Mask apply(F f) noexcept {
       Mask result;
-      LADON_UNROLL for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
+      LADON_UNROLL
+      for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
       return result;
     }
   };
@@ -78,7 +79,8 @@ struct ArrayPack {
   template <class F>
   static LADON_INLINE constexpr ArrayPack apply(F f) noexcept {
     ArrayPack result;
-    LADON_UNROLL for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < N; ++i) result.lane[i] = f(i);
     return result;
   }
 
@@ -101,10 +103,12 @@ struct ArrayPack {
     return apply([&](std::size_t i) { return i < n ? from[i] : 0.0f; });
   }
   LADON_INLINE constexpr void store(float* to) const noexcept {
-    LADON_UNROLL for (std::size_t i = 0; i < N; ++i) to[i] = lane[i];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < N; ++i) to[i] = lane[i];
   }
   LADON_INLINE constexpr void store_partial(float* to, std::size_t n) const noexcept {
-    LADON_UNROLL for (std::size_t i = 0; i < N; ++i) {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < N; ++i) {
       if (i < n) to[i] = lane[i];
     }
   }

@@ -86,11 +86,30 @@ struct XsimdPack {
   }
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept { return xsimd::sqrt(a.batch); }
 
-  // A NaN in b stays: x86 takes the second operand then, Arm any NaN.
+  // A NaN in b stays: x86 takes the second operand then, Arm any NaN. x86's are written out, for xsimd 14 swaps the
+  // operands and 8.1 does not.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_max_ps(a.batch, b.batch));
+#endif
     return xsimd::max(a.batch, b.batch);
   }
   friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_min_ps(a.batch, b.batch));
+#endif
     return xsimd::min(a.batch, b.batch);
   }
   friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch < b.batch; }
@@ -113,7 +132,8 @@ struct XsimdPack {
   // instructions: here 4 x 4 blocks turn inside their 128 bits, then the blocks change places.
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept {
     static_assert(N == 4 || N == 8 || N == 16);
-    LADON_UNROLL for (std::size_t i = 0; i < N; i += 4) {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < N; i += 4) {
       const Batch a = shuffle<0, 4, 1, 5>(row[i], row[i + 1]), b = shuffle<0, 4, 1, 5>(row[i + 2], row[i + 3]);
       const Batch c = shuffle<2, 6, 3, 7>(row[i], row[i + 1]), d = shuffle<2, 6, 3, 7>(row[i + 2], row[i + 3]);
       row[i] = shuffle<0, 1, 4, 5>(a, b);
@@ -122,13 +142,15 @@ struct XsimdPack {
       row[i + 3] = shuffle<2, 3, 6, 7>(c, d);
     }
     if constexpr (N == 8) {
-      LADON_UNROLL for (std::size_t c = 0; c < 4; ++c) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < 4; ++c) {
         const XsimdPack a = row[c], b = row[c + 4];
         row[c] = quarters<0, 0>(a, b);
         row[c + 4] = quarters<1, 1>(a, b);
       }
     } else if constexpr (N == 16) {
-      LADON_UNROLL for (std::size_t c = 0; c < 4; ++c) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < 4; ++c) {
         const XsimdPack a = quarters<0, 2>(row[c], row[c + 4]), b = quarters<0, 2>(row[c + 8], row[c + 12]);
         const XsimdPack d = quarters<1, 3>(row[c], row[c + 4]), e = quarters<1, 3>(row[c + 8], row[c + 12]);
         row[c] = quarters<0, 2>(a, b);
@@ -187,7 +209,8 @@ struct XsimdPack {
   static LADON_INLINE Batch reorder(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__clang__) || __GNUC__ >= 12
     typedef float Floats __attribute__((vector_size(N * sizeof(float))));
-    const auto mixed = __builtin_shufflevector(std::bit_cast<Floats>(a.batch), std::bit_cast<Floats>(b.batch), Index...);
+    const auto mixed =
+        __builtin_shufflevector(std::bit_cast<Floats>(a.batch), std::bit_cast<Floats>(b.batch), Index...);
     return std::bit_cast<Batch>(mixed);
 #else
     alignas(64) float from[2 * N], to[N];

@@ -1,0 +1,125 @@
+# Each dependency: the copy that the system (or a package manager, by CMAKE_PREFIX_PATH) has, else the archive of one
+# version, by checksum. FETCHCONTENT_SOURCE_DIR_<NAME>=<folder> puts a copy of one's own before both.
+# The checksums are those of the archives that GitHub makes of the tags; `git archive` of the tag gives the same bytes.
+#
+#   ladon_xsimd_include_dir(<variable>)   a folder, for the target ladon alone
+#   ladon_need_doctest()                  doctest::doctest
+#   ladon_need_json()                     nlohmann_json::nlohmann_json
+#   ladon_need_cli11()                    CLI11::CLI11
+#   ladon_need_utf8proc()                 utf8proc::utf8proc
+#   ladon_need_benchmark()                benchmark::benchmark
+
+include(FetchContent)
+
+# Headers need no build of their own, so no CMake of theirs is run: xsimd's target on Debian 12 links a library that
+# is not installed, and CMake 4 refuses older doctests as subprojects.
+function(ladon_header_folder out name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;URL;SHA256" "")
+  string(TOUPPER ${name} upper)
+  if(NOT FETCHCONTENT_SOURCE_DIR_${upper})
+    find_path(LADON_${upper}_INCLUDE_DIR ${arg_HEADER})
+    mark_as_advanced(LADON_${upper}_INCLUDE_DIR)
+    set(folder ${LADON_${upper}_INCLUDE_DIR})
+    if(NOT folder AND CMAKE_CROSSCOMPILING)
+      ladon_link_to_host_headers(folder ${name} ${arg_HEADER})
+    endif()
+  endif()
+  if(NOT folder)
+    message(STATUS "ladon: ${arg_HEADER} is not installed: ${arg_URL}")
+    FetchContent_Declare(${name} URL ${arg_URL} URL_HASH SHA256=${arg_SHA256} SOURCE_SUBDIR no-cmake)
+    FetchContent_MakeAvailable(${name})
+    set(folder ${${name}_SOURCE_DIR}/${arg_FOLDER})
+  endif()
+  set(${out} ${folder} PARENT_SCOPE)
+endfunction()
+
+# A cross compiler must not see the host's /usr/include, so it gets a folder that holds a link to this one package.
+function(ladon_link_to_host_headers out name header)
+  string(TOUPPER ${name} upper)
+  find_path(LADON_HOST_${upper}_INCLUDE_DIR ${header} NO_CMAKE_FIND_ROOT_PATH
+            PATHS /usr/include /usr/local/include /opt/homebrew/include)
+  mark_as_advanced(LADON_HOST_${upper}_INCLUDE_DIR)
+  if(NOT LADON_HOST_${upper}_INCLUDE_DIR)
+    return()
+  endif()
+  string(REGEX REPLACE "/.*" "" package ${header})
+  set(links ${PROJECT_BINARY_DIR}/headers/${name})
+  file(MAKE_DIRECTORY ${links})
+  file(CREATE_LINK ${LADON_HOST_${upper}_INCLUDE_DIR}/${package} ${links}/${package} SYMBOLIC)
+  set(${out} ${links} PARENT_SCOPE)
+endfunction()
+
+function(ladon_header_target target)
+  if(NOT TARGET ${target})
+    ladon_header_folder(folder ${ARGN})
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} INTERFACE ${folder})
+  endif()
+endfunction()
+
+function(ladon_xsimd_include_dir out)
+  ladon_header_folder(folder xsimd HEADER xsimd/xsimd.hpp FOLDER include
+    URL https://github.com/xtensor-stack/xsimd/archive/refs/tags/14.3.0.tar.gz
+    SHA256 b3d50e7a73fbf4642ceef30131c93414901d69eee41c2a5302db650b03e2c792)
+  set(${out} ${folder} PARENT_SCOPE)
+endfunction()
+
+function(ladon_need_doctest)
+  ladon_header_target(doctest::doctest doctest HEADER doctest/doctest.h FOLDER .
+    URL https://github.com/doctest/doctest/archive/refs/tags/v2.4.12.tar.gz
+    SHA256 73381c7aa4dee704bd935609668cf41880ea7f19fa0504a200e13b74999c2d70)
+endfunction()
+
+function(ladon_need_json)
+  ladon_header_target(nlohmann_json::nlohmann_json nlohmann_json HEADER nlohmann/json.hpp FOLDER single_include
+    URL https://github.com/nlohmann/json/archive/refs/tags/v3.11.3.tar.gz
+    SHA256 0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406)
+endfunction()
+
+function(ladon_need_cli11)
+  ladon_header_target(CLI11::CLI11 cli11 HEADER CLI/CLI.hpp FOLDER include
+    URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.5.0.tar.gz
+    SHA256 17e02b4cddc2fa348e5dbdbb582c59a3486fa2b2433e70a0c3bacb871334fd55)
+endfunction()
+
+function(ladon_need_utf8proc)
+  if(TARGET utf8proc::utf8proc)
+    return()
+  endif()
+  if(NOT FETCHCONTENT_SOURCE_DIR_UTF8PROC)
+    find_path(LADON_UTF8PROC_INCLUDE_DIR utf8proc.h)
+    find_library(LADON_UTF8PROC_LIBRARY NAMES utf8proc utf8proc_static)
+    mark_as_advanced(LADON_UTF8PROC_INCLUDE_DIR LADON_UTF8PROC_LIBRARY)
+    if(LADON_UTF8PROC_INCLUDE_DIR AND LADON_UTF8PROC_LIBRARY)
+      add_library(utf8proc::utf8proc UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(utf8proc::utf8proc PROPERTIES IMPORTED_LOCATION ${LADON_UTF8PROC_LIBRARY}
+                            INTERFACE_INCLUDE_DIRECTORIES ${LADON_UTF8PROC_INCLUDE_DIR})
+      if(LADON_UTF8PROC_LIBRARY MATCHES "static|\\.a$")
+        set_property(TARGET utf8proc::utf8proc PROPERTY INTERFACE_COMPILE_DEFINITIONS UTF8PROC_STATIC)
+      endif()
+      return()
+    endif()
+  endif()
+  FetchContent_Declare(utf8proc SYSTEM
+    URL https://github.com/JuliaStrings/utf8proc/archive/refs/tags/v2.10.0.tar.gz
+    URL_HASH SHA256=6f4f1b639daa6dca9f80bc5db1233e9cbaa31a67790887106160b33ef743f136)
+  set(UTF8PROC_INSTALL OFF CACHE INTERNAL "")
+  FetchContent_MakeAvailable(utf8proc)
+  if(NOT TARGET utf8proc::utf8proc)
+    add_library(utf8proc::utf8proc ALIAS utf8proc)
+  endif()
+endfunction()
+
+function(ladon_need_benchmark)
+  if(TARGET benchmark::benchmark)
+    return()
+  endif()
+  FetchContent_Declare(benchmark SYSTEM
+    URL https://github.com/google/benchmark/archive/refs/tags/v1.9.4.tar.gz
+    URL_HASH SHA256=b334658edd35efcf06a99d9be21e4e93e092bd5f95074c1673d5c8705d95c104
+    FIND_PACKAGE_ARGS CONFIG GLOBAL)
+  foreach(part TESTING INSTALL WERROR)
+    set(BENCHMARK_ENABLE_${part} OFF CACHE INTERNAL "")
+  endforeach()
+  FetchContent_MakeAvailable(benchmark)
+endfunction()

@@ -1,0 +1,59 @@
+# How tests, examples and benchmarks are compiled (target ladon_options). A user of the library is asked for none of it.
+
+set(arch_default default)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+  set(arch_default native)
+endif()
+set(LADON_ARCH ${arch_default} CACHE STRING
+    "Instruction set: native, default (no flag), sse2, avx2, avx512, or any value of -march")
+set(LADON_SANITIZE "" CACHE STRING "Sanitizers, such as address;undefined")
+set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual or slow")
+set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual slow)
+option(LADON_WERROR "Treat warnings as errors" OFF)
+
+# The flags that choose an instruction set, in the words of the compiler.
+function(ladon_arch_flags out)
+  set(march_sse2 x86-64)
+  set(march_avx2 x86-64-v3)
+  set(march_avx512 x86-64-v4)
+  set(flags "")
+  if(MSVC)
+    set(arch_avx2 /arch:AVX2)
+    set(arch_avx512 /arch:AVX512)
+    set(flags ${arch_${LADON_ARCH}})
+  elseif(LADON_ARCH STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
+    set(flags -mcpu=native) # older clang knows no -march=native on Arm
+  elseif(DEFINED march_${LADON_ARCH})
+    set(flags -march=${march_${LADON_ARCH}})
+  elseif(NOT LADON_ARCH STREQUAL "default")
+    set(flags -march=${LADON_ARCH})
+  endif()
+  set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+add_library(ladon_options INTERFACE)
+ladon_arch_flags(arch_flags)
+target_compile_options(ladon_options INTERFACE ${arch_flags})
+
+if(MSVC)
+  target_compile_options(ladon_options INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
+else()
+  target_compile_options(ladon_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${LADON_WERROR}>:-Werror>)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
+  target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about an ABI of GCC 9, from xsimd's types
+endif()
+
+if(LADON_SANITIZE)
+  list(JOIN LADON_SANITIZE "," sanitizers)
+  target_compile_options(ladon_options INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(ladon_options INTERFACE -fsanitize=${sanitizers})
+endif()
+
+if(NOT LADON_TEST_SET MATCHES "^(quick|usual|slow)$")
+  message(FATAL_ERROR "LADON_TEST_SET is quick, usual or slow, not '${LADON_TEST_SET}'")
+endif()
+string(TOUPPER ${LADON_TEST_SET} test_set)
+target_compile_definitions(ladon_options INTERFACE LADON_TEST_SET_${test_set}=1)
