@@ -2,11 +2,12 @@
 #include <cmath>
 #include <memory>
 #include <random>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include <ladon/ladon.hpp>
 
+#include "cases.hpp"
 #include "rounds.hpp"
 
 namespace {
@@ -38,7 +39,7 @@ double attention_flops(const Shape& s, bool causal) {
 }
 
 template <Shape S, class Mask>
-void attention(benchmark::State& state) {
+void measure_attention(benchmark::State& state) {
   using Attention = MultiHeadAttention<S, Mask>;
   const Parameters in(3 * S.model, S.model), out(S.model, S.model);
   const std::vector<float> x = random_numbers(S.queries * S.model, 1);
@@ -53,7 +54,7 @@ void attention(benchmark::State& state) {
 }
 
 template <Shape S>
-void encoder_layer(benchmark::State& state) {
+void measure_encoder_layer(benchmark::State& state) {
   constexpr std::size_t hidden = 4 * S.model;
   using Layer = EncoderLayer<S, Block{.feed_forward = hidden}>;
   const Parameters in(3 * S.model, S.model), out(S.model, S.model), first(hidden, S.model), second(S.model, hidden);
@@ -73,37 +74,42 @@ void encoder_layer(benchmark::State& state) {
   });
 }
 
-void add(const std::string& name, void (*run)(benchmark::State&)) {
-  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Iterations(rounds)->Unit(benchmark::kMicrosecond);
-}
+class Register {
+ public:
+  std::vector<ladon_bench::Case> cases;
 
-template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
-void add_attention() {
-  constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-  const std::string sizes = std::to_string(Tokens) + "," + std::to_string(Model) + "," + std::to_string(Heads);
-  add("attention/" + sizes + "/full", attention<shape, mask::None>);
-  add("attention/" + sizes + "/causal", attention<shape, mask::Causal>);
-}
+  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
+  void attention() {
+    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
+    add({"attention", Tokens, Model, Heads, "full"}, measure_attention<shape, mask::None>);
+    add({"attention", Tokens, Model, Heads, "causal"}, measure_attention<shape, mask::Causal>);
+  }
+  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
+  void encoder_layer() {
+    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
+    add({"encoder_layer", Tokens, Model, Heads, "full"}, measure_encoder_layer<shape>);
+  }
 
-template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
-void add_encoder_layer() {
-  constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-  add("encoder_layer/" + std::to_string(Tokens) + "," + std::to_string(Model) + "," + std::to_string(Heads) + "/full",
-      encoder_layer<shape>);
-}
-
-const bool registered = [] {
-  add_attention<16, 32, 4>();
-  add_attention<32, 64, 4>();
-  add_attention<64, 128, 4>();
-  add_attention<128, 384, 12>();
-  add_attention<128, 768, 12>();
-  add_attention<512, 256, 8>();
-  add_attention<1024, 512, 8>();
-  add_encoder_layer<64, 128, 4>();
-  add_encoder_layer<128, 384, 12>();
-  add_encoder_layer<128, 768, 12>();
-  return true;
-}();
+ private:
+  void add(ladon_bench::Case one, void (*run)(benchmark::State&)) {
+    benchmark::RegisterBenchmark(one.name().c_str(), run)->UseManualTime()->Iterations(rounds);
+    cases.push_back(std::move(one));
+  }
+};
 
 }  // namespace
+
+std::vector<ladon_bench::Case> ladon_bench::register_attention() {
+  Register all;
+  all.attention<16, 32, 4>();
+  all.attention<32, 64, 4>();
+  all.attention<64, 128, 4>();
+  all.attention<128, 384, 12>();
+  all.attention<128, 768, 12>();
+  all.attention<512, 256, 8>();
+  all.attention<1024, 512, 8>();
+  all.encoder_layer<64, 128, 4>();
+  all.encoder_layer<128, 384, 12>();
+  all.encoder_layer<128, 768, 12>();
+  return all.cases;
+}

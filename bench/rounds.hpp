@@ -12,9 +12,11 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-inline double median(std::vector<double> values) {
+// The value that a part of the others lies below; 0.5 is the median.
+inline double quantile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
 // Calls work() often enough that a round of it takes about as long as the peak loop beside it.
@@ -38,9 +40,11 @@ void measure(benchmark::State& state, double flops, Work work) {
     peak.push_back(ceiling);
     share.push_back(gflops.back() / ceiling);
   }
-  state.counters["gflops"] = median(gflops);
-  state.counters["peak_gflops"] = median(peak);
-  state.counters["share_of_peak"] = median(share);
+  state.counters["gflops"] = quantile(gflops, 0.5);
+  state.counters["peak_gflops"] = quantile(peak, 0.5);
+  state.counters["share_of_peak"] = quantile(share, 0.5);
+  state.counters["lower_quartile"] = quantile(share, 0.25);
+  state.counters["upper_quartile"] = quantile(share, 0.75);
 }
 
 }  // namespace ladon::inline LADON_ABI::bench

@@ -1,0 +1,47 @@
+// What the figures were measured on and with: they mean nothing without it.
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <ladon/simd/pack.hpp>
+
+namespace ladon_bench {
+
+inline std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+inline nlohmann::ordered_json machine() {
+#define LADON_TEXT(x) #x
+#define LADON_TEXT_OF(x) LADON_TEXT(x)
+#if defined(__clang__)
+  const char* compiler = "clang++ " __clang_version__;
+#elif defined(__GNUC__)
+  const char* compiler = "g++ " __VERSION__;
+#else
+  const char* compiler = "unknown";
+#endif
+#if LADON_HAS_XSIMD
+  const char* simd = "xsimd " LADON_TEXT_OF(XSIMD_VERSION_MAJOR) "." LADON_TEXT_OF(XSIMD_VERSION_MINOR);
+#else
+  const char* simd = "plain arrays";
+#endif
+  return {{"cpu", cpu_name()},
+          {"target", LADON_TEXT_OF(LADON_ABI)},
+          {"lanes", ladon::simd::Default::lanes},
+          {"compiler", compiler},
+          {"simd", simd},
+          {"threads", 1}};
+#undef LADON_TEXT_OF
+#undef LADON_TEXT
+}
+
+}  // namespace ladon_bench
