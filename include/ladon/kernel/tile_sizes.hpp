@@ -34,16 +34,24 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   return Lanes;
 }
 
+// A row a kind of target, each with what justified it: shares of the FMA peak at (128,384,12) and (512,256,8), full.
+//   32 registers  2 x 12  94, 87 (Zen 5, AVX-512); 14 and 10 rows the same within a point, 3 x 8: 84, 87
+//   16 with fma   2 x 6   91, 85 (Zen 5, AVX2); 2 x 5: 88, 81; 3 x 4: 89, 87
+//   16 without    2 x 5   75, 70 (Zen 5, SSE2), for a product takes a register of its own; 2 x 6: 75, 67; 2 x 4: 67, 68
+//   one lane      4 x 4   as a Cortex-M7's 32 scalar registers hold it
+// Where one pack holds all tokens, rows hide the latency that packs would: 8, 16 and 24 of them are alike at (16,32,4).
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens) noexcept {
   const std::size_t lanes = lanes_for<Target>(tokens);
   const bool one_pack = tokens <= lanes;
   if (Target::lanes == 1) return {1, 4, 4};
   if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12};
+  if (!Target::fused) return one_pack ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5};
   return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6};
 }
 
 // Keys that are scored, made into probabilities and used up before the next ones: bounds the workspace of a long row.
-inline constexpr std::size_t key_block = 512;
+// From 64 to 1024 the speed at (1024,512,8) is the same within a point of peak (Zen 5), so it is memory that decides.
+inline constexpr std::size_t key_block = 256;
 
 }  // namespace ladon::inline LADON_ABI::kernel

@@ -24,6 +24,7 @@ template <std::size_t Lanes>
 struct Array {
   static constexpr std::size_t lanes = Lanes;
   static constexpr std::size_t registers = 32;
+  static constexpr bool fused = fma_is_fused;
   template <std::size_t N>
   static constexpr bool has = N <= Lanes;
   template <std::size_t N>
@@ -38,6 +39,7 @@ struct Vector {
 #else
   static constexpr std::size_t registers = 16;
 #endif
+  static constexpr bool fused = fma_is_fused;
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
   template <std::size_t N>

@@ -28,13 +28,19 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 
 // Where the target has no fma instruction, multiply and add are rounded one by one: emulating it would take a
 // call into libm for every product.
-LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
-  if (std::is_constant_evaluated()) return fma_exact(a, b, c);
-  return __builtin_fmaf(a, b, c);
+inline constexpr bool fma_is_fused = true;
 #else
-  return a * b + c;
+inline constexpr bool fma_is_fused = false;
 #endif
+
+LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
+  if constexpr (fma_is_fused) {
+    if (std::is_constant_evaluated()) return fma_exact(a, b, c);
+    return __builtin_fmaf(a, b, c);
+  } else {
+    return a * b + c;
+  }
 }
 
 // In constant evaluation Newton's iteration, from above; the loop ends where it stops falling.
