@@ -1,10 +1,14 @@
-// 2^x, e^x and erf(x) on packs, without branches and without libm. All of them split the power of two off an exponent:
-// with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f, where 2^f is a polynomial and 2^n is bits.
-// Adding 1.5*2^23 rounds to the nearest integer, needs no rounding instruction, and leaves that integer in the low bits.
+// 2^x, e^x and erf(x) on packs, without branches and without libm. All of them split the power of two off an
+// exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits.
 //
-// Units in the last place, worst over all 2^32 floats (tests/test_elementary.cpp, slow mode):
-//                            bound   with fma   without
-//   exp2, normal results       2       TBD
+// Worst of all 2^32 floats, in units in the last place (tests/test_elementary.cpp with LADON_TEST_SLOW=1):
+//                         allowed   with fma   without
+//   exp2                     2        0.96      1.23
+//   exp2_of_nonpositive      2        0.96      1.23
+//   exp                      2        0.90      1.17
+//   erf                      4        2.74      2.88
+// A result below the normals is rounded once: within 0.95 of their spacing. In constant evaluation, g++ takes an
+// overflow and clang++ a NaN for an error, as in any other arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +17,29 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-// 1.5*2^23 and the exponent's bias: the low byte of the sum is the biased exponent of 2^n.
-inline constexpr float rounding = 0x1.8p23f + 127;
+// Adding 1.5*2^23 rounds to the nearest integer, needs no rounding instruction, and leaves that integer in the low
+// bits; with the exponent's bias added to it, the low byte of the sum is the biased exponent of 2^n.
+inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
-// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule: the fewest instructions, and a loop over many packs hides the chain.
+// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule: the fewest instructions; a loop over packs hides the chain.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
   Pack sum = Pack::broadcast(c[N - 1]);
-  LADON_UNROLL for (std::size_t i = N - 1; i > 0; --i) sum = fma(sum, x, Pack::broadcast(c[i - 1]));
+  LADON_UNROLL
+  for (std::size_t i = N - 1; i > 0; --i) sum = fma(sum, x, Pack::broadcast(c[i - 1]));
   return sum;
 }
 
-// (2^f - 1) / f for f in [-1/2, 1/2]: minimax for the relative error of 2^f, which is 0.27 * 2^-24 (of 2^f - 1: 0.67).
+// (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24, and that of 2^f - 1, which
+// erf needs, 0.67 * 2^-24. One degree less: 2.0 units in the last place in the end, instead of 0.9.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// p * 2^n for a whole n in [-252, 255]. Two factors, since 2^n alone may be too large or too small for a float; the
+// p * 2^n for a whole n in [-252, 254]. Two factors, since 2^n alone may be too large or too small for a float; the
 // first product is exact, so a subnormal result is rounded once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
-  const Pack magic = Pack::broadcast(rounding);
+  const Pack magic = Pack::broadcast(rounding_magic);
   const Pack first = fma(n, Pack::broadcast(0.5f), magic);
   const Pack second = (n - (first - magic)) + magic;
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
@@ -43,16 +50,19 @@ template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   // beyond these ends nothing changes any more: 2^-151 is rounded to 0, 2^129 to +inf
   const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
-  const Pack n = (z + Pack::broadcast(rounding)) - Pack::broadcast(rounding);
+  const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// 2^x for x <= 0, the softmax's (its largest score is subtracted before): exactly 0 below -126.5, a subnormal or 0
-// in [-126.5, -126), otherwise the same bits as exp2. Right up to 127.5 as well; beyond that, not even inf.
+// 2^x for x <= 0, the softmax's (its largest score is subtracted before): exactly 0 from -126.5 down, otherwise the
+// same bits as exp2. NaN stays NaN. Right up to x = 127.5 as well; beyond that it is not even infinity.
+//
+// AVX-512's own way (vrndscale, vscalef under a mask that flushes to 0: 10 instructions instead of these 12) takes
+// 11-13% off the softmax's loop on Zen 5, so at most 1% off attention: not worth a second path with bits of its own.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
-  const Pack magic = Pack::broadcast(rounding);
+  const Pack magic = Pack::broadcast(rounding_magic);
   const Pack z = max(Pack::broadcast(-127.0f), x);
   const Pack t = z + magic;  // for n = -127 the low byte is 0, which as an exponent means 0
   const Pack f = z - (t - magic);
@@ -62,31 +72,31 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
 // e^x, with the same rules as exp2.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
-  // ln 2 in two parts: the first has 15 bits and |n| at most 8, so n * first is exact, with and without fma
+  // ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
   constexpr float log2_e = 0x1.715476p0f;
   constexpr float ln2_first = 0x1.62e4p-1f;
   constexpr float ln2_second = 0x1.7f7d1cp-20f;
-  // (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax for the relative error of e^f, which is 0.054 * 2^-24.
+  // (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is 0.054 * 2^-24.
   constexpr float tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f, 1.383890165e-3f};
   const Pack one = Pack::broadcast(1);
   // beyond these ends nothing changes any more: e^-105 is rounded to 0, e^89 to +inf
   const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
-  const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding));
-  const Pack n = rounded - Pack::broadcast(rounding);
+  const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
+  const Pack n = rounded - Pack::broadcast(rounding_magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
   return times_power_of_two(fma(fma(polynomial(tail, f), f, one), f, one), n);
 }
 
-// erf(x) = 1 - 2^z with z = log2(erfc |x|), and the sign of x. With 2^z = s (1 + m), s = 2^n, that is (1 - s) - s m,
-// where nothing cancels: for small x s is 1, and m = 2^f - 1 is as exact as its polynomial.
+// erf(x) = 1 - 2^z with z = log2(erfc |x|), and the sign of x. With 2^z = s (1 + m), s = 2^n and m = 2^f - 1, it is
+// -(s m + (s - 1)), where nothing cancels: for small x s is 1, and m is as exact as its polynomial.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
-  // log2(erfc(a)) / a for a in [0, 4]: minimax for the relative error of erf, which is 0.089 * 2^-24. Weighted like
-  // that, one polynomial does for the whole interval: for large a even a coarse z leaves 1 - 2^z right.
+  // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24. With
+  // that weight one polynomial does for the whole interval: the larger a is, the coarser z may be. Degree 7: 0.59.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
-  const Pack magic = Pack::broadcast(rounding);
-  // erfc(4) = 2^-25.95: from there on erf is rounded to 1
+  const Pack magic = Pack::broadcast(rounding_magic);
+  // erfc(4) = 2^-25.95, and below 2^-25 erf is rounded to 1
   const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
   const Pack t = z + magic;

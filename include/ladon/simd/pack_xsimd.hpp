@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -48,21 +49,27 @@ struct XsimdPack {
   static LADON_INLINE Mask every_lane(bool value) noexcept { return Mask(value); }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
-#if defined(__AVX512F__)
-    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from));
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return Batch(_mm_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 8) return Batch(_mm256_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>(first), from));
 #endif
     alignas(64) float lane[N] = {};
-    for (std::size_t i = 0; i < n; ++i) lane[i] = from[i];
+    std::memcpy(lane, from, n * sizeof(float));
     return Batch::load_aligned(lane);
   }
   LADON_INLINE void store(float* to) const noexcept { batch.store_unaligned(to); }
   LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
-#if defined(__AVX512F__)
-    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), batch);
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return _mm_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 8) return _mm256_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first), batch);
 #endif
     alignas(64) float lane[N];
     batch.store_aligned(lane);
-    for (std::size_t i = 0; i < n; ++i) to[i] = lane[i];
+    std::memcpy(to, lane, n * sizeof(float));
   }
 
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
