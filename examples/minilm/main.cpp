@@ -1,0 +1,127 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "model_error.hpp"
+#include "model_folder.hpp"
+#include "reports.hpp"
+
+namespace {
+
+constexpr int failure = 1, wrong_usage = 2;
+
+struct Options {
+  std::vector<std::string> texts;
+  minilm::AttentionQuestion attention;
+  std::string batch_file;
+  std::filesystem::path model_folder = minilm::default_model_folder();
+  bool asks_attention = false;
+  bool asks_batch = false;
+};
+
+// All that is no option; what comes after "--" may look like one.
+void take_texts(const std::vector<std::string>& arguments, Options& options) {
+  bool only_texts = false;
+  for (const std::string& argument : arguments) {
+    if (argument == "--" && !only_texts) {
+      only_texts = true;
+    } else if (!only_texts && argument.size() > 1 && argument[0] == '-' && argument[1] != ' ') {
+      throw CLI::ValidationError(argument, "no such option (for a text that begins with '-': minilm -- TEXT TEXT)");
+    } else {
+      options.texts.push_back(argument);
+    }
+  }
+  const bool asks_similarity = !options.asks_attention && !options.asks_batch;
+  if (!asks_similarity && !options.texts.empty())
+    throw CLI::ValidationError(options.texts.front(), "not with --attention or --batch");
+  if (asks_similarity && options.texts.size() < 2) throw CLI::ValidationError("TEXT", "two or more texts are needed");
+}
+
+void describe(CLI::App& app, Options& options) {
+  auto* attention = app.add_option("--attention", options.attention.text,
+                                   "prints which words of this text each head lets one of its words look at");
+  app.add_option("--word", options.attention.word, "that word (default: 'it', or else the last word)")
+      ->type_name("WORD")
+      ->needs(attention);
+  app.add_option("--layer", options.attention.layer, "only this layer, from 0")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{0}, minilm::layer_count - 1))
+      ->needs(attention);
+  app.add_option("--head", options.attention.head, "only this head, from 0")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{0}, minilm::head_count - 1))
+      ->needs(attention);
+  app.add_flag("--special", options.attention.special, "with [CLS] and [SEP], the marks around the text")
+      ->needs(attention);
+  auto* batch = app.add_option("--batch", options.batch_file,
+                               "reads a text a line ('-': standard input), prints a JSON object a line");
+  batch->type_name("FILE")->excludes(attention);
+  app.add_option("--model", options.model_folder, "the folder with model.safetensors and vocab.txt")
+      ->type_name("DIR")
+      ->capture_default_str();
+  // As a positional option, CLI11 would take the text "[a, b]" for a list of two.
+  app.allow_extras();
+  app.callback([&app, &options, attention, batch] {
+    options.asks_attention = attention->count() > 0;
+    options.asks_batch = batch->count() > 0;
+    take_texts(app.remaining(), options);
+  });
+}
+
+minilm::Model load(const std::filesystem::path& folder) {
+  const auto model_file = folder / minilm::model_file_name;
+  if (!std::filesystem::exists(model_file))
+    throw minilm::ModelError("there is no " + model_file.string() +
+                             ": run examples/minilm/fetch_model, or name the model's folder with --model DIR");
+  return {minilm::WordPiece(folder / minilm::vocabulary_file_name), minilm::SentenceEncoder(model_file)};
+}
+
+void answer_batch(minilm::Model& model, const std::string& file_name) {
+  if (file_name == "-") {
+    report_batch(model, std::cin, std::cout);
+    return;
+  }
+  std::ifstream file(file_name, std::ios::binary);
+  if (!file) throw minilm::ModelError(file_name + ": cannot be opened");
+  report_batch(model, file, std::cout);
+}
+
+void answer(const Options& options) {
+  minilm::Model model = load(options.model_folder);
+  if (options.asks_attention) {
+    report_attention(model, options.attention, std::cout);
+  } else if (options.asks_batch) {
+    answer_batch(model, options.batch_file);
+  } else {
+    report_similarities(model, options.texts, std::cout);
+  }
+  if (!std::cout.flush()) throw minilm::ModelError("the results could not be written");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "minilm TEXT TEXT...: how similar the texts are, from -1 to 1\n"
+      "minilm --attention TEXT: which words a word of the text looks at\n"
+      "minilm --batch FILE: tokens and embeddings as JSON\n"
+      "by all-MiniLM-L6-v2, computed by Ladon",
+      "minilm"};
+  try {
+    Options options;
+    describe(app, options);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : wrong_usage;
+    }
+    std::ios::sync_with_stdio(false);
+    answer(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "minilm: " << error.what() << '\n';
+    return failure;
+  }
+}

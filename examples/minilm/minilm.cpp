@@ -1,0 +1,127 @@
+#include "minilm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "model_error.hpp"
+
+namespace minilm {
+namespace {
+
+void check(std::span<const TokenId> ids) {
+  if (ids.empty() || ids.size() > max_tokens)
+    throw ModelError("expected 1 to " + std::to_string(max_tokens) + " tokens, found " + std::to_string(ids.size()));
+  const TokenId largest = std::ranges::max(ids);
+  if (largest >= vocabulary_size)
+    throw ModelError("expected token ids below " + std::to_string(vocabulary_size) + ", found " +
+                     std::to_string(largest) + " (another model's vocab.txt?)");
+}
+
+// LayerNorm of one token. Sums in double: a few hundred additions beside the encoder's millions.
+void normalise(float* token, const Norm& norm) {
+  double mean = 0;
+  for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;
+  double variance = 0;
+  for (std::size_t i = 0; i < model_width; ++i) {
+    const double off = static_cast<double>(token[i]) - mean;
+    variance += off * off / model_width;
+  }
+  const double scale = 1 / std::sqrt(variance + static_cast<double>(layer_norm_epsilon));
+  for (std::size_t i = 0; i < model_width; ++i) {
+    const double normal = (static_cast<double>(token[i]) - mean) * scale;
+    token[i] = static_cast<float>(normal * static_cast<double>(norm.weight[i]) + static_cast<double>(norm.bias[i]));
+  }
+}
+
+// The mean over the tokens, scaled to length 1. `y` is [tokens][model_width].
+Embedding pool(const float* y, std::size_t tokens) {
+  std::array<double, model_width> sum{};
+  for (std::size_t t = 0; t < tokens; ++t)
+    for (std::size_t i = 0; i < model_width; ++i) sum[i] += static_cast<double>(y[t * model_width + i]);
+  // The number of tokens cancels out.
+  double length = 0;
+  for (const double value : sum) length += value * value;
+  length = std::sqrt(length);
+  if (!std::isfinite(length) || length == 0)
+    throw ModelError("the model's answer has no direction: its file's values are damaged");
+  Embedding embedding{};
+  for (std::size_t i = 0; i < model_width; ++i) embedding[i] = static_cast<float>(sum[i] / length);
+  return embedding;
+}
+
+template <std::size_t... Index>
+std::unique_ptr<Stack> make_stack_at(std::size_t index, const Checkpoint& checkpoint, std::index_sequence<Index...>) {
+  using Make = std::unique_ptr<Stack> (*)(const Checkpoint&);
+  constexpr std::array<Make, sizeof...(Index)> make{make_stack<capacities[Index]>...};
+  return make[index](checkpoint);
+}
+
+// From [head][capacity][capacity] of each layer to [layer][head][tokens][tokens].
+void keep_active(const std::vector<float>& maps, std::size_t capacity, Attention& attention) {
+  const std::size_t tokens = attention.tokens;
+  attention.weights.clear();
+  for (std::size_t matrix = 0; matrix < layer_count * head_count; ++matrix) {
+    for (std::size_t query = 0; query < tokens; ++query) {
+      const float* row = maps.data() + (matrix * capacity + query) * capacity;
+      attention.weights.insert(attention.weights.end(), row, row + tokens);
+    }
+  }
+}
+
+}  // namespace
+
+float similarity(const Embedding& a, const Embedding& b) {
+  double product = 0;
+  for (std::size_t i = 0; i < model_width; ++i) product += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return static_cast<float>(product);
+}
+
+SentenceEncoder::SentenceEncoder(const std::filesystem::path& model_file)
+    : file_(model_file), checkpoint_(find_tensors(file_)) {}
+
+Embedding SentenceEncoder::embed(std::span<const TokenId> ids) { return embed(ids, nullptr); }
+
+Embedding SentenceEncoder::embed(std::span<const TokenId> ids, Attention& attention) { return embed(ids, &attention); }
+
+Embedding SentenceEncoder::embed(std::span<const TokenId> ids, Attention* attention) {
+  check(ids);
+  const std::size_t tokens = ids.size();
+  const auto fits = std::ranges::lower_bound(capacities, tokens);
+  auto& [stack, x, y] = runner(static_cast<std::size_t>(fits - capacities.begin()));
+  lookup(ids, x.data());
+  if (attention == nullptr) {
+    stack->run(x.data(), y.data(), tokens);
+  } else {
+    const std::size_t map_size = head_count * *fits * *fits;
+    std::vector<float> maps(layer_count * map_size);
+    AttentionPointers pointers{};
+    for (std::size_t layer = 0; layer < layer_count; ++layer) pointers[layer] = maps.data() + layer * map_size;
+    stack->run(x.data(), y.data(), tokens, pointers);
+    attention->tokens = tokens;
+    keep_active(maps, *fits, *attention);
+  }
+  return pool(y.data(), tokens);
+}
+
+void SentenceEncoder::lookup(std::span<const TokenId> ids, float* x) const {
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    const float* word = checkpoint_.word + ids[t] * model_width;
+    const float* position = checkpoint_.position + t * model_width;
+    float* token = x + t * model_width;
+    for (std::size_t i = 0; i < model_width; ++i) token[i] = word[i] + position[i] + checkpoint_.type[i];
+    normalise(token, checkpoint_.embedding_norm);
+  }
+}
+
+SentenceEncoder::Runner& SentenceEncoder::runner(std::size_t index) {
+  Runner& runner = runners_[index];
+  if (runner.stack) return runner;
+  runner.stack = make_stack_at(index, checkpoint_, std::make_index_sequence<capacities.size()>{});
+  runner.x.resize(capacities[index] * model_width);
+  runner.y.resize(capacities[index] * model_width);
+  return runner;
+}
+
+}  // namespace minilm

@@ -1,0 +1,65 @@
+// all-MiniLM-L6-v2: a text's tokens to one vector of unit length; the closer two vectors, the closer the
+// meanings.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "checkpoint.hpp"
+#include "safetensors.hpp"
+#include "stack.hpp"
+#include "word_piece.hpp"
+
+namespace minilm {
+
+using Embedding = std::array<float, model_width>;
+
+// The cosine of two embeddings, which are of length 1.
+float similarity(const Embedding& a, const Embedding& b);
+
+// How much of its attention each token pays to each token: [layer_count][head_count][tokens][tokens], where
+// the last index is the token looked at, and a row of it sums to 1.
+struct Attention {
+  std::size_t tokens = 0;
+  std::vector<float> weights;
+
+  [[nodiscard]] std::span<const float> row(std::size_t layer, std::size_t head, std::size_t token) const {
+    return std::span(weights).subspan(((layer * head_count + head) * tokens + token) * tokens, tokens);
+  }
+};
+
+class SentenceEncoder {
+ public:
+  // Maps the file and finds every tensor in it; throws ModelError.
+  explicit SentenceEncoder(const std::filesystem::path& model_file);
+
+  // `ids` are what WordPiece::encode gave: at least one, at most max_tokens, each below vocabulary_size;
+  // throws ModelError otherwise, and when the result is not finite (a damaged file).
+  [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
+  [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
+
+  // What goes into the first layer, [ids][model_width]: word + position + type, normalised.
+  void lookup(std::span<const TokenId> ids, float* x) const;
+
+  [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }
+
+ private:
+  struct Runner {
+    std::unique_ptr<Stack> stack;  // null until the first text that needs it
+    std::vector<float> x;          // [capacity][model_width]
+    std::vector<float> y;          // [capacity][model_width]
+  };
+
+  Embedding embed(std::span<const TokenId> ids, Attention* attention);
+  Runner& runner(std::size_t index);
+
+  Safetensors file_;
+  Checkpoint checkpoint_;
+  std::array<Runner, capacities.size()> runners_;
+};
+
+}  // namespace minilm

@@ -1,0 +1,14 @@
+// Where the model's two files are.
+#pragma once
+
+#include <filesystem>
+
+namespace minilm {
+
+inline constexpr const char* model_file_name = "model.safetensors";
+inline constexpr const char* vocabulary_file_name = "vocab.txt";
+
+// Where fetch_model puts them: $LADON_MINILM_DIR if set, else ladon/minilm in the user's cache folder.
+std::filesystem::path default_model_folder();
+
+}  // namespace minilm

@@ -1,0 +1,167 @@
+#include "safetensors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "model_error.hpp"
+
+namespace minilm {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little,
+              "the values are used where they lie, and they lie little-endian");
+
+constexpr std::size_t length_bytes = 8;
+// What the format's own reader accepts; it keeps a damaged length from costing gigabytes.
+constexpr std::uint64_t largest_header = 100'000'000;
+// {"name": {"shape": [..]}} is three deep, one more lets a wrong shape be named; a hostile header could nest
+// millions.
+constexpr int deepest_header = 4;
+
+// What comes from the file is shown in ASCII JSON, so that nothing in it can steer a terminal, and
+// not at any length.
+std::string shown(const json& value) {
+  constexpr std::size_t longest = 200;
+  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return text;
+}
+
+// nlohmann::json keeps the last of two equal keys; the format allows no such pair.
+class StrictKeys {
+ public:
+  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > deepest_header) throw ModelError("it is nested too deeply");
+    if (event == json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == json::parse_event_t::object_end) keys_.pop_back();
+    if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
+      throw ModelError("the key " + shown(parsed) + " is there twice");
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+};
+
+json parse_strictly(std::span<const std::byte> text) {
+  const auto* begin = reinterpret_cast<const char*>(text.data());
+  StrictKeys strict;
+  return json::parse(begin, begin + text.size(), std::ref(strict));
+}
+
+// The unsigned integers of a JSON list; false where anything else stands.
+bool read_sizes(const json& values, std::vector<std::uint64_t>& sizes) {
+  if (!values.is_array()) return false;
+  for (const json& value : values) {
+    if (!value.is_number_unsigned()) return false;
+    sizes.push_back(value.get<std::uint64_t>());
+  }
+  return true;
+}
+
+json member(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) ? object.at(key) : json();
+}
+
+}  // namespace
+
+Safetensors::Safetensors(const std::filesystem::path& file) : name_(file.string()), file_(file) {
+  read_header_length();
+  read_header();
+  check_offsets();
+}
+
+void Safetensors::read_header_length() {
+  const auto bytes = file_.bytes();
+  if (bytes.size() < length_bytes)
+    fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), length_bytes);
+  const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
+  if (length > largest)
+    fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
+         std::to_string(length) + " (truncated, or no safetensors file?)");
+  data_begin_ = length_bytes + static_cast<std::size_t>(length);
+}
+
+void Safetensors::read_header() {
+  json header;
+  try {
+    header = parse_strictly(file_.bytes().subspan(length_bytes, data_begin_ - length_bytes));
+  } catch (const std::exception& error) {
+    fail("expected a header in JSON, found: " + shown(std::string(error.what())));
+  }
+  if (!header.is_object()) fail("expected a JSON object as header, found " + shown(header));
+  for (const auto& [name, value] : header.items()) {
+    if (name == "__metadata__") continue;
+    const json dtype = member(value, "dtype");
+    if (!dtype.is_string()) fail(name, "expected a \"dtype\", found " + shown(value));
+    std::vector<std::uint64_t> shape;
+    if (!read_sizes(member(value, "shape"), shape)) fail(name, "expected a \"shape\" of sizes, found " + shown(value));
+    std::vector<std::uint64_t> offsets;
+    if (!read_sizes(member(value, "data_offsets"), offsets) || offsets.size() != 2)
+      fail(name, "expected two \"data_offsets\", found " + shown(value));
+    entries_.emplace(name, Entry{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
+  }
+}
+
+// In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
+void Safetensors::check_offsets() const {
+  std::vector<std::pair<std::string_view, const Entry*>> by_offset;
+  for (const auto& [name, entry] : entries_) by_offset.emplace_back(name, &entry);
+  std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
+
+  const std::uint64_t size = file_.bytes().size() - data_begin_;
+  std::uint64_t expected_begin = 0;
+  for (const auto& [name, entry] : by_offset) {
+    const std::string found = shown(json{entry->begin, entry->end});
+    if (entry->begin != expected_begin)
+      fail(name, "expected data that begins at byte " + std::to_string(expected_begin) +
+                     ", where the tensor before it ends, found data_offsets " + found);
+    if (entry->end < entry->begin)
+      fail(name, "expected data that ends behind its beginning, found data_offsets " + found);
+    if (entry->end > size)
+      fail(name, "expected data at data_offsets " + found + ", found a file that ends at byte " + std::to_string(size) +
+                     " of the data (truncated?)");
+    expected_begin = entry->end;
+  }
+  if (expected_begin != size)
+    fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
+}
+
+const float* Safetensors::tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) fail(name, "expected a tensor of this name, found none");
+  const Entry& entry = found->second;
+  if (entry.dtype != "F32") fail(name, "expected dtype F32, found " + shown(entry.dtype));
+  if (!std::ranges::equal(entry.shape, shape))
+    fail(name, "expected shape " + shown(json(shape)) + ", found " + shown(entry.shape));
+
+  // The shape is the program's own from here on, and its product is no number to be afraid of.
+  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), sizeof(float), std::multiplies<>());
+  if (entry.end - entry.begin != bytes)
+    fail(name,
+         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(entry.end - entry.begin));
+  const std::size_t offset = data_begin_ + static_cast<std::size_t>(entry.begin);
+  if (offset % alignof(float) != 0)
+    fail(name,
+         "expected data that begins at a multiple of 4 bytes, found byte " + std::to_string(offset) + " of the file");
+  return reinterpret_cast<const float*>(file_.bytes().data() + offset);
+}
+
+void Safetensors::fail(const std::string& what) const { throw ModelError(name_ + ": " + what); }
+
+void Safetensors::fail(std::string_view tensor, const std::string& what) const {
+  fail("tensor " + shown(std::string(tensor)) + ": " + what);
+}
+
+}  // namespace minilm

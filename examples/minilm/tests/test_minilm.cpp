@@ -1,0 +1,172 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fixtures.hpp"
+#include "minilm.hpp"
+#include "model_error.hpp"
+#include "stack.hpp"
+#include "word_piece.hpp"
+
+namespace minilm {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+// The largest difference; NaN where one is NaN.
+template <class Actual>
+double largest_difference(const Actual& actual, const std::vector<double>& expected) {
+  if (actual.size() < expected.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(actual[i]) - expected[i]);
+    if (!(difference <= largest)) largest = difference;
+  }
+  return largest;
+}
+
+std::vector<TokenId> ids_of(const nlohmann::json& expected) { return expected.at("ids").get<std::vector<TokenId>>(); }
+
+double tolerance(const nlohmann::json& data, const char* what) {
+  return data.at("tolerance_float32").at(what).get<double>();
+}
+
+std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
+
+// The layers one by one: [stage][capacity][model_width], stage 0 before the first layer.
+std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::span<const TokenId> ids) {
+  constexpr std::size_t capacity = capacities.front();
+  const auto stack = make_stack<capacity>(encoder.checkpoint());
+  std::vector<std::vector<float>> stages(layer_count + 1, std::vector<float>(capacity * model_width, nan));
+  encoder.lookup(ids, stages.front().data());
+  for (std::size_t layer = 0; layer < layer_count; ++layer)
+    stack->run_layer(layer, stages[layer].data(), stages[layer + 1].data(), ids.size());
+  return stages;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("conformance");
+
+TEST_CASE("hidden values after every stage: the first that is off tells where to look") {
+  MINILM_SKIP_WITHOUT(conformance_file());
+  MINILM_SKIP_WITHOUT(model_file());
+  const nlohmann::json data = read_json(conformance_file());
+  const SentenceEncoder encoder(model_file());
+  std::size_t cases = 0;
+  for (const auto& expected : data.at("cases")) {
+    if (!expected.contains("hidden_first4")) continue;
+    const auto stages = stages_of(encoder, ids_of(expected));
+    const auto& hidden = expected.at("hidden_first4");
+    REQUIRE(hidden.size() == stages.size());
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      for (std::size_t token = 0; token < hidden[stage].size(); ++token) {
+        CAPTURE(stage);
+        CAPTURE(token);
+        const auto row = std::span(stages[stage]).subspan(token * model_width, 4);
+        CHECK(largest_difference(row, hidden[stage][token].get<std::vector<double>>()) <=
+              tolerance(data, "hidden_abs"));
+      }
+    }
+    ++cases;
+  }
+  CHECK(cases > 0);
+}
+
+TEST_CASE("embeddings and similarities") {
+  MINILM_SKIP_WITHOUT(conformance_file());
+  MINILM_SKIP_WITHOUT(model_file());
+  const nlohmann::json data = read_json(conformance_file());
+  SentenceEncoder encoder(model_file());
+  std::vector<Embedding> embeddings;
+  double largest = 0;
+  for (const auto& expected : data.at("cases")) {
+    embeddings.push_back(encoder.embed(ids_of(expected)));
+    const auto difference = largest_difference(embeddings.back(), expected.at("embedding").get<std::vector<double>>());
+    CAPTURE(expected.at("text").get<std::string>());
+    CHECK(difference <= tolerance(data, "embedding_abs"));
+    largest = std::max(largest, difference);
+  }
+  MESSAGE("embeddings differ by at most " << largest);
+  for (const auto& pair : data.at("pairs")) {
+    const float cosine =
+        similarity(embeddings.at(pair.at("a").get<std::size_t>()), embeddings.at(pair.at("b").get<std::size_t>()));
+    CHECK(std::abs(static_cast<double>(cosine) - pair.at("cosine").get<double>()) <= tolerance(data, "similarity_abs"));
+  }
+}
+
+TEST_CASE("the attention of 'it' in every head") {
+  MINILM_SKIP_WITHOUT(conformance_file());
+  MINILM_SKIP_WITHOUT(model_file());
+  const nlohmann::json data = read_json(conformance_file());
+  SentenceEncoder encoder(model_file());
+  double largest = 0;
+  for (const auto& expected : data.at("cases")) {
+    if (!expected.contains("attention")) continue;
+    Attention attention;
+    const auto ids = ids_of(expected);
+    const Embedding with = encoder.embed(ids, attention);
+    CHECK(with == encoder.embed(ids));
+    const auto row = expected.at("attention").at("row").get<std::size_t>();
+    for (std::size_t layer = 0; layer < layer_count; ++layer) {
+      for (std::size_t head = 0; head < head_count; ++head) {
+        CAPTURE(layer);
+        CAPTURE(head);
+        const auto weights = expected.at("attention").at("layers").at(layer).at(head).get<std::vector<double>>();
+        const double difference = largest_difference(attention.row(layer, head, row), weights);
+        CHECK(difference <= tolerance(data, "attention_abs"));
+        largest = std::max(largest, difference);
+      }
+    }
+  }
+  MESSAGE("attention differs by at most " << largest);
+}
+
+TEST_CASE("a text gets the same embedding at every capacity, and beside any text before it") {
+  MINILM_SKIP_WITHOUT(model_file());
+  SentenceEncoder encoder(model_file());
+  std::vector<TokenId> ids(max_tokens);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<TokenId>(2000 + i * 97);
+  std::vector<std::size_t> lengths;
+  for (const std::size_t capacity : capacities) lengths.insert(lengths.end(), {capacity, capacity / 2 + 1});
+  std::vector<Embedding> first;
+  for (const std::size_t length : lengths) first.push_back(encoder.embed(std::span(ids).first(length)));
+  for (std::size_t i = lengths.size(); i-- > 0;) {
+    Attention attention;
+    CHECK(encoder.embed(std::span(ids).first(lengths[i]), attention) == first[i]);
+    for (std::size_t head = 0; head < layer_count * head_count; ++head) {
+      double sum = 0;
+      for (const float weight : attention.row(0, head, lengths[i] - 1)) sum += static_cast<double>(weight);
+      CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+    }
+  }
+  // One text in the smallest and in the largest encoder.
+  const auto small = make_stack<capacities.front()>(encoder.checkpoint()),
+             large = make_stack<capacities.back()>(encoder.checkpoint());
+  std::vector<float> x(max_tokens * model_width, nan), y(max_tokens * model_width, nan),
+      z(max_tokens * model_width, nan);
+  encoder.lookup(std::span(ids).first(11), x.data());
+  small->run(x.data(), y.data(), 11);
+  large->run(x.data(), z.data(), 11);
+  CHECK(largest_difference(y, std::vector<double>(z.begin(), z.begin() + 11 * model_width)) <= 1e-4);
+  CHECK(std::isnan(z[11 * model_width]));
+}
+
+TEST_CASE("ids that no text has are refused") {
+  MINILM_SKIP_WITHOUT(model_file());
+  SentenceEncoder encoder(model_file());
+  const std::vector<TokenId> none, large{101, vocabulary_size, 102}, many(max_tokens + 1, 101);
+  CHECK_THROWS_AS(static_cast<void>(encoder.embed(none)), ModelError);
+  CHECK_THROWS_AS(static_cast<void>(encoder.embed(large)), ModelError);
+  CHECK_THROWS_AS(static_cast<void>(encoder.embed(many)), ModelError);
+}
+
+TEST_SUITE_END();
+
+}  // namespace minilm

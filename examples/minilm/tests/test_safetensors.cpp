@@ -1,0 +1,212 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fixtures.hpp"
+#include "model_error.hpp"
+#include "safetensors.hpp"
+
+namespace minilm {
+namespace {
+
+std::string with_length(std::uint64_t length, const std::string& header, const std::string& data) {
+  std::string bytes(sizeof(length), '\0');
+  std::memcpy(bytes.data(), &length, sizeof(length));
+  return bytes + header + data;
+}
+
+// A header is filled up with spaces so that the data begin at a multiple of 8, as the format's writers do.
+std::string safetensors(std::string header, const std::string& data) {
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  return with_length(header.size(), header, data);
+}
+
+std::string floats(const std::vector<float>& values) {
+  std::string bytes(values.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+const std::string two_tensors =
+    R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+    R"("b":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})";
+const std::string eight_values = floats({1, 2, 3, 4, 5, 6, 7, 8});
+
+// The message of what opening the file, and looking for a 2x3 tensor "w" in it, throws; "" if nothing.
+std::string complaint(const std::filesystem::path& path) {
+  try {
+    const Safetensors file(path);
+    static_cast<void>(file.tensor("w", {2, 3}));
+  } catch (const ModelError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string complaint(const std::string& content) {
+  const TemporaryFolder folder;
+  return complaint(folder.file("m.safetensors", content));
+}
+
+// "w" alone, with the given description.
+std::string complaint_of(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return complaint(safetensors(
+      R"({"w":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}", eight_values));
+}
+
+void check_says(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    CAPTURE(part);
+    CAPTURE(message);
+    CHECK(message.find(part) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("safetensors");
+
+TEST_CASE("tensors are used where they lie") {
+  const TemporaryFolder folder;
+  const Safetensors file(folder.file("m.safetensors", safetensors(two_tensors, eight_values)));
+  const float* w = file.tensor("w", {2, 3});
+  const float* b = file.tensor("b", {2});
+  CHECK(w[0] == 1);
+  CHECK(w[5] == 6);
+  CHECK(b == w + 6);
+  CHECK(b[1] == 8);
+}
+
+TEST_CASE("a scalar and an empty tensor are tensors") {
+  const TemporaryFolder folder;
+  const Safetensors file(folder.file(
+      "m.safetensors",
+      safetensors(
+          R"({"e":{"dtype":"F32","shape":[0,3],"data_offsets":[0,0]},"s":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})",
+          floats({7}))));
+  CHECK(*file.tensor("s", {}) == 7);
+  CHECK(file.tensor("e", {0, 3}) != nullptr);
+}
+
+TEST_CASE("a moved file keeps its tensors") {
+  const TemporaryFolder folder;
+  Safetensors first(folder.file("m.safetensors", safetensors(two_tensors, eight_values)));
+  const float* w = first.tensor("w", {2, 3});
+  const Safetensors second = std::move(first);
+  CHECK(second.tensor("w", {2, 3}) == w);
+  CHECK(w[0] == 1);
+}
+
+TEST_CASE("a missing file, a folder and an empty file are named") {
+  const TemporaryFolder folder;
+  check_says(complaint(folder.path() / "absent.safetensors"), {"absent.safetensors", "no such file"});
+  check_says(complaint(folder.path()), {folder.path().string(), "not a regular file"});
+  check_says(complaint(std::string()), {"m.safetensors", "8 bytes", "a file of 0"});
+  check_says(complaint(std::string("1234567")), {"8 bytes", "a file of 7"});
+}
+
+TEST_CASE("a truncated file names the first tensor that is cut") {
+  const std::string whole = safetensors(two_tensors, eight_values);
+  CHECK(complaint(whole).empty());
+  check_says(complaint(whole.substr(0, whole.size() - 1)), {"tensor \"b\"", "[24,32]", "ends at byte 31"});
+  check_says(complaint(whole.substr(0, whole.size() - 9)), {"tensor \"w\"", "[0,24]", "ends at byte 23"});
+  check_says(complaint(whole.substr(0, 40)), {"expected a header of at most 32 bytes", "truncated"});
+  check_says(complaint(whole + "x"), {"expected 32 bytes of data, found 33"});
+}
+
+TEST_CASE("every cut of a file is an error, and none is a crash") {
+  const std::string whole = safetensors(two_tensors, eight_values);
+  const TemporaryFolder folder;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK_FALSE(complaint(folder.file("m.safetensors", whole.substr(0, size))).empty());
+}
+
+TEST_CASE("every flipped byte of a header is an error or leaves the tensor right") {
+  const std::string whole = safetensors(two_tensors, eight_values);
+  const TemporaryFolder folder;
+  for (std::size_t at = 0; at < whole.size() - eight_values.size(); ++at) {
+    for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flip);
+      const auto path = folder.file("m.safetensors", damaged);
+      if (!complaint(path).empty()) continue;
+      const Safetensors file(path);
+      CHECK(std::memcmp(file.tensor("w", {2, 3}), eight_values.data(), 24) == 0);
+    }
+  }
+}
+
+TEST_CASE("a tensor that is absent or of another type or shape is named, with what came") {
+  check_says(complaint(safetensors(R"({"v":{"dtype":"F32","shape":[8],"data_offsets":[0,32]}})", eight_values)),
+             {"m.safetensors", "tensor \"w\"", "found none"});
+  check_says(complaint_of(R"("F16")", "[4,4]", "[0,32]"), {"tensor \"w\"", "expected dtype F32", "\"F16\""});
+  check_says(complaint_of(R"("F32")", "[3,2]", "[0,32]"), {"tensor \"w\"", "expected shape [2,3], found [3,2]"});
+  check_says(complaint_of(R"("F32")", "[6]", "[0,32]"), {"expected shape [2,3], found [6]"});
+  check_says(complaint_of(R"("F32")", "[]", "[0,32]"), {"expected shape [2,3], found []"});
+  check_says(complaint_of(R"("F32")", "[2,3]", "[0,32]"), {"tensor \"w\"", "expected 24 bytes of data, found 32"});
+}
+
+TEST_CASE("a tensor that is not aligned to 4 bytes is named") {
+  const std::string header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}} )";
+  REQUIRE(header.size() % 4 != 0);
+  check_says(complaint(with_length(header.size(), header, floats({1, 2, 3, 4, 5, 6}))),
+             {"tensor \"w\"", "multiple of 4 bytes", "byte " + std::to_string(8 + header.size())});
+}
+
+TEST_CASE("hostile lengths of the header") {
+  for (const std::uint64_t length : {UINT64_MAX, UINT64_MAX - 7, std::uint64_t{1} << 63, std::uint64_t{1} << 32,
+                                     std::uint64_t{100'000'001}, std::uint64_t{1000}})
+    check_says(complaint(with_length(length, two_tensors, eight_values)),
+               {"expected a header of at most ", "found a length of " + std::to_string(length)});
+  check_says(complaint(with_length(0, two_tensors, eight_values)), {"expected a header in JSON"});
+}
+
+TEST_CASE("hostile headers") {
+  check_says(complaint(safetensors("garbage", "")), {"expected a header in JSON"});
+  check_says(complaint(safetensors("{\"w\":\x01}", "")), {"expected a header in JSON"});
+  check_says(complaint(safetensors("{\"\xff\":1}", "")), {"expected a header in JSON"});
+  check_says(complaint(safetensors("[1,2]", "")), {"expected a JSON object as header, found [1,2]"});
+  check_says(complaint(safetensors("null", "")), {"expected a JSON object as header, found null"});
+  check_says(complaint(safetensors("{}", "")), {"tensor \"w\"", "found none"});
+  check_says(complaint(safetensors(std::string(1'000'000, '['), "")), {"nested too deeply"});
+  check_says(complaint(safetensors(R"({"w":1,"w":2})", "")), {"the key", "w", "is there twice"});
+  check_says(complaint(safetensors(R"({"w":{"dtype":"F16","dtype":"F32"}})", "")), {"dtype", "is there twice"});
+  check_says(complaint(safetensors(R"({"w":{}})", "")), {"tensor \"w\"", "expected a \"dtype\", found {}"});
+  check_says(complaint(safetensors(R"({"w":7})", "")), {"tensor \"w\"", "expected a \"dtype\", found 7"});
+  check_says(complaint(safetensors("{\"\\u001b[2J\":7}", "")), {R"(tensor "\u001b[2J")"});
+}
+
+TEST_CASE("hostile shapes") {
+  for (const char* shape : {"[-2,3]", "[2.0,3]", "[\"2\",3]", "[[2],3]", "6", "null", "{\"a\":2}", "[2,3e0]"})
+    check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected a \"shape\" of sizes"});
+  // Products that are 6 or 0 modulo 2^64.
+  for (const char* shape : {"[9223372036854775811,2]", "[4294967296,4294967296]", "[18446744073709551615,3]"})
+    check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected shape [2,3], found [", shape});
+  check_says(complaint_of(R"("F32")", "[99999999999999999999,3]", "[0,32]"), {"expected a \"shape\" of sizes"});
+}
+
+TEST_CASE("hostile offsets") {
+  for (const char* offsets :
+       {"[0]", "[0,24,32]", "[-8,24]", "[0,24.0]", "\"0,24\"", "null", "[0,99999999999999999999]"})
+    check_says(complaint_of(R"("F32")", "[2,3]", offsets), {"tensor \"w\"", "expected two \"data_offsets\""});
+  check_says(complaint_of(R"("F32")", "[2,3]", "[0,18446744073709551615]"), {"tensor \"w\"", "ends at byte 32"});
+  check_says(complaint_of(R"("F32")", "[2,3]", "[18446744073709551608,16]"), {"tensor \"w\"", "begins at byte 0"});
+  check_says(complaint_of(R"("F32")", "[2,3]", "[8,32]"), {"tensor \"w\"", "begins at byte 0", "[8,32]"});
+  // One that ends before it begins, one that overlaps the other, and a hole between the two.
+  const auto second = [](const std::string& offsets) {
+    return complaint(safetensors(R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+                                 R"("b":{"dtype":"F32","shape":[2],"data_offsets":)" +
+                                     offsets + "}}",
+                                 eight_values));
+  };
+  check_says(second("[24,16]"), {"tensor \"b\"", "ends behind its beginning", "[24,16]"});
+  check_says(second("[16,32]"), {"tensor \"b\"", "begins at byte 24", "[16,32]"});
+  check_says(second("[28,32]"), {"tensor \"b\"", "begins at byte 24", "[28,32]"});
+}
+
+TEST_SUITE_END();
+
+}  // namespace minilm

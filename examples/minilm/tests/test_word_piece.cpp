@@ -1,0 +1,185 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "fixtures.hpp"
+#include "minilm.hpp"
+#include "model_error.hpp"
+#include "word_piece.hpp"
+#include "words.hpp"
+
+namespace minilm {
+namespace {
+
+using Words = std::vector<std::string>;
+using Pieces = std::vector<std::string>;
+
+WordPiece tokenizer_of(const std::string& vocabulary) {
+  const TemporaryFolder folder;
+  return WordPiece(folder.file("vocab.txt", vocabulary));
+}
+
+Pieces pieces_of(const WordPiece& tokenizer, std::string_view text, std::size_t max_tokens = 256) {
+  Pieces pieces;
+  for (const TokenId id : tokenizer.encode(text, max_tokens)) pieces.push_back(tokenizer.piece(id));
+  return pieces;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("word_piece");
+
+TEST_CASE("words end at whitespace of every kind") {
+  CHECK(split_words("").empty());
+  CHECK(split_words(" \t\r\n ").empty());
+  CHECK(split_words("a b\tc\nd\re\r\nf") == Words{"a", "b", "c", "d", "e", "f"});
+  // No-break, em and ideographic space, line and paragraph separator, ogham space.
+  CHECK(split_words("a\u00A0b\u2003c\u3000d\u2028e\u2029f\u1680g") == Words{"a", "b", "c", "d", "e", "f", "g"});
+}
+
+TEST_CASE("controls, format signs, private signs and U+FFFD vanish without ending a word") {
+  using namespace std::string_view_literals;
+  CHECK(split_words("a\0b\x07"
+                    "c\x7f"
+                    "d\x0b"
+                    "e\x0c"
+                    "f\u0085g\uFFFDh"sv) == Words{"abcdefgh"});
+  CHECK(split_words("a\u200Bb\u200Dc\uFEFFd\u00ADe\u202Ef") == Words{"abcdef"});
+  CHECK(split_words("a\uE000b\uF8FFc\U000F0000d\U0010FFFDe") == Words{"abcde"});
+  CHECK(split_words("a\u180Eb") == Words{"ab"});  // once a space, now Cf
+}
+
+TEST_CASE("what is not UTF-8 vanishes, and nothing good with it") {
+  CHECK(split_words("a\xff"
+                    "b") == Words{"ab"});
+  CHECK(split_words("a\xc3 b") == Words{"a", "b"});               // cut, then a space
+  CHECK(split_words("\xe6\x9d").empty());                         // cut at the end
+  CHECK(split_words("\xe6\x9d\xe6\x9d\xb1") == Words{"\u6771"});  // cut, then whole
+  CHECK(split_words("a\xc0\x80"
+                    "b") == Words{"ab"});  // overlong
+  CHECK(split_words("a\xed\xa0\x80"
+                    "b") == Words{"ab"});  // a surrogate
+  CHECK(split_words("a\xf4\x90\x80\x80"
+                    "b") == Words{"ab"});  // beyond U+10FFFF
+  CHECK(split_words("\x80\xbf"
+                    "a") == Words{"a"});
+}
+
+TEST_CASE("a CJK ideograph is a word, kana and Hangul are not cut") {
+  CHECK(split_words("a\u6771\u4EACb") == Words{"a", "\u6771", "\u4EAC", "b"});
+  CHECK(split_words("\U00020000\U0002A700") == Words{"\U00020000", "\U0002A700"});
+  CHECK(split_words("\uF900") == Words{"\u8C48"});  // a compatibility ideograph decomposes
+  CHECK(split_words("\u306F\u306E") == Words{"\u306F\u306E"});
+  CHECK(split_words("\uD55C") == Words{"\u1112\u1161\u11AB"});  // a syllable decomposes
+}
+
+TEST_CASE("accents go, compatibility forms stay") {
+  CHECK(split_words("D\u00E9j\u00E0 e\u0301 \u00C5\u212B \u01D8") == Words{"deja", "e", "aa", "u"});
+  CHECK(split_words("\uFB01 \u2167 \u00BD \u00B2") == Words{"\uFB01", "\u2177", "\u00BD", "\u00B2"});
+  CHECK(split_words("\u093F") == Words{"\u093F"});  // a spacing mark (Mc) stays
+  CHECK(split_words("\u20DD") == Words{"\u20DD"});  // an enclosing one (Me) too
+  CHECK(split_words("a\u0301").size() == 1);
+  CHECK(split_words("\u0301\u0301").empty());  // nothing but accents is no word
+}
+
+TEST_CASE("lower case goes code point by code point") {
+  CHECK(split_words("ABC \u00DCBER") == Words{"abc", "uber"});
+  CHECK(split_words("\u0130I") == Words{"ii"});
+  CHECK(split_words("\u03A3\u0391\u03A3") == Words{"\u03C3\u03B1\u03C3"});  // no final sigma
+  CHECK(split_words("stra\u00DFe \u1E9E") == Words{"stra\u00DFe", "\u00DF"});
+  CHECK(split_words("\u0401\u041B\u041A\u0410") == Words{"\u0435\u043B\u043A\u0430"});
+}
+
+TEST_CASE("each punctuation sign is a word") {
+  CHECK(split_words("don't") == Words{"don", "'", "t"});
+  CHECK(split_words("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").size() == 32);
+  CHECK(split_words("\u201Ca\u201D\u2014b\u2026") == Words{"\u201C", "a", "\u201D", "\u2014", "b", "\u2026"});
+  CHECK(split_words("\u3002a\u00BF") == Words{"\u3002", "a", "\u00BF"});
+  CHECK(split_words("a\u20ACb\u00A9c") == Words{"a\u20ACb\u00A9c"});  // other symbols are not
+  CHECK(split_words("[SEP]") == Words{"[", "sep", "]"});              // plain text, no token of its own
+  CHECK(split_words("a\u037Eb") == Words{"a", ";", "b"});             // the Greek question mark decomposes
+}
+
+TEST_CASE("a word is cut into the longest pieces that are known") {
+  const auto tokenizer =
+      tokenizer_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nunaf\n##f\n.\n\u6771\n##\u00DF\ns\n");
+  CHECK(tokenizer.encode("", 256) == std::vector<TokenId>{2, 3});
+  CHECK(pieces_of(tokenizer, "Unaffable.") == Pieces{"[CLS]", "unaf", "##f", "##able", ".", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "unaffx s") == Pieces{"[CLS]", "[UNK]", "s", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "aff") == Pieces{"[CLS]", "[UNK]", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "s\u00DF\u6771") == Pieces{"[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "un \xff un") == Pieces{"[CLS]", "un", "un", "[SEP]"});
+  // Pieces are never cut inside a code point, and ## of the text is not the mark.
+  CHECK(pieces_of(tokenizer, "##able") == Pieces{"[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"});
+}
+
+TEST_CASE("a word of more than 100 code points is unknown") {
+  const auto tokenizer = tokenizer_of("[UNK]\n[CLS]\n[SEP]\na\n##a\n\u00DF\n##\u00DF\n");
+  CHECK(tokenizer.encode(std::string(100, 'a'), 256).size() == 102);
+  CHECK(tokenizer.encode(std::string(101, 'a'), 256) == std::vector<TokenId>{1, 0, 2});
+  std::string sharp;
+  for (int i = 0; i < 100; ++i) sharp += "\u00DF";
+  CHECK(tokenizer.encode(sharp, 256).size() == 102);
+  CHECK(tokenizer.encode(sharp + "a", 256) == std::vector<TokenId>{1, 0, 2});
+}
+
+TEST_CASE("a long text is cut before [SEP]") {
+  const auto tokenizer = tokenizer_of("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
+  CHECK(pieces_of(tokenizer, "a a a a a", 5) == Pieces{"[CLS]", "a", "a", "a", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "a aaaa", 5) == Pieces{"[CLS]", "a", "a", "##a", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "a a a", 5) == Pieces{"[CLS]", "a", "a", "a", "[SEP]"});
+  CHECK(pieces_of(tokenizer, "a", 2) == Pieces{"[CLS]", "[SEP]"});
+  std::string words;
+  for (int i = 0; i < 1000; ++i) words += "a ";
+  CHECK(tokenizer.encode(words, 256).size() == 256);
+  CHECK(tokenizer.encode(words, 256).back() == 2);
+}
+
+TEST_CASE("vocabularies with Windows line ends, or without an end, are read") {
+  const auto tokenizer = tokenizer_of("[UNK]\r\n[CLS]\r\n[SEP]\r\na");
+  CHECK(tokenizer.size() == 4);
+  CHECK(tokenizer.encode("a", 256) == std::vector<TokenId>{1, 3, 2});
+}
+
+TEST_CASE("a vocabulary that is absent or no vocabulary is named") {
+  const TemporaryFolder folder;
+  const auto message = [](const std::filesystem::path& path) {
+    try {
+      const WordPiece tokenizer(path);
+    } catch (const ModelError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message(folder.path() / "vocab.txt").find("vocab.txt: cannot be opened") != std::string::npos);
+  CHECK(message(folder.file("v.txt", "[UNK]\n[CLS]\n")).find("v.txt: expected a line [SEP], found none in 2 lines") !=
+        std::string::npos);
+  CHECK_FALSE(message(folder.path()).empty());
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("word_piece_conformance");
+
+TEST_CASE("the ids of every conformance text") {
+  const auto vocabulary = default_model_folder() / vocabulary_file_name;
+  MINILM_SKIP_WITHOUT(conformance_file());
+  MINILM_SKIP_WITHOUT(vocabulary);
+  const WordPiece tokenizer(vocabulary);
+  const nlohmann::json data = read_json(conformance_file());
+  std::size_t texts = 0;
+  for (const char* part : {"cases", "tokenizer"}) {
+    for (const auto& expected : data.at(part)) {
+      const auto text = expected.at("text").get<std::string>();
+      CAPTURE(text);
+      CHECK(tokenizer.encode(text, max_tokens) == expected.at("ids").get<std::vector<TokenId>>());
+      ++texts;
+    }
+  }
+  CHECK(texts > 30);
+}
+
+TEST_SUITE_END();
+
+}  // namespace minilm
