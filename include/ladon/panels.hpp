@@ -49,10 +49,12 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
       Pack square[lanes];
       LADON_UNROLL
       for (std::size_t r = 0; r < lanes; ++r) {
+        if (t + r >= tokens) {
+          square[r] = Pack::broadcast(0.0f);
+          continue;
+        }
         const float* const from = rows + (t + r) * Features + i;
-        square[r] = t + r >= tokens  ? Pack::broadcast(0.0f)
-                    : count == lanes ? Pack::load(from)
-                                     : Pack::load_partial(from, count);
+        square[r] = count == lanes ? Pack::load(from) : Pack::load_partial(from, count);
       }
       Pack::transpose(square);
       LADON_UNROLL
@@ -79,8 +81,8 @@ constexpr void from_panels(const float* panels, std::size_t tokens, float* rows)
       Pack::transpose(square);
       LADON_UNROLL
       for (std::size_t r = 0; r < lanes; ++r) {
-        float* const to = rows + (t + r) * Features + i;
         if (t + r >= tokens) continue;
+        float* const to = rows + (t + r) * Features + i;
         if (count == lanes) {
           square[r].store(to);
         } else {

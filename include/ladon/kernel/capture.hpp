@@ -32,7 +32,7 @@ struct CaptureRows {
   // A block's weights; those of the blocks before it are corrected to its maximum.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
-    float factor[Width];
+    float factor[Width] = {};
     for (std::size_t v = 0; v < Packs; ++v) correction[v].store(factor + v * Pack::lanes);
     for (std::size_t q = 0; q < queries; ++q) {
       float* const row = rows + q * stride;
@@ -44,7 +44,7 @@ struct CaptureRows {
   // After the last block: divided by the sum, and 0 for every key that was not computed.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
-    float factor[Width];
+    float factor[Width] = {};
     for (std::size_t v = 0; v < Packs; ++v) after[v].store(factor + v * Pack::lanes);
     for (std::size_t q = 0; q < queries; ++q) {
       float* const row = rows + q * stride;

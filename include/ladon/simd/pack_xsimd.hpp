@@ -28,6 +28,12 @@ namespace ladon::inline LADON_ABI::simd {
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
+// GCC 12 unrolls the loops over tokens and takes what lies behind a run-time length for an access beyond the caller's
+// array, where that is short and in sight.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#endif
 template <std::size_t N>
 struct XsimdPack {
   static_assert(has_register<N>, "ladon: the target has no vector register of this many floats");
@@ -229,5 +235,9 @@ struct XsimdPack {
 #endif
   }
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 }  // namespace ladon::inline LADON_ABI::simd
