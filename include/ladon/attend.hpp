@@ -13,17 +13,6 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-// How the queries and the keys of a shape lie in panels.
-template <Shape S, class Target>
-struct Layout {
-  static constexpr Tiling queries = tiling<Target>(S.queries);
-  static constexpr Tiling keys = tiling<Target>(S.keys);
-  // Keys of a block: whole panels, and no more than there are.
-  static constexpr std::size_t block = (key_block < S.keys ? key_block : S.keys) / keys.width() * keys.width() +
-                                       (key_block < S.keys || S.keys % keys.width() == 0 ? 0 : keys.width());
-  static_assert(block % keys.width() == 0 && block > 0);
-};
-
 // Keys and values of one head, in panels: what its queries attend to.
 struct Head {
   const float* keys;
@@ -31,11 +20,11 @@ struct Head {
   bool values_finite;
 };
 
-// O^T panel [value width][width] of the queries [first, ...) from their Q^T panel [head width][width].
+// O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
 template <Shape S, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
 constexpr void attend(const Head& head, const float* query, Range queries, const Bound& mask, float* scores, float* out,
                       const Capture& capture) noexcept {
-  using L = Layout<S, Target>;
+  using L = PanelLayout<S, Target>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
   constexpr bool one_block = S.keys <= L::block;
   constexpr std::size_t rows = L::queries.rows;
@@ -43,6 +32,8 @@ constexpr void attend(const Head& head, const float* query, Range queries, const
   const VisibleKeys visible = mask.panel(queries);
   const Pack lane = Pack::lane_index();
   const auto may_see = [&](std::size_t v, std::size_t key) {
+    // Blocks begin where a panel of keys does, so keys before the first that is seen may be among them.
+    if (key < visible.seen.begin) return Pack::every_lane(false);
     return mask.may_see(lane + Pack::broadcast(static_cast<float>(queries.begin + v * Pack::lanes)), key);
   };
   RunningSoftmax<Pack, Packs> softmax;
@@ -57,7 +48,7 @@ constexpr void attend(const Head& head, const float* query, Range queries, const
     score<Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, range, visible.clear, may_see, scores,
                                                              softmax.maximum);
     softmax.template exponentials<width>(scores, range.end - range.begin, before);
-    for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? softmax.divisor(v) : Pack::broadcast(1.0f);
+    for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? softmax.reciprocal_sum(v) : Pack::broadcast(1.0f);
     const Rescale<Pack, Packs> rescale{begin == start, softmax.correction, after};
     if (!Bound::hides_keys || head.values_finite || visible.clear.contains(range)) {
       weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);

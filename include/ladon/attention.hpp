@@ -2,7 +2,6 @@
 // The layout is that of PyTorch's scaled_dot_product_attention for one batch: [heads][tokens][width].
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -14,22 +13,15 @@
 
 namespace ladon::inline LADON_ABI {
 
-// One head's scratch, and O^T of one panel of queries.
-template <Shape S, class Target>
-struct AttentionWorkspace {
-  using L = kernel::Layout<S, Target>;
-  HeadScratch<S, Target> scratch;
-  Panels<L::queries.width(), S.value_width, L::queries> out;
-};
-
 namespace kernel {
 
-template <Shape S, class Score, class Target, template <std::size_t> class PackOf>
+// Every head in turn: its keys and values into panels, then each panel of its queries in, through, and out again.
+template <Shape S, class Score, class Target, class Simd>
 struct GivenHeads {
-  using L = Layout<S, Target>;
+  using L = PanelLayout<S, Target>;
   static constexpr Tiling q = L::queries, k = L::keys;
-  using Pack = PackOf<q.lanes>;
-  using KeyPack = PackOf<k.lanes>;
+  using Pack = typename Simd::template Pack<q.lanes>;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
 
   template <class Bound, class CaptureOf>
   static constexpr void run(const float* queries, const float* keys, const float* values, float* out, Lengths lengths,
@@ -104,15 +96,11 @@ struct Attention {
   static constexpr void run_capturing(Queries q, Keys k, Values v, Output out, Workspace& workspace,
                                       const Options& options, CaptureOf capture_of) noexcept {
     const Lengths lengths = options.lengths(shape);
-    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
     const auto bound = Mask::bind(shape, lengths, options.mask);
-    if (std::is_constant_evaluated()) {
-      kernel::GivenHeads<shape, Score, Target, simd::ArrayPack>::run(q.data, k.data, v.data, out.data, lengths, bound,
-                                                                     workspace, capture_of);
-    } else {
-      kernel::GivenHeads<shape, Score, Target, Target::template Pack>::run(q.data, k.data, v.data, out.data, lengths,
-                                                                           bound, workspace, capture_of);
-    }
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      kernel::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, workspace,
+                                                          capture_of);
+    });
   }
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -61,10 +60,10 @@ struct Encoder {
   static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
                                       const Options& options, WithCapture with_capture) noexcept {
     const Lengths lengths = options.lengths(shape);
-    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
-    const Lengths inner{lengths.queries > lengths.keys ? lengths.queries : lengths.keys, lengths.keys};
+    const Lengths inner{lengths.longer(), lengths.keys};
     float* const panels = workspace.attention.x.data;
-    const auto stack = [&]<class Steps>(Steps) {
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, inner.queries, panels);
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = i + 1 < Layers ? inner : lengths;
@@ -73,12 +72,7 @@ struct Encoder {
       }
       if constexpr (Final == FinalNorm::with) Steps::norm_all(weights.norm, panels, lengths.queries, panels);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);
-    };
-    if (std::is_constant_evaluated()) {
-      stack(kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, simd::ArrayPack>{});
-    } else {
-      stack(kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, Target::template Pack>{});
-    }
+    });
   }
 };
 

@@ -6,7 +6,6 @@
 // All of it works on panels; after attention each panel goes through the rest by itself, in cache.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -38,7 +37,7 @@ struct EncoderLayerWeights {
 // As for attention, and one panel of the hidden layer; pre-LN keeps the normed tokens beside the residual's.
 template <Shape S, Block B, class Target>
 struct EncoderWorkspace {
-  using L = kernel::Layout<S, Target>;
+  using L = kernel::PanelLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
   SelfWorkspace<S, Target> attention;
@@ -49,12 +48,12 @@ struct EncoderWorkspace {
 namespace kernel {
 
 // One layer on panels, in place: x is workspace.attention.x.
-template <Shape S, Block B, class Layer, class Score, class Target, template <std::size_t> class PackOf>
+template <Shape S, Block B, class Layer, class Score, class Target, class Simd>
 struct LayerSteps {
-  using Attention = Heads<S, decltype(Layer::attention), Score, Target, PackOf>;
+  using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
   using Workspace = EncoderWorkspace<S, B, Target>;
   static constexpr Tiling q = Attention::q;
-  using Pack = PackOf<q.lanes>;
+  using Pack = typename Simd::template Pack<q.lanes>;
 
   template <class Bound, class CaptureOf>
   static constexpr void run(const Layer& w, Lengths lengths, const Bound& mask, Workspace& workspace,
@@ -64,7 +63,7 @@ struct LayerSteps {
     float* input = x;
     if constexpr (B.norm == NormOrder::pre) {
       input = workspace.normed.data;
-      norm_all(w.norm1, x, lengths.queries > lengths.keys ? lengths.queries : lengths.keys, input);
+      norm_all(w.norm1, x, lengths.longer(), input);
     }
     Attention::attend_all(input, input, w.attention, lengths, mask, workspace.attention.scratch, heads, capture_of);
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -129,19 +128,14 @@ struct EncoderLayer {
   static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
                                       const Options& options, CaptureOf capture_of) noexcept {
     const Lengths lengths = options.lengths(shape);
-    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
     const auto bound = Mask::bind(shape, lengths, options.mask);
     float* const panels = workspace.attention.x.data;
-    const auto layer = [&]<class Steps>(Steps) {
-      Steps::Attention::queries_in(x.data, lengths.queries > lengths.keys ? lengths.queries : lengths.keys, panels);
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = kernel::LayerSteps<shape, B, Weights, Score, Target, Simd>;
+      Steps::Attention::queries_in(x.data, lengths.longer(), panels);
       Steps::run(weights, lengths, bound, workspace, capture_of);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);
-    };
-    if (std::is_constant_evaluated()) {
-      layer(kernel::LayerSteps<shape, B, Weights, Score, Target, simd::ArrayPack>{});
-    } else {
-      layer(kernel::LayerSteps<shape, B, Weights, Score, Target, Target::template Pack>{});
-    }
+    });
   }
 };
 

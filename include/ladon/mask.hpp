@@ -1,8 +1,9 @@
 // Masks: which query may see which key. A mask is a type; what only a run knows is its Data; bound to the lengths of a
-// run it answers two questions, and the kernels know no more of it than these answers:
+// run it answers, and the kernels know no more of it than these answers:
 //
-//     panel(queries)          the keys that some of these queries may see, and those that all of them may
-//     may_see(query, key)     lane by lane, for the keys between the two
+//     panel(queries)         the keys that some of these queries may see, and those that all of them may
+//     may_see(query, key)    lane by lane; asked of any key from the first that is seen to the last
+//     hides_keys             false only where every query sees every active key
 //
 // "May see" is true (1) in every mask of ours; PyTorch's padding masks are the other way round.
 #pragma once
@@ -28,7 +29,8 @@ struct Range {
   }
 };
 
-// Keys for a panel of queries. Outside `seen` nothing is computed, inside `clear` nothing is compared.
+// Keys for a panel of queries. Outside `seen` nothing counts (and no block of keys is computed), inside `clear` nothing
+// need be compared.
 struct VisibleKeys {
   Range seen;
   Range clear;
@@ -43,7 +45,7 @@ namespace mask {
 struct None {
   struct Data {};
   struct Bound {
-    static constexpr bool hides_keys = false;  // whether may_see can say no to a key inside `seen`
+    static constexpr bool hides_keys = false;
     std::size_t keys;
     constexpr VisibleKeys panel(Range) const noexcept { return {{0, keys}, {0, keys}}; }
     template <class Pack>
@@ -54,8 +56,9 @@ struct None {
   static constexpr Bound bind(const Shape&, Lengths lengths, const Data&) noexcept { return {lengths.keys}; }
 };
 
-// Query i sees keys <= i + offset. By default the offset is keys - queries of the shape, so that the last query sees
-// the last key (bottom right); PyTorch's is_causal with unequal lengths is offset 0 (top left).
+// Query i sees keys <= i + offset. By default the offset is keys - queries of the shape, whatever the lengths of a run,
+// so that the shape's last query sees its last key (bottom right); PyTorch's is_causal with unequal lengths is offset 0
+// (top left).
 struct Causal {
   static constexpr std::ptrdiff_t bottom_right = PTRDIFF_MIN;
   struct Data {
@@ -141,12 +144,15 @@ struct Both {
 };
 
 template <class T>
-concept Policy = requires(const Shape& shape, Lengths lengths, const typename T::Data& data) {
-  { T::bind(shape, lengths, data) } noexcept;
+concept Policy = requires(const Shape& shape, Lengths lengths, const typename T::Data& data,
+                          const typename T::Bound& bound, const simd::ArrayPack<1>& query) {
+  { T::bind(shape, lengths, data) } noexcept -> std::same_as<typename T::Bound>;
+  { bound.panel(Range{}) } -> std::same_as<VisibleKeys>;
+  { bound.may_see(query, std::size_t{}) } -> std::same_as<simd::ArrayPack<1>::Mask>;
   { T::Bound::hides_keys } -> std::convertible_to<bool>;
 };
 
-// `decltype(Causal{} & Padding{})` is Both<Causal, Padding>.
+// Both<A, B> for an expression: decltype(Causal{} & Padding{}).
 template <Policy A, Policy B>
 constexpr Both<A, B> operator&(A, B) noexcept {
   return {};

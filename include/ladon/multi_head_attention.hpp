@@ -4,7 +4,6 @@
 //     Y = concat(O_1 .. O_H) Wo^T + bo                      C = X in self-attention, the context otherwise
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -20,13 +19,13 @@ namespace ladon::inline LADON_ABI {
 
 namespace kernel {
 
-// The steps of multi-head attention on panels; PackOf<N> is the target's pack, or plain arrays in constant evaluation.
-template <Shape S, class Weights, class Score, class Target, template <std::size_t> class PackOf>
+// The steps of multi-head attention on panels; Simd has the target's packs, or plain arrays in constant evaluation.
+template <Shape S, class Weights, class Score, class Target, class Simd>
 struct Heads {
-  using L = Layout<S, Target>;
+  using L = PanelLayout<S, Target>;
   static constexpr Tiling q = L::queries, k = L::keys;
-  using QueryPack = PackOf<q.lanes>;
-  using KeyPack = PackOf<k.lanes>;
+  using QueryPack = typename Simd::template Pack<q.lanes>;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
 
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels);
@@ -100,18 +99,21 @@ struct Heads {
 // run() computes y [queries][model] from x [queries][model], and from a context [keys][model] where keys come from
 // elsewhere. Workspace is the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing
 // else may overlap. Precondition: the lengths of the options are within the shape (asserted unless NDEBUG).
-template <Shape ShapeGiven, mask::Policy Mask = mask::None, class LayoutGiven = layout::InProj,
-          class Score = score::Scaled, class Target = simd::Default>
+// A query that may see no key gets attention output 0, so its y is the output bias. Map rows of inactive queries stay
+// as they were.
+template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
+          class Target = simd::Default>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
-  static constexpr bool self = shape.queries == shape.keys;
+  static constexpr bool as_many_keys = shape.queries == shape.keys;
 
-  using Weights = typename LayoutGiven::template Weights<shape>;
+  using Weights = typename Layout::template Weights<shape>;
   using Options = RunOptions<Mask>;
   using Map = AttentionMap<shape>;
-  using Cross = CrossWorkspace<shape, Target>;
-  using Workspace = std::conditional_t<self, SelfWorkspace<shape, Target>, Cross>;
+  // For run(x, context, ...); where keys differ from queries in number there is no other.
+  using CrossWorkspace = ladon::CrossWorkspace<shape, Target>;
+  using Workspace = std::conditional_t<as_many_keys, SelfWorkspace<shape, Target>, CrossWorkspace>;
   using Queries = Matrix<const float, shape.queries, shape.model>;
   using Context = Matrix<const float, shape.keys, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
@@ -124,11 +126,11 @@ struct MultiHeadAttention {
                             Map attention) noexcept {
     run_self(x, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
   }
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Cross& workspace,
+  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}) noexcept {
     run_cross(x, context, weights, y, workspace, options, kernel::CaptureNothing{});
   }
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, Cross& workspace,
+  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options, Map attention) noexcept {
     run_cross(x, context, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
   }
@@ -137,17 +139,18 @@ struct MultiHeadAttention {
   template <class CaptureOf>
   static constexpr void run_self(Queries x, const Weights& weights, Output y, auto& workspace, const Options& options,
                                  CaptureOf capture_of) noexcept {
-    static_assert(self, "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
+    static_assert(as_many_keys,
+                  "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
     const Lengths lengths = options.lengths(shape);
     with_steps([&]<class Steps>(Steps) {
-      Steps::queries_in(x.data, lengths.queries > lengths.keys ? lengths.queries : lengths.keys, workspace.x.data);
+      Steps::queries_in(x.data, lengths.longer(), workspace.x.data);
       run_panels<Steps>(workspace, workspace.x.data, weights, y, lengths, options, capture_of);
     });
   }
 
   template <class CaptureOf>
-  static constexpr void run_cross(Queries x, Context context, const Weights& weights, Output y, Cross& workspace,
-                                  const Options& options, CaptureOf capture_of) noexcept {
+  static constexpr void run_cross(Queries x, Context context, const Weights& weights, Output y,
+                                  CrossWorkspace& workspace, const Options& options, CaptureOf capture_of) noexcept {
     const Lengths lengths = options.lengths(shape);
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.queries, workspace.queries.x.data);
@@ -161,21 +164,15 @@ struct MultiHeadAttention {
   static constexpr void run_panels(SelfWorkspace<shape, Target>& workspace, const float* context,
                                    const Weights& weights, Output y, Lengths lengths, const Options& options,
                                    CaptureOf capture_of) noexcept {
-    assert(lengths.queries <= shape.queries && lengths.keys <= shape.keys);
     Steps::attend_all(workspace.x.data, context, weights, lengths, Mask::bind(shape, lengths, options.mask),
                       workspace.scratch, workspace.heads.data, capture_of);
     Steps::output(workspace.heads.data, weights, lengths.queries, workspace.x.data);
     Steps::queries_out(workspace.x.data, lengths.queries, y.data);
   }
 
-  // The same steps by plain arrays in constant evaluation, by the target's packs at run time.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    if (std::is_constant_evaluated()) {
-      f(kernel::Heads<shape, Weights, Score, Target, simd::ArrayPack>{});
-    } else {
-      f(kernel::Heads<shape, Weights, Score, Target, Target::template Pack>{});
-    }
+    simd::with_packs<Target>([&]<class Simd>(Simd) { f(kernel::Heads<shape, Weights, Score, Target, Simd>{}); });
   }
 };
 

@@ -1,16 +1,17 @@
 // Panels: activations with tokens in the lanes.
 //
-//     row-major  [tokens][features]               the caller's
-//     panels     [panels][features][width]        ours: `width` tokens side by side, so that a feature of all of them
-//     is
-//                                                 one load, and no sum over features or keys ever crosses lanes
+//     row-major  [tokens][features]           the caller's
+//     panels     [panels][features][width]    ours
 //
-// A last panel that is not full is padded with zeros, which stay in their own lanes and are never stored.
+// `width` tokens lie side by side, so that a feature of all of them is one load, and no sum over features or keys ever
+// crosses lanes. A last panel that is not full begins padded with zeros; whatever becomes of them stays in their own
+// lanes and is never stored.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/kernel/tile_sizes.hpp>
+#include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -19,10 +20,22 @@ template <std::size_t Tokens, std::size_t Features, kernel::Tiling T>
 struct alignas(64) Panels {
   static constexpr std::size_t stride = Features * T.width();  // from a panel to the next
   float data[T.panels(Tokens) * stride];
-
-  constexpr float* panel(std::size_t p) noexcept { return data + p * stride; }
-  constexpr const float* panel(std::size_t p) const noexcept { return data + p * stride; }
 };
+
+namespace kernel {
+
+// How the queries and the keys of a shape lie in panels.
+template <Shape S, class Target>
+struct PanelLayout {
+  static constexpr Tiling queries = tiling<Target>(S.queries);
+  static constexpr Tiling keys = tiling<Target>(S.keys);
+  // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all.
+  static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
+  static constexpr std::size_t block = all_keys < key_block ? all_keys : key_block / keys.width() * keys.width();
+  static_assert(block > 0);
+};
+
+}  // namespace kernel
 
 // Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
 // of the shape where that takes fewer packs. Only panels that hold one of the first `active` tokens are visited.

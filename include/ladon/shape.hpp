@@ -1,6 +1,7 @@
 // The sizes of one attention, as a template argument, and the lengths that only a run knows.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 #include <ladon/simd/compiler.hpp>
@@ -53,13 +54,16 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// Tokens that take part in one run. Rows of x and y beyond `queries` are neither read nor written.
+// Tokens that take part in one run. Rows beyond them are not read, rows of y beyond `queries` not written. Where a row
+// or a head begins does not depend on them: that is the shape's.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
+  // In self-attention x gives both.
+  constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// What a caller may say at run time. Precondition: no length exceeds the shape's (checked where NDEBUG is not set).
+// What a caller may say at run time. Precondition: no length exceeds the shape's (asserted unless NDEBUG is set).
 template <class Mask>
 struct RunOptions {
   std::size_t tokens = all;   // both lengths, in self-attention
@@ -71,7 +75,9 @@ struct RunOptions {
     const auto pick = [&](std::size_t own, std::size_t capacity) {
       return own != all ? own : tokens != all ? tokens : capacity;
     };
-    return {pick(queries, shape.queries), pick(keys, shape.keys)};
+    const Lengths chosen{pick(queries, shape.queries), pick(keys, shape.keys)};
+    assert(chosen.queries <= shape.queries && chosen.keys <= shape.keys);
+    return chosen;
   }
 };
 

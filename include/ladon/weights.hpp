@@ -75,7 +75,7 @@ struct PerProjection {
   };
 };
 
-// q, k, v and output apart, each (out, in): PyTorch with other widths, Hugging Face's BERT.
+// q, k, v and output apart, each (out, in): Hugging Face's BERT.
 using SeparateQKV = PerProjection<Order::out_in>;
 
 // q, k, v and output apart, each (in, out): Keras' kernels (model, heads, width) and (heads, width, model).

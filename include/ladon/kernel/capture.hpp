@@ -41,7 +41,7 @@ struct CaptureRows {
     }
   }
 
-  // After the last block: divided by the sum, and 0 for every key that was not computed.
+  // After the last block: times the reciprocal of the sum, and 0 for every key that was not computed.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};

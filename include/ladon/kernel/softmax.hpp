@@ -48,7 +48,7 @@ struct RunningSoftmax {
   }
 
   // 1 / sum, and 1 where nothing was seen.
-  constexpr Pack divisor(std::size_t v) const noexcept {
+  constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);
     return one / select(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }

@@ -2,8 +2,8 @@
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
-// a(r, k) = a[r * RowStride + k * InnerStride] is broadcast, read where it lies; panel rows are Width floats apart and
-// aligned to a pack. Edges are the caller's: a tile is always full, a narrower one is another instantiation.
+// a(r, k) = a[r * RowStride + k * InnerStride] is broadcast, read where it lies; panel rows are Width floats apart.
+// Edges are the caller's: a tile is always full, a narrower one is another instantiation.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,45 @@
 #define LADON_UNROLL
 #endif
 
-namespace ladon {
+// -ffast-math gives up the very rules that masks stand on: -inf, NaN, and the order of a sum.
+#if defined(__FAST_MATH__)
+#error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
+#endif
+
+// Code for different instruction sets must not share symbol names: the linker would keep one of them, and an
+// AVX-512 function would run on an SSE2 machine. So everything lives in an inline namespace named for the target.
+#if !defined(LADON_ABI)
+#if defined(__AVX512F__)
+#define LADON_ISA avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define LADON_ISA avx2_fma
+#elif defined(__AVX__)
+#define LADON_ISA avx
+#elif defined(__SSE4_1__)
+#define LADON_ISA sse4
+#elif defined(__SSE2__)
+#define LADON_ISA sse2
+#elif defined(__aarch64__)
+#define LADON_ISA neon64
+#elif defined(__ARM_NEON)
+#define LADON_ISA neon
+#elif defined(__wasm_relaxed_simd__)
+#define LADON_ISA wasm_relaxed
+#elif defined(__wasm_simd128__)
+#define LADON_ISA wasm_simd
+#else
+#define LADON_ISA scalar
+#endif
+#if defined(LADON_ARRAY_LANES)
+#define LADON_ABI_JOIN(isa, lanes) isa##_array_##lanes
+#define LADON_ABI_NAME(isa, lanes) LADON_ABI_JOIN(isa, lanes)
+#define LADON_ABI LADON_ABI_NAME(LADON_ISA, LADON_ARRAY_LANES)
+#else
+#define LADON_ABI LADON_ISA
+#endif
+#endif
+
+namespace ladon::inline LADON_ABI {
 
 // The pointer itself, but the compiler can't tell: what is read through it is read here, not ahead of a loop and held
 // in registers that the loop needs. (g++ held the biases of six rows through the product of a 6 x 2 tile on AVX2 and
@@ -42,39 +80,4 @@ LADON_INLINE constexpr T* read_here(T* pointer) noexcept {
   return pointer;
 }
 
-}  // namespace ladon
-
-// -ffast-math gives up the very rules that masks stand on: -inf, NaN, and the order of a sum.
-#if defined(__FAST_MATH__)
-#error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
-#endif
-
-// Code for different instruction sets must not share symbol names: the linker would keep one of them, and an
-// AVX-512 function would run on an SSE2 machine. So everything lives in an inline namespace named for the target.
-#if !defined(LADON_ABI)
-#if defined(LADON_ARRAY_LANES)
-#define LADON_ABI_JOIN(lanes) array_##lanes
-#define LADON_ABI_NAME(lanes) LADON_ABI_JOIN(lanes)
-#define LADON_ABI LADON_ABI_NAME(LADON_ARRAY_LANES)
-#elif defined(__AVX512F__) && defined(__AVX512DQ__)
-#define LADON_ABI avx512
-#elif defined(__AVX2__) && defined(__FMA__)
-#define LADON_ABI avx2_fma
-#elif defined(__AVX__)
-#define LADON_ABI avx
-#elif defined(__SSE4_1__)
-#define LADON_ABI sse4
-#elif defined(__SSE2__)
-#define LADON_ABI sse2
-#elif defined(__aarch64__)
-#define LADON_ABI neon64
-#elif defined(__ARM_NEON)
-#define LADON_ABI neon
-#elif defined(__wasm_relaxed_simd__)
-#define LADON_ABI wasm_relaxed
-#elif defined(__wasm_simd128__)
-#define LADON_ABI wasm_simd
-#else
-#define LADON_ABI scalar
-#endif
-#endif
+}  // namespace ladon::inline LADON_ABI

@@ -52,6 +52,22 @@ using Default = Array<LADON_ARRAY_LANES>;
 using Default = Array<1>;
 #endif
 
+// The packs that constant evaluation computes with.
+struct ArrayPacks {
+  template <std::size_t N>
+  using Pack = ArrayPack<N>;
+};
+
+// Calls f with what has the template Pack<N>: the target at run time, plain arrays in constant evaluation.
+template <class Target, class F>
+LADON_INLINE constexpr void with_packs(F f) noexcept {
+  if (std::is_constant_evaluated()) {
+    f(ArrayPacks{});
+  } else {
+    f(Target{});
+  }
+}
+
 // The pack of N floats of the default target.
 template <class T, std::size_t N>
   requires(std::is_same_v<T, float>)

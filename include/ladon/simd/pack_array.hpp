@@ -192,11 +192,6 @@ struct ArrayPack {
     for (std::size_t i = 1; i < N; ++i) sum += a.lane[i];
     return sum;
   }
-  friend constexpr float reduce_max(const ArrayPack& a) noexcept {
-    float largest = a.lane[0];
-    for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];
-    return largest;
-  }
 };
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -191,13 +191,6 @@ struct XsimdPack {
     return xsimd::hadd(a.batch);
 #endif
   }
-  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
-    alignas(64) float lane[N];
-    a.batch.store_aligned(lane);
-    float largest = lane[0];
-    for (std::size_t i = 1; i < N; ++i) largest = largest > lane[i] ? largest : lane[i];
-    return largest;
-  }
 
  private:
   using Lanes = std::make_index_sequence<N>;
