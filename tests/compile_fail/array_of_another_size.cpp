@@ -1,0 +1,7 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
+void run(const float (&x)[4 * 5], float* y, const Attention::Weights& weights, Attention::Workspace& workspace) {
+  Attention::run(x, weights, y, workspace);
+}

@@ -1,0 +1,20 @@
+# cmake -DCOMPILE=<compiler;flags> -DSOURCE=<file> -P check.cmake
+# The file must not compile, and the compiler must say what the file's first line promises.
+file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
+string(REPLACE "// message: " "" expected "${expected}")
+execute_process(COMMAND ${COMPILE} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+set(said "${out}${err}")
+
+if(expected MATCHES "^none")
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "the control does not compile:\n${said}")
+  endif()
+  return()
+endif()
+if(status EQUAL 0)
+  message(FATAL_ERROR "it compiles, but must not: ${expected}")
+endif()
+string(FIND "${said}" "${expected}" position)
+if(position EQUAL -1)
+  message(FATAL_ERROR "the compiler should have said \"${expected}\", but it said:\n${said}")
+endif()

@@ -1,0 +1,5 @@
+// message: ladon: kv_heads must divide heads
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 3, .kv_heads = 2}>;
+Attention::Weights weights;

@@ -1,0 +1,9 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+#include <array>
+
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
+extern const std::array<float, 3 * 6 * 5> in_proj_weight;
+extern const std::array<float, 3 * 6> in_proj_bias;
+Attention::Weights weights{.in_proj = {in_proj_weight, in_proj_bias}, .out_proj = {}};

@@ -1,0 +1,114 @@
+#include "encoder_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+// Queries of every layer but the last: whoever is a key of the next layer must be computed.
+std::size_t inner_queries(const Subject& subject, const Variation& variation) {
+  return std::max(variation.queries(subject.shape), variation.keys(subject.shape));
+}
+
+void spoil_what_is_hidden(const Subject& subject, const Variation& variation, EncoderProblem& problem) {
+  const ladon::Shape& shape = subject.shape;
+  const std::size_t last = variation.queries(shape);
+  const std::size_t queries = subject.layers > 1 ? inner_queries(subject, variation) : last;
+  const oracle::MaySee may_see = mask_of(subject, variation);
+  for (std::size_t k = 0; k < shape.keys; ++k) {
+    if (seen_by_any(may_see, queries, k)) continue;
+    if (k >= queries) {
+      spoil_row(problem.x, k, shape.model);
+    } else if (variation.poison_hidden_queries) {
+      std::fill_n(problem.x.begin() + static_cast<std::ptrdiff_t>(k * shape.model), shape.model, NAN);
+    }
+  }
+}
+
+// The largest bound of a number that is one.
+double widest_bound(const Expected& expected) {
+  double widest = 0;
+  for (const auto& real : expected) {
+    if (real && std::isfinite(real->value)) widest = std::max(widest, real->bound());
+  }
+  return widest;
+}
+
+void check_variation(const Subject& subject, const EncoderForm& form, const Variation& variation, std::uint64_t seed) {
+  EncoderProblem problem = random_encoder(subject.shape, form, seed);
+  spoil_what_is_hidden(subject, variation, problem);
+  const std::string description = to_string(subject, variation);
+  INFO(description);
+  Task task = task_of(subject, problem, variation);
+  const Outcome outcome = run_guarded(subject, task);
+  const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
+  CHECK(worst_distance(outcome.y, expected.y) <= 1);
+  for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
+  CHECK_MESSAGE(widest_bound(expected.y) < (form.layers == 1 ? 1e-4 : 1e-2), "the bound says nothing");
+  task.aliased = true;
+  const Outcome aliased = run_guarded(subject, task);
+  const std::span<const float> y(aliased.y);
+  CHECK(same_bits(y.first(task.y_used), std::span(outcome.y).first(task.y_used)));
+  CHECK(same_bits(y.subspan(task.y_used), std::span(task.x).subspan(task.y_used)));
+}
+
+}  // namespace
+
+EncoderProblem random_encoder(const ladon::Shape& shape, const EncoderForm& form, std::uint64_t seed) {
+  Random random(seed * 7919 + shape.queries + shape.model);
+  EncoderProblem problem{form, {}, random_norm(random, shape.model, form.epsilon), {}};
+  for (std::size_t i = 0; i < form.layers; ++i) {
+    problem.layers.push_back(random_layer(random, shape, form.feed_forward, form.epsilon));
+  }
+  problem.x = random.normals(shape.queries * shape.model);
+  return problem;
+}
+
+Task task_of(const Subject& subject, const EncoderProblem& problem, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  Task task;
+  task.x = problem.x;
+  for (const auto& layer : problem.layers) append_tensors(task.weights, subject.layout, shape, layer);
+  if (problem.form.final_norm) append_tensors(task.weights, problem.final_norm);
+  task.may_see = variation.may_see;
+  task.lengths = variation.given;
+  task.lengths.epsilon = problem.form.epsilon;
+  task.x_used = inner_queries(subject, variation) * shape.model;
+  task.may_see_used = variation.keys(shape);
+  task.y_size = shape.queries * shape.model;
+  task.y_used = variation.queries(shape) * shape.model;
+  return task;
+}
+
+ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& problem, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  const EncoderForm& form = problem.form;
+  const std::size_t inner = inner_queries(subject, variation), keys = variation.keys(shape);
+  const oracle::LayerForm layer_form{heads_of(shape), form.activation, form.norm};
+  oracle::Matrix x(inner, shape.model, problem.x.data());
+  ExpectedEncoder expected;
+  for (std::size_t i = 0; i < form.layers; ++i) {
+    const std::size_t queries = i + 1 < form.layers ? inner : variation.queries(shape);
+    auto attended =
+        oracle::encoder_layer(x, problem.layers[i], layer_form, queries, keys, mask_of(subject, variation));
+    expected.maps.push_back(expected_map(shape, attended.weights));
+    x = std::move(attended.out);
+  }
+  if (form.final_norm) x = oracle::layer_norm(problem.final_norm, x);
+  expected.y = Expected(x.data.begin(), x.data.end());
+  expected.y.resize(shape.queries * shape.model);
+  return expected;
+}
+
+void check_encoder(const Subject& subject, const EncoderForm& form) {
+  std::uint64_t seed = 0;
+  for (const Variation& variation : variations(subject)) check_variation(subject, form, variation, ++seed);
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,43 @@
+// Checks an encoder layer or a stack of them against the oracle in every variation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "guarded_run.hpp"
+#include "oracle.hpp"
+#include "subject.hpp"
+#include "variation.hpp"
+#include "weights.hpp"
+
+namespace ladon_test {
+
+struct EncoderForm {
+  std::size_t layers = 1;
+  std::size_t feed_forward = 1;
+  ladon::Activation activation = ladon::Activation::relu;
+  ladon::NormOrder norm = ladon::NormOrder::post;
+  bool final_norm = false;
+  float epsilon = 1e-5f;
+};
+
+struct EncoderProblem {
+  EncoderForm form;
+  std::vector<oracle::LayerWeights> layers;
+  oracle::Norm final_norm;
+  Floats x;  // [tokens][model]
+};
+
+EncoderProblem random_encoder(const ladon::Shape& shape, const EncoderForm& form, std::uint64_t seed);
+Task task_of(const Subject& subject, const EncoderProblem& problem, const Variation& variation);
+
+struct ExpectedEncoder {
+  Expected y;
+  std::vector<Expected> maps;
+};
+ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& problem, const Variation& variation);
+
+void check_encoder(const Subject& subject, const EncoderForm& form);
+
+}  // namespace ladon_test

@@ -1,0 +1,96 @@
+// The oracle: attention and the encoder around it in plain float64 loops, written for reading, from the equations
+// ("Attention Is All You Need", arXiv 1706.03762) and DESIGN's rules for masks. Its numbers are Reals: they carry how far
+// float32 may be from them (bound.hpp). Nothing here knows of panels, lanes, tiles or blocks.
+//
+// Every weight is (out, in) with its bias, as PyTorch stores it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include <ladon/encoder_layer.hpp>
+
+#include "bound.hpp"
+
+namespace ladon_test::oracle {
+
+using ladon::Activation, ladon::NormOrder;
+
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<Real> data;
+
+  Matrix() = default;
+  Matrix(std::size_t r, std::size_t c) : rows(r), columns(c), data(r * c) {}
+  Matrix(std::size_t r, std::size_t c, const float* from) : rows(r), columns(c), data(from, from + r * c) {}
+  Real& operator()(std::size_t row, std::size_t column) { return data[row * columns + column]; }
+  const Real& operator()(std::size_t row, std::size_t column) const { return data[row * columns + column]; }
+};
+
+struct Linear {
+  std::size_t out = 0;
+  std::size_t in = 0;
+  std::vector<float> weight;  // [out][in]
+  std::vector<float> bias;    // [out]
+};
+
+struct AttentionWeights {
+  Linear query;   // (heads * head_width, model)
+  Linear key;     // (kv_heads * head_width, model)
+  Linear value;   // (kv_heads * value_width, model)
+  Linear output;  // (model, heads * value_width)
+};
+
+struct Heads {
+  std::size_t heads = 1;
+  std::size_t kv_heads = 1;  // head h reads keys and values h / (heads / kv_heads)
+  std::size_t head_width = 1;
+  std::size_t value_width = 1;
+  double scale = 1;
+};
+
+struct Norm {
+  std::vector<float> weight;
+  std::vector<float> bias;
+  float epsilon = 1e-5f;
+};
+
+struct LayerWeights {
+  AttentionWeights attention;
+  Linear linear1;
+  Linear linear2;
+  Norm norm1;
+  Norm norm2;
+};
+
+struct LayerForm {
+  Heads heads;
+  Activation activation;
+  NormOrder norm;
+};
+
+using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
+
+// What a layer gives, and what it looked at: a matrix [queries][keys] for each head.
+struct Attended {
+  Matrix out;
+  std::vector<Matrix> weights;
+};
+
+// One head: softmax(scale q k^T) v over the keys that each query may see; 0 where it may see none.
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, double scale, const MaySee& may_see);
+
+Attended multi_head_attention(const Matrix& x, const Matrix& context, const AttentionWeights& weights,
+                              const Heads& heads, const MaySee& may_see);
+
+Matrix linear(const Linear& w, const Matrix& x);
+Matrix layer_norm(const Norm& norm, const Matrix& x);
+Matrix feed_forward(const Linear& w1, Activation activation, const Linear& w2, const Matrix& x);
+
+// The first `queries` tokens of x ask, the first `keys` of them can be seen, by those whom may_see allows.
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const LayerForm& form, std::size_t queries,
+                       std::size_t keys, const MaySee& may_see);
+
+}  // namespace ladon_test::oracle

@@ -1,0 +1,38 @@
+// Object code of a few instantiations, compiled as firmware would: check.cmake looks at what it needs from elsewhere.
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape shape{.queries = 33, .model = 20, .heads = 2};
+using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
+using Attention = ladon::MultiHeadAttention<shape, Mask>;
+using Given = ladon::Attention<shape, ladon::mask::None>;
+using Stack = ladon::Encoder<2, shape,
+                             ladon::Block{.feed_forward = 40,
+                                          .activation = ladon::Activation::gelu,
+                                          .norm = ladon::NormOrder::pre},
+                             ladon::mask::Padding, ladon::FinalNorm::with>;
+using TanhLayer =
+    ladon::EncoderLayer<shape, ladon::Block{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
+
+constinit Attention::Workspace attention_workspace{};
+constinit Stack::Workspace stack_workspace{};
+
+}  // namespace
+
+extern "C" {
+
+void attend(const float* x, const Attention::Weights* weights, float* y, const Attention::Options* options, float* map) {
+  Attention::run(x, *weights, y, attention_workspace, *options, map);
+}
+void attend_given(const float* q, const float* k, const float* v, float* out, Given::Workspace* workspace) {
+  Given::run(q, k, v, out, *workspace);
+}
+void encode(const float* x, const Stack::Weights* weights, float* y, const Stack::Options* options) {
+  Stack::run(x, *weights, y, stack_workspace, *options);
+}
+void encode_layer(const float* x, const TanhLayer::Weights* weights, float* y, TanhLayer::Workspace* workspace) {
+  TanhLayer::run(x, *weights, y, *workspace);
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// Attention of given q, k and v: the sweep, and scores at the ends of float's range.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+
+// One head of width 1, whose scale is 1: a score is q * k.
+template <std::size_t Keys>
+struct Scores {
+  using Attention = ladon::Attention<S{.queries = 3, .keys = Keys, .model = 1, .heads = 1}>;
+  typename Attention::Workspace workspace{};
+  std::array<float, Keys> k{};
+  std::array<float, Keys> v{};
+  std::array<float, 3> y{};
+  std::array<float, 3 * Keys> map{};
+
+  void run(const std::array<float, 3>& q) { Attention::run(q, k, v, y, workspace, {}, map); }
+};
+
+// Another scale: one over the number of keys.
+struct OneOverKeys {
+  static constexpr float scale(const S& shape) noexcept { return 1.0f / static_cast<float>(shape.keys); }
+};
+
+}  // namespace
+
+TEST_CASE("given q, k, v: no mask") {
+  check_given(given_subject<S{.queries = 17, .keys = 33, .model = 60, .heads = 3}, ladon::mask::None>());
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("given q, k, v: causal, grouped heads, values of another width") {
+  check_given(given_subject<S{.queries = 40, .model = 1, .heads = 4, .kv_heads = 2, .head_width = 8, .value_width = 3},
+                            ladon::mask::Causal>());
+}
+
+TEST_CASE("given q, k, v: padding, all heads share keys") {
+  check_given(given_subject<S{.queries = 7, .keys = 16, .model = 1, .heads = 5, .kv_heads = 1, .head_width = 64},
+                            ladon::mask::Padding>());
+}
+
+TEST_CASE("given q, k, v: causal and padding, long rows") {
+  check_given(given_subject<S{.queries = 5, .keys = 700, .model = 12, .heads = 2}, CausalAndPadding>());
+}
+#endif
+
+TEST_CASE("a single key gets all the weight, whatever its score") {
+  Scores<1> scores;
+  scores.v = {0.3f};
+  for (const float k : {0.0f, 1e30f, -1e30f, 1e-40f, 88.0f}) {
+    scores.k = {k};
+    scores.run({1, -1, 2});
+    for (const float y : scores.y) CHECK(y == 0.3f);
+    for (const float p : scores.map) CHECK(p == 1);
+  }
+}
+
+TEST_CASE("equal scores give the mean, however large") {
+  Scores<7> scores;
+  scores.v = {1, 2, 3, 4, 5, 6, 7};
+  for (const float score : {0.0f, 1.0f, -90.0f, 1e30f, -1e30f}) {
+    scores.k.fill(score);
+    scores.run({1, 1, -1});
+    // seven weights of 1, a sum of 7 and of 28, both exact; then 1 / 7 and its product are rounded
+    for (const float y : scores.y) CHECK(std::abs(y - 4) <= 4 * 2 * 0x1p-24f);
+    for (const float p : scores.map) CHECK(p == 1.0f / 7);
+  }
+}
+
+TEST_CASE("scores of 1e30 and -1e30 leave one key or the other") {
+  Scores<5> scores;
+  scores.k = {-1e15f, -1e15f, 1e15f, -1e15f, 0};
+  scores.v = {1, 2, 3, 4, 5};
+  scores.run({1e15f, -1e15f, 0});
+  CHECK(scores.y[0] == 3);
+  CHECK(std::abs(scores.y[1] - 7.0f / 3) <= 2 * 7.0f / 3 * 0x1p-24f);
+  CHECK(std::abs(scores.y[2] - 3) <= 3 * 2 * 0x1p-24f);
+  for (std::size_t k = 0; k < 5; ++k) CHECK(scores.map[k] == (k == 2 ? 1.0f : 0.0f));
+  for (std::size_t k = 0; k < 5; ++k) CHECK(scores.map[5 + k] == (k == 2 || k == 4 ? 0.0f : 1.0f / 3));
+}
+
+TEST_CASE("equal keys give the mean of the values in a wide head too") {
+  using Attention = ladon::Attention<S{.queries = 4, .keys = 33, .model = 20, .heads = 1}>;
+  static Attention::Workspace workspace;
+  Random random(2);
+  const Floats q = random.normals(4 * 20), k = random.normals(20), v = random.normals(33 * 20);
+  Floats keys, y(4 * 20);
+  for (int i = 0; i < 33; ++i) keys.insert(keys.end(), k.begin(), k.end());
+  Attention::run(q.data(), keys.data(), v.data(), y.data(), workspace);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    double mean = 0, magnitude = 0;
+    for (std::size_t t = 0; t < 33; ++t) {
+      mean += static_cast<double>(v[t * 20 + i % 20]) / 33;
+      magnitude += std::abs(static_cast<double>(v[t * 20 + i % 20])) / 33;
+    }
+    CHECK(std::abs(static_cast<double>(y[i]) - mean) <= (33 + 2) * unit * magnitude);
+  }
+}
+
+TEST_CASE("the scale is the caller's to choose") {
+  constexpr S shape{.queries = 2, .keys = 4, .model = 1, .heads = 1};
+  using Attention = ladon::Attention<shape, ladon::mask::None, OneOverKeys>;
+  static Attention::Workspace workspace;
+  // scores q k / 4 = ln 2 and 0: weights 2/5 and 1/5
+  const float ln2 = 0.693147181f;
+  const std::array<float, 2> q{4, -4};
+  const std::array<float, 4> k{ln2, 0, 0, 0}, v{5, 10, 0, 0};
+  std::array<float, 2> y{};
+  Attention::run(q, k, v, y, workspace);
+  CHECK(y[0] == doctest::Approx(4.0).epsilon(1e-6));                        // (2 * 5 + 10) / 5
+  CHECK(y[1] == doctest::Approx((0.5 * 5 + 10) / 3.5).epsilon(1e-6));
+}
+
+TEST_CASE("the output may take the place of the queries") {
+  using Attention = ladon::Attention<S{.queries = 19, .keys = 21, .model = 15, .heads = 3}, ladon::mask::Causal>;
+  static Attention::Workspace workspace;
+  Random random(4);
+  Floats q = random.normals(19 * 15), y(19 * 15);
+  const Floats k = random.normals(21 * 15), v = random.normals(21 * 15);
+  Attention::run(q.data(), k.data(), v.data(), y.data(), workspace);
+  Attention::run(q.data(), k.data(), v.data(), q.data(), workspace);
+  CHECK(same_bits(q, y));
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,75 @@
+// What the bound finds in an encoder layer: each bias that is dropped, a LayerNorm of another epsilon, another GELU.
+#include <algorithm>
+#include <functional>
+
+#include <doctest/doctest.h>
+
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::Block, ladon::NormOrder;
+
+constexpr S shape{.queries = 17, .model = 12, .heads = 3};
+constexpr Block post{.feed_forward = 20, .activation = Activation::gelu};
+constexpr Block pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
+
+// Runs right, then asks whether the bound finds what `mistake` does to the oracle. What meets the first LayerNorm is of
+// this size.
+template <Block B>
+double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
+  const Subject subject = layer_subject<shape, B, ladon::mask::None>();
+  const EncoderForm form{.feed_forward = B.feed_forward, .activation = B.activation, .norm = B.norm, .epsilon = 1e-12f};
+  EncoderProblem problem = random_encoder(subject.shape, form, 1);
+  for (Floats* values : {&problem.x, &problem.layers[0].attention.output.weight,
+                         &problem.layers[0].attention.output.bias}) {
+    for (float& value : *values) value *= size;
+  }
+  const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
+  REQUIRE(worst_distance(outcome.y, expected_encoder(subject, problem, {}).y) <= 1);
+  mistake(problem);
+  return worst_distance(outcome.y, expected_encoder(subject, problem, {}).y);
+}
+
+template <Block B>
+void check_mistakes() {
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].linear2.bias[4] = 0; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm1.bias[5] = 0; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm2.bias[6] = 0; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
+  CHECK(distance_after<B>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
+}
+
+}  // namespace
+
+TEST_CASE("mistakes in an encoder layer break the bound: post-LN") { check_mistakes<post>(); }
+TEST_CASE("mistakes in an encoder layer break the bound: pre-LN") { check_mistakes<pre>(); }
+
+TEST_CASE("an epsilon of 1e-5 in place of 1e-12 breaks the bound") {
+  const auto first = [](EncoderProblem& p) { p.layers[0].norm1.epsilon = 1e-5f; };
+  const auto second = [](EncoderProblem& p) { p.layers[0].norm2.epsilon = 1e-5f; };
+  CHECK(distance_after<post>(first, 0.5f) > 1);
+  CHECK(distance_after<post>(second) > 1);
+  CHECK(distance_after<pre>(first) > 1);
+  CHECK(distance_after<pre>(second) > 1);
+  CHECK(distance_after<post>(first, 0.1f) > 10);
+  CHECK(distance_after<pre>(first, 0.1f) > 10);
+}
+
+TEST_CASE("GELU by tanh in place of the exact one breaks the bound, and the other way round") {
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.activation = Activation::gelu_tanh; }) > 1);
+  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.activation = Activation::gelu; }) > 1);
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.activation = Activation::relu; }) > 1);
+}
+
+TEST_CASE("the other order of LayerNorm breaks the bound") {
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.norm = NormOrder::pre; }) > 1);
+  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.norm = NormOrder::post; }) > 1);
+}
+
+}  // namespace ladon_test

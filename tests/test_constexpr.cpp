@@ -1,0 +1,104 @@
+// The compiler computes attention. Numbers small enough to work out by hand:
+//
+// Three tokens x = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
+//   head 0: q = ln 2 (its bias), k = x0, v = x1: key j weighs e^(x0 ln 2) = 2^x0 = 1, 2, 4
+//   head 1: q = 0, v = x0: every key weighs the same
+//   y = (head 0 + 1/2, 2 head 1 - 1)
+//
+// Causal:   token 0 sees one key:   head 0 = 21                                 head 1 = 0      y = (21.5, -1)
+//           token 1:                head 0 = (1 * 21 + 2 * 0) / 3 = 7           head 1 = 1/2    y = (7.5, 0)
+//           token 2:                head 0 = (1 * 21 + 2 * 0 + 4 * 42) / 7 = 27 head 1 = 1      y = (27.5, 1)
+// and with key 0 hidden:
+//           token 0 sees none:      heads = 0                                                   y = (0.5, -1)
+//           token 1 sees key 1:     head 0 = 0                                  head 1 = 1      y = (0.5, 1)
+//           token 2 sees 1 and 2:   head 0 = (2 * 0 + 4 * 42) / 6 = 28          head 1 = 3/2    y = (28.5, 2)
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 2}, Mask>;
+
+constexpr float ln_2 = 0.693147181f;
+constexpr float x[] = {0, 21, 1, 0, 2, 42};
+constexpr float in_proj_weight[] = {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0};  // rows q0, q1, k0, k1, v0, v1
+constexpr float in_proj_bias[] = {ln_2, 0, 0, 0, 0, 0};
+constexpr float out_proj_weight[] = {1, 0, 0, 2};
+constexpr float out_proj_bias[] = {0.5f, -1};
+constexpr Attention::Weights weights{.in_proj = {in_proj_weight, in_proj_bias},
+                                     .out_proj = {out_proj_weight, out_proj_bias}};
+constexpr std::uint8_t all_but_first[] = {0, 1, 1};
+
+struct Result {
+  std::array<float, 6> y{};
+  std::array<float, 2 * 3 * 3> map{};
+};
+
+constexpr Result attend(const std::uint8_t* may_see) {
+  Attention::Workspace workspace{};
+  Result result;
+  const Attention::Options options{.mask = {.first = {}, .second = {.may_see = may_see}}};
+  Attention::run(x, weights, result.y, workspace, options, result.map);
+  return result;
+}
+
+template <std::size_t N>
+constexpr bool close(const std::array<float, N>& actual, const std::array<float, N>& expected) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const float off = actual[i] - expected[i], magnitude = expected[i] < 0 ? -expected[i] : expected[i];
+    if (!(off <= 1e-6f * (1 + magnitude) && -off <= 1e-6f * (1 + magnitude))) return false;
+  }
+  return true;
+}
+
+constexpr Result seen = attend(nullptr);
+static_assert(close(seen.y, {21.5f, -1, 7.5f, 0, 27.5f, 1}));
+static_assert(close(seen.map, {1, 0, 0, 1.0f / 3, 2.0f / 3, 0, 1.0f / 7, 2.0f / 7, 4.0f / 7,  //
+                               1, 0, 0, 1.0f / 2, 1.0f / 2, 0, 1.0f / 3, 1.0f / 3, 1.0f / 3}));
+
+constexpr Result hidden = attend(all_but_first);
+static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
+static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
+                                 0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
+
+// An encoder layer whose attention adds nothing. LayerNorm of two features a, b is +-1, by which of them is larger:
+//   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
+//   hidden = relu(x + (-4, 1))   = (0, 2)
+//   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
+using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::Block{.feed_forward = 2}>;
+
+constexpr std::array<float, 2> encode() {
+  constexpr float token[2] = {3, 1};
+  constexpr float none[12] = {}, one[2] = {1, 1}, two[2] = {2, 2}, gain[2] = {10, 20};
+  constexpr float identity[4] = {1, 0, 0, 1}, shift[2] = {-4, 1}, second_to_first[4] = {0, 3, 0, 0};
+  const float* const zeros = none;
+  const Layer::Weights layer{.attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
+                             .linear1 = {identity, shift},
+                             .linear2 = {second_to_first, zeros},
+                             .norm1 = {one, two, 1e-12f},
+                             .norm2 = {gain, one, 1e-12f}};
+  Layer::Workspace workspace{};
+  std::array<float, 2> y{};
+  Layer::run(token, layer, y, workspace);
+  return y;
+}
+static_assert(close(encode(), {11, -19}));
+
+}  // namespace
+
+TEST_CASE("what the compiler computes is what the program computes, to the last bit") {
+  for (const auto& [expected, may_see] : {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)},
+                                          std::pair{&hidden, &all_but_first[0]}}) {
+    const Result result = attend(may_see);
+    CHECK(std::bit_cast<std::array<std::uint32_t, 6>>(result.y) ==
+          std::bit_cast<std::array<std::uint32_t, 6>>(expected->y));
+    CHECK(std::bit_cast<std::array<std::uint32_t, 18>>(result.map) ==
+          std::bit_cast<std::array<std::uint32_t, 18>>(expected->map));
+  }
+}

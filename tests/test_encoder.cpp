@@ -1,0 +1,76 @@
+// Encoder layers and stacks: both orders of LayerNorm, every activation, every mask, every length.
+#include <doctest/doctest.h>
+
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::Block, ladon::FinalNorm, ladon::NormOrder;
+
+template <S Shape, Block B, class Mask, class Layout = ladon::layout::InProj>
+void check_layer(float epsilon = 1e-5f) {
+  check_encoder(layer_subject<Shape, B, Mask, Layout>(), {.feed_forward = B.feed_forward,
+                                                          .activation = B.activation,
+                                                          .norm = B.norm,
+                                                          .epsilon = epsilon});
+}
+
+template <std::size_t Layers, S Shape, Block B, class Mask, FinalNorm Final>
+void check_stack(float epsilon = 1e-5f) {
+  check_encoder(encoder_subject<Layers, Shape, B, Mask, Final>(), {.layers = Layers,
+                                                                   .feed_forward = B.feed_forward,
+                                                                   .activation = B.activation,
+                                                                   .norm = B.norm,
+                                                                   .final_norm = Final == FinalNorm::with,
+                                                                   .epsilon = epsilon});
+}
+
+}  // namespace
+
+TEST_CASE("layer: post-LN, ReLU") {
+  check_layer<S{.queries = 17, .model = 12, .heads = 3}, Block{.feed_forward = 20}, ladon::mask::None>();
+}
+
+TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
+  check_layer<S{.queries = 33, .model = 10, .heads = 2},
+              Block{.feed_forward = 31, .activation = Activation::gelu, .norm = NormOrder::pre}, CausalAndPadding>(
+      1e-12f);
+}
+
+TEST_CASE("stack: pre-LN with a final norm, padding") {
+  check_stack<2, S{.queries = 20, .model = 8, .heads = 2}, Block{.feed_forward = 16, .norm = NormOrder::pre},
+              ladon::mask::Padding, FinalNorm::with>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("layer: post-LN, exact GELU, padding, a hidden layer narrower than the model") {
+  check_layer<S{.queries = 7, .model = 20, .heads = 5},
+              Block{.feed_forward = 3, .activation = Activation::gelu}, ladon::mask::Padding>(1e-12f);
+}
+
+TEST_CASE("layer: post-LN, GELU by tanh, causal, weights (in, out)") {
+  check_layer<S{.queries = 40, .model = 9, .heads = 3, .kv_heads = 1, .head_width = 4, .value_width = 5},
+              Block{.feed_forward = 33, .activation = Activation::gelu_tanh}, ladon::mask::Causal,
+              ladon::layout::InOut>();
+}
+
+TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
+  check_layer<S{.queries = 1, .model = 3, .heads = 1}, Block{.feed_forward = 1, .norm = NormOrder::pre},
+              ladon::mask::None>();
+}
+
+TEST_CASE("stack: post-LN, GELU, causal") {
+  check_stack<2, S{.queries = 17, .model = 6, .heads = 1},
+              Block{.feed_forward = 12, .activation = Activation::gelu}, ladon::mask::Causal, FinalNorm::without>();
+}
+
+TEST_CASE("stack: three pre-LN layers, both masks") {
+  check_stack<3, S{.queries = 9, .model = 4, .heads = 2}, Block{.feed_forward = 8, .norm = NormOrder::pre},
+              CausalAndPadding, FinalNorm::with>(1e-12f);
+}
+#endif
+
+}  // namespace ladon_test

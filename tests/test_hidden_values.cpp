@@ -1,0 +1,86 @@
+// What a query may not see cannot change its output: a token that some queries see and others do not turns into NaN or
+// infinity, and the others' outputs keep their very bits. Those that see the NaN must not hide it.
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+
+// Rows of y, and of each head's map, of the queries that may not see `key`.
+void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
+                            const Outcome& spoiled) {
+  const ladon::Shape& shape = subject.shape;
+  const oracle::MaySee may_see = mask_of(subject, variation);
+  const auto row = [](const Floats& of, std::size_t index, std::size_t width) {
+    return std::span(of).subspan(index * width, width);
+  };
+  for (std::size_t q = 0; q < shape.queries; ++q) {
+    CAPTURE(q);
+    if (may_see(q, key)) {
+      for (const float y : row(spoiled.y, q, shape.model)) CHECK(std::isnan(y));
+      continue;
+    }
+    CHECK(same_bits(row(spoiled.y, q, shape.model), row(clean.y, q, shape.model)));
+    for (std::size_t h = 0; h < shape.heads; ++h) {
+      const std::size_t index = h * shape.queries + q;
+      CHECK(same_bits(row(spoiled.maps[0], index, shape.keys), row(clean.maps[0], index, shape.keys)));
+    }
+  }
+}
+
+void check_hidden(const Subject& subject, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  const AttentionProblem problem = random_problem(shape, true, 3);
+  const Outcome clean = run_guarded(subject, task_of(subject, problem, variation));
+  for (std::size_t key = 0; key < shape.keys; key += 1 + shape.keys / 23) {
+    CAPTURE(key);
+    AttentionProblem wrong = problem;
+    for (std::size_t i = 0; i < shape.model; ++i) {
+      // in K and V this becomes NaN: infinities of both signs meet
+      wrong.context[key * shape.model + i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
+    }
+    wrong.context[key * shape.model] = std::numeric_limits<float>::quiet_NaN();
+    const Outcome spoiled = run_guarded(subject, task_of(subject, wrong, variation));
+    check_others_unchanged(subject, variation, key, clean, spoiled);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hidden values: causal") {
+  check_hidden(attention_subject<S{.queries = 19, .keys = 23, .model = 10, .heads = 2}, ladon::mask::Causal>(), {});
+  check_hidden(attention_subject<S{.queries = 19, .keys = 23, .model = 10, .heads = 2}, ladon::mask::Causal>(),
+               {.given = {.offset = -3}});
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("hidden values: causal and padding") {
+  Variation variation;
+  variation.may_see.assign(40, 1);
+  for (const std::size_t hole : {0u, 7u, 8u, 21u, 39u}) variation.may_see[hole] = 0;
+  variation.given.offset = 5;
+  check_hidden(attention_subject<S{.queries = 33, .keys = 40, .model = 6, .heads = 3}, CausalAndPadding>(), variation);
+}
+
+TEST_CASE("hidden values: causal, several blocks") {
+  check_hidden(attention_subject<S{.queries = 600, .keys = 600, .model = 2, .heads = 1}, ladon::mask::Causal>(), {});
+}
+#endif
+
+TEST_CASE("a NaN that may be seen is not hidden") {
+  const Subject subject = attention_subject<S{.queries = 9, .model = 6, .heads = 2}, ladon::mask::None>();
+  AttentionProblem problem = random_problem(subject.shape, false, 1);
+  problem.x[4 * 6 + 1] = std::numeric_limits<float>::quiet_NaN();
+  const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
+  for (const float y : outcome.y) CHECK(std::isnan(y));
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,85 @@
+// Rows of more keys than a block holds (512): the running maximum, its corrections, and masks that hide whole blocks.
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+constexpr S long_rows{.queries = 19, .keys = 1100, .model = 8, .heads = 2};
+
+void check_problem(const Subject& subject, const AttentionProblem& problem, const Variation& variation) {
+  INFO(to_string(subject, variation));
+  const Outcome outcome = run_guarded(subject, task_of(subject, problem, variation));
+  const auto expected = expected_attention(subject, problem, variation, heads_of(subject.shape));
+  CHECK(worst_distance(outcome.y, expected.y) <= 1);
+  CHECK(worst_distance(outcome.maps[0], expected.map) <= 1);
+  check_row_sums(outcome.maps[0], subject.shape, variation.queries(subject.shape), mask_of(subject, variation));
+}
+
+// Keys that grow along the row, so that each block brings a larger maximum, or that shrink.
+AttentionProblem trending_problem(const ladon::Shape& shape, bool growing) {
+  AttentionProblem problem = random_problem(shape, true, 7);
+  for (std::size_t k = 0; k < shape.keys; ++k) {
+    const double along = static_cast<double>(growing ? k : shape.keys - k) / static_cast<double>(shape.keys);
+    for (std::size_t i = 0; i < shape.model; ++i) problem.context[k * shape.model + i] *= static_cast<float>(4 * along);
+  }
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("long rows: no mask") {
+  const Subject subject = attention_subject<long_rows, ladon::mask::None>();
+  check_attention(subject);
+  for (const bool growing : {true, false}) check_problem(subject, trending_problem(subject.shape, growing), {});
+  for (const std::size_t keys : {511u, 512u, 513u, 1023u, 1024u, 1025u}) {
+    check_problem(subject, trending_problem(subject.shape, true), {.given = {.keys = keys}});
+  }
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+namespace {
+Variation showing(std::size_t begin, std::size_t end) {
+  Variation variation;
+  variation.may_see.assign(long_rows.keys, 0);
+  for (std::size_t k = begin; k < end; ++k) variation.may_see[k] = 1;
+  return variation;
+}
+}  // namespace
+
+TEST_CASE("long rows: causal, where some queries see one block more than others") {
+  const Subject subject = attention_subject<long_rows, ladon::mask::Causal>();
+  check_attention(subject);
+  for (const std::ptrdiff_t offset : {500, 511, 1010}) {
+    check_problem(subject, trending_problem(subject.shape, true), {.given = {.offset = offset}});
+  }
+}
+
+TEST_CASE("long rows: padding hides whole blocks") {
+  const Subject subject = attention_subject<long_rows, ladon::mask::Padding>();
+  check_attention(subject);
+  const AttentionProblem problem = trending_problem(subject.shape, true);
+  Variation middle_hidden = showing(0, 300);
+  middle_hidden.may_see[1099] = 1;
+  for (const Variation& variation :
+       {showing(0, 512), showing(512, 1100), showing(512, 1024), showing(1024, 1100), middle_hidden}) {
+    check_problem(subject, problem, variation);
+  }
+}
+
+TEST_CASE("long rows: causal and padding, first blocks hidden from all and later ones from some") {
+  const Subject subject = attention_subject<long_rows, CausalAndPadding>();
+  check_attention(subject);
+  const AttentionProblem problem = trending_problem(subject.shape, false);
+  for (const std::ptrdiff_t offset : {505, 520, 1020}) {
+    Variation variation = showing(512, 1100);
+    variation.given.offset = offset;
+    check_problem(subject, problem, variation);
+  }
+}
+#endif
+
+}  // namespace ladon_test

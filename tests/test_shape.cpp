@@ -1,0 +1,74 @@
+// What is worked out at compile time: the meaning of zeros in a shape, views of the caller's arrays, memory.
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+using ladon::Shape;
+
+constexpr Shape usual = Shape{.queries = 64, .model = 128, .heads = 4}.complete();
+static_assert(usual.keys == 64 && usual.kv_heads == 4 && usual.head_width == 32 && usual.value_width == 32);
+constexpr Shape unusual =
+    Shape{.queries = 3, .keys = 5, .model = 7, .heads = 6, .kv_heads = 2, .head_width = 4, .value_width = 9}.complete();
+static_assert(unusual.query_rows() == 24 && unusual.key_rows() == 8 && unusual.value_rows() == 18);
+static_assert(unusual.concat_width() == 54 && unusual.heads_per_group() == 3);
+
+// Views are made from arrays of the right size, from pointers, and never from what holds another type.
+using View = ladon::Matrix<const float, 2, 3>;
+static_assert(std::is_convertible_v<float (&)[6], View> && std::is_convertible_v<float (&)[2][3], View>);
+static_assert(std::is_convertible_v<const float (&)[6], View> && std::is_convertible_v<const float*, View>);
+static_assert(std::is_convertible_v<std::array<float, 6>&, View> && std::is_convertible_v<std::span<float, 6>, View>);
+static_assert(std::is_convertible_v<ladon::Matrix<float, 2, 3>, View>);
+static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::Matrix<float, 3, 2>, View>);
+static_assert(!std::is_convertible_v<const float*, ladon::Matrix<float, 2, 3>>);
+
+// The workspace holds floats only, and never grows with queries x keys: at most 2 T D + T (d_k + d_v) of them and a
+// panel's share, where T is rounded up to whole panels.
+template <Shape Given>
+constexpr bool workspace_is_small() {
+  constexpr Shape s = Given.complete();
+  using Attention = ladon::MultiHeadAttention<s>;
+  using L = ladon::kernel::PanelLayout<s, ladon::simd::Default>;
+  constexpr std::size_t panel = L::queries.width(), tokens = L::queries.panels(s.queries) * panel;
+  constexpr std::size_t floats = tokens * (s.model + s.concat_width()) + tokens * (s.head_width + s.value_width) +
+                                 panel * (s.head_width + L::block + s.model);
+  return sizeof(typename Attention::Workspace) <= 4 * floats + 6 * 64;  // each field on a cache line of its own
+}
+static_assert(workspace_is_small<Shape{.queries = 64, .model = 128, .heads = 4}>());
+static_assert(workspace_is_small<Shape{.queries = 1024, .model = 512, .heads = 8}>());
+static_assert(workspace_is_small<Shape{.queries = 33, .model = 20, .heads = 5}>());
+static_assert(alignof(ladon::MultiHeadAttention<usual>::Workspace) == 64);
+static_assert(sizeof(ladon::MultiHeadAttention<usual>::Workspace) <= 160 * 1024);
+
+// A run may shorten either length, or both at once.
+using Options = ladon::RunOptions<ladon::mask::None>;
+constexpr bool equal(ladon::Lengths lengths, std::size_t queries, std::size_t keys) {
+  return lengths.queries == queries && lengths.keys == keys;
+}
+static_assert(equal(Options{}.lengths(unusual), 3, 5));
+static_assert(equal(Options{.tokens = 2}.lengths(unusual), 2, 2));
+static_assert(equal(Options{.queries = 1}.lengths(unusual), 1, 5));
+static_assert(equal(Options{.keys = 0}.lengths(unusual), 3, 0));
+static_assert(equal(Options{.tokens = 2, .keys = 4}.lengths(unusual), 2, 4));
+
+using Attention = ladon::MultiHeadAttention<Shape{.queries = 2, .model = 3, .heads = 1}>;
+static_assert(noexcept(Attention::run(View{}, Attention::Weights{}, ladon::Matrix<float, 2, 3>{},
+                                      std::declval<Attention::Workspace&>())));
+
+}  // namespace
+
+TEST_CASE("views read where the array lies") {
+  float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  std::array<float, 6> flat{1, 2, 3, 4, 5, 6};
+  const auto data = [](View view) { return view.data; };
+  CHECK(data(rows) == &rows[0][0]);
+  CHECK(data(flat) == flat.data());
+  CHECK(data(std::span(flat)) == flat.data());
+  CHECK(data(&rows[0][0]) == &rows[0][0]);
+}

@@ -1,0 +1,79 @@
+// One computation, any number of lanes: every sum over features or keys runs in one order, whatever stands beside it
+// in a register. So plain arrays of any length give the same bits, and so does the vector unit, which multiplies and
+// adds in one step where the arrays do, in two where they do.
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::simd::Array;
+
+void check_equal(const std::vector<Subject>& subjects, bool cross) {
+  const AttentionProblem problem = random_problem(subjects[0].shape, cross, 23);
+  for (const Variation& variation : variations(subjects[0])) {
+    INFO(to_string(subjects[0], variation));
+    const Outcome expected = run_guarded(subjects[0], task_of(subjects[0], problem, variation));
+    for (const Subject& subject : subjects) {
+      const Outcome outcome = run_guarded(subject, task_of(subject, problem, variation));
+      CHECK(same_bits(outcome.y, expected.y));
+      CHECK(same_bits(outcome.maps[0], expected.maps[0]));
+    }
+  }
+}
+
+// Tiles of 16-lane arrays are the compiler's most expensive meal, so they get shapes of one pack.
+template <ladon::Shape Shape, class Mask, class... Targets>
+std::vector<Subject> on() {
+  return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
+          attention_subject<Shape, Mask, ladon::layout::InProj, ladon::simd::Default>()};
+}
+
+}  // namespace
+
+TEST_CASE("targets agree to the last bit: attention") {
+  check_equal(on<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, Array<1>, Array<4>>(), false);
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("targets agree to the last bit: few tokens, 16 lanes") {
+  check_equal(on<S{.queries = 11, .keys = 15, .model = 7, .heads = 2, .head_width = 5}, ladon::mask::Causal, Array<1>,
+                 Array<16>>(),
+              true);
+}
+
+TEST_CASE("targets agree to the last bit: several blocks of keys") {
+  check_equal(on<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, ladon::mask::Padding, Array<1>, Array<8>>(),
+              true);
+}
+
+TEST_CASE("targets agree to the last bit: an encoder layer") {
+  constexpr S shape{.queries = 13, .model = 14, .heads = 2};
+  constexpr ladon::Block block{
+      .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
+  using Mask = ladon::mask::Padding;
+  using Layout = ladon::layout::InProj;
+  const Subject subjects[] = {layer_subject<shape, block, Mask, Layout, Array<1>>(),
+                              layer_subject<shape, block, Mask, Layout, Array<4>>(),
+                              layer_subject<shape, block, Mask, Layout, ladon::simd::Default>()};
+  const EncoderForm form{.feed_forward = 19, .activation = block.activation, .norm = block.norm};
+  const EncoderProblem problem = random_encoder(subjects[0].shape, form, 3);
+  for (const Variation& variation : variations(subjects[0])) {
+    INFO(to_string(subjects[0], variation));
+    const Outcome expected = run_guarded(subjects[0], task_of(subjects[0], problem, variation));
+    for (const Subject& subject : subjects) {
+      const Outcome outcome = run_guarded(subject, task_of(subject, problem, variation));
+      CHECK(same_bits(outcome.y, expected.y));
+      CHECK(same_bits(outcome.maps[0], expected.maps[0]));
+    }
+  }
+}
+#endif
+
+}  // namespace ladon_test

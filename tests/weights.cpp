@@ -1,0 +1,105 @@
+#include "weights.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <span>
+
+namespace ladon_test {
+
+using oracle::AttentionWeights, oracle::LayerWeights, oracle::Linear, oracle::Norm;
+
+Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain) {
+  return {out, in, random.normals(out * in, gain / std::sqrt(static_cast<double>(in))), random.normals(out, 0.5)};
+}
+
+AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
+  const double livelier = 1.3;  // scores of deviation 1.7: softmax weights that are neither even nor one-hot
+  return {random_linear(random, shape.query_rows(), shape.model, livelier),
+          random_linear(random, shape.key_rows(), shape.model, livelier),
+          random_linear(random, shape.value_rows(), shape.model),
+          random_linear(random, shape.model, shape.concat_width())};
+}
+
+Norm random_norm(Random& random, std::size_t size, float epsilon) {
+  return {random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
+}
+
+LayerWeights random_layer(Random& random, const ladon::Shape& shape, std::size_t feed_forward, float epsilon) {
+  return {random_attention(random, shape), random_linear(random, feed_forward, shape.model),
+          random_linear(random, shape.model, feed_forward), random_norm(random, shape.model, epsilon),
+          random_norm(random, shape.model, epsilon)};
+}
+
+namespace {
+
+// Rows [first, first + count) of w, transposed: (in, out).
+Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
+  Floats transposed(w.in * count);
+  for (std::size_t i = 0; i < w.in; ++i) {
+    for (std::size_t o = 0; o < count; ++o) transposed[i * count + o] = w.weight[(first + o) * w.in + i];
+  }
+  return transposed;
+}
+
+void append(std::vector<Floats>& tensors, const Linear& w, LayoutKind layout) {
+  const bool transposed = layout == LayoutKind::in_out || layout == LayoutKind::per_head;
+  tensors.push_back(transposed ? in_out(w, 0, w.out) : w.weight);
+  tensors.push_back(w.bias);
+}
+
+void append_heads(std::vector<Floats>& tensors, const Linear& w, std::size_t width) {
+  for (std::size_t first = 0; first < w.out; first += width) {
+    tensors.push_back(in_out(w, first, width));
+    tensors.emplace_back(w.bias.begin() + static_cast<std::ptrdiff_t>(first),
+                         w.bias.begin() + static_cast<std::ptrdiff_t>(first + width));
+  }
+}
+
+Floats joined(const Floats& a, const Floats& b, const Floats& c) {
+  Floats all;
+  for (const Floats* part : {&a, &b, &c}) std::copy(part->begin(), part->end(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace
+
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const AttentionWeights& w) {
+  switch (layout) {
+    case LayoutKind::in_proj:
+      tensors.push_back(joined(w.query.weight, w.key.weight, w.value.weight));
+      tensors.push_back(joined(w.query.bias, w.key.bias, w.value.bias));
+      break;
+    case LayoutKind::separate:
+    case LayoutKind::in_out:
+      for (const Linear* projection : {&w.query, &w.key, &w.value}) append(tensors, *projection, layout);
+      break;
+    case LayoutKind::per_head:
+      append_heads(tensors, w.query, shape.head_width);
+      append_heads(tensors, w.key, shape.head_width);
+      append_heads(tensors, w.value, shape.value_width);
+      break;
+  }
+  append(tensors, w.output, layout);
+}
+
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const LayerWeights& w) {
+  append_tensors(tensors, layout, shape, w.attention);
+  append(tensors, w.linear1, layout);
+  append(tensors, w.linear2, layout);
+  append_tensors(tensors, w.norm1);
+  append_tensors(tensors, w.norm2);
+}
+
+void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {
+  tensors.push_back(norm.weight);
+  tensors.push_back(norm.bias);
+}
+
+oracle::Heads heads_of(const ladon::Shape& shape) {
+  return {shape.heads, shape.kv_heads, shape.head_width, shape.value_width,
+          1 / std::sqrt(static_cast<double>(shape.head_width))};
+}
+
+}  // namespace ladon_test

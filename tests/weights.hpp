@@ -1,0 +1,29 @@
+// Weights for the tests: made at random, and laid out as each layout wants them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "guarded_run.hpp"
+#include "oracle.hpp"
+#include "random.hpp"
+#include "subject.hpp"
+
+namespace ladon_test {
+
+// Outputs of unit size from inputs of unit size, times gain; biases large enough to be missed.
+oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
+oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
+oracle::Norm random_norm(Random& random, std::size_t size, float epsilon);
+oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, std::size_t feed_forward, float epsilon);
+
+// The tensors in the order in which Call::weights takes them. Appended, so that layers can follow one another.
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const oracle::AttentionWeights& weights);
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const oracle::LayerWeights& weights);
+void append_tensors(std::vector<Floats>& tensors, const oracle::Norm& norm);
+
+oracle::Heads heads_of(const ladon::Shape& shape);
+
+}  // namespace ladon_test
