@@ -1,0 +1,94 @@
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "reports.hpp"
+
+namespace {
+
+using date_reader::Failure;
+using date_reader::failure;
+
+struct Options {
+  std::string text;
+  std::string svg_file;
+  std::string batch_file;
+  bool has_text = false;
+  bool asks_batch = false;
+};
+
+// All that is no option, joined by spaces: a date is one text even where the shell made words of it. What comes after
+// "--" may look like an option. (As a positional option, CLI11 would take a text in brackets for a list.)
+void take_text(const std::vector<std::string>& arguments, Options& options) {
+  bool only_text = false;
+  for (const std::string& argument : arguments) {
+    if (argument == "--" && !only_text) {
+      only_text = true;
+    } else if (!only_text && argument.size() > 1 && argument[0] == '-' && argument[1] != ' ') {
+      throw CLI::ValidationError(argument, "no such option (for a text that begins with '-': date_reader -- TEXT)");
+    } else {
+      if (options.has_text) options.text += ' ';
+      options.text += argument;
+      options.has_text = true;
+    }
+  }
+  if (options.has_text && options.asks_batch) throw CLI::ValidationError(options.text, "not with --batch");
+}
+
+void describe(CLI::App& app, Options& options) {
+  auto* svg = app.add_option("--svg", options.svg_file, "also writes what all heads look at, as a picture");
+  svg->type_name("FILE");
+  auto* batch = app.add_option("--batch", options.batch_file,
+                               "reads a text a line ('-': standard input), prints its date or an empty line");
+  batch->type_name("FILE")->excludes(svg);
+  app.footer(
+      "Exit status: 0; 1 where TEXT is no date; 2 where it cannot be one (empty, too long, not ASCII), for wrong\n"
+      "usage and for files that cannot be read or written.");
+  app.allow_extras();
+  app.callback([&app, &options, batch] {
+    options.asks_batch = batch->count() > 0;
+    take_text(app.remaining(), options);
+  });
+}
+
+int answer_batch(const std::string& file_name) {
+  if (file_name == "-") return date_reader::report_batch(std::cin, std::cout);
+  std::ifstream file(file_name, std::ios::binary);
+  if (!file) throw Failure(file_name + ": cannot be opened");
+  return date_reader::report_batch(file, std::cout);
+}
+
+int answer(const Options& options) {
+  const int status = options.asks_batch ? answer_batch(options.batch_file)
+                     : options.has_text ? date_reader::report_text(options.text, std::cout, options.svg_file)
+                                        : date_reader::report_examples(std::cout, options.svg_file);
+  if (!std::cout.flush()) throw Failure("the results could not be written");
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "date_reader: reads a handful of dates\n"
+      "date_reader TEXT: reads a date as people write it, and shows where the model looks\n"
+      "date_reader --batch FILE: reads many\n"
+      "by an encoder of 43 thousand weights, computed by Ladon",
+      "date_reader"};
+  try {
+    Options options;
+    describe(app, options);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? date_reader::success : failure;
+    }
+    std::ios::sync_with_stdio(false);
+    return answer(options);
+  } catch (const std::exception& error) {
+    std::cerr << "date_reader: " << error.what() << '\n';
+  }
+  return failure;
+}

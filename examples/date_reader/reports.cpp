@@ -1,0 +1,107 @@
+#include "reports.hpp"
+
+#include <algorithm>
+#include <array>
+#include <istream>
+#include <ostream>
+
+#include "heat_map.hpp"
+#include "reader.hpp"
+#include "replace_file.hpp"
+#include "speed.hpp"
+#include "text.hpp"
+
+namespace date_reader {
+namespace {
+
+constexpr std::array examples{"3rd of Feb, 2024",
+                              "Saturday, the 3rd of February, '24",
+                              "2024-02-03",
+                              "20240203",
+                              "2/3/24",
+                              "3.2.2024",
+                              "Sept. 9 1999",
+                              "20-JUL-1969",
+                              "Tues., Febuary 29th, 2028",
+                              "31.4.2021",
+                              "5 may 2001 at noon"};
+constexpr const char* not_a_date = "not a date I can read";
+
+constinit Workspace workspace{};
+constinit Attention attention{};
+
+std::string expected(Status status) {
+  const std::string most = std::to_string(longest_text);
+  const std::string wanted = "expected a date of at most " + most + " ASCII characters, such as \"3rd of Feb, 2024\"";
+  switch (status) {
+    case Status::empty:
+      return "the text is empty; " + wanted;
+    case Status::too_long:
+      return "the text is too long; " + wanted;
+    case Status::not_ascii:
+      return "the text holds a character that is not ASCII; " + wanted;
+    default:
+      return "";
+  }
+}
+
+std::string iso_of(const Reading& reading) {
+  const auto iso = reading.iso();
+  return {iso.data(), iso.size()};
+}
+
+std::string memory() {
+  return grouped(weight_bytes) + " bytes of weights, " + grouped(sizeof(Workspace)) + " bytes of workspace";
+}
+
+}  // namespace
+
+int report_examples(std::ostream& out, const std::string& svg_path) {
+  if (!svg_path.empty()) {
+    const Reading reading = read(examples[0], workspace, &attention);
+    replace_file(svg_path, svg_picture(reading, attention));
+  }
+  for (const char* text : examples) {
+    const Reading reading = read(text, workspace);
+    const float least = *std::min_element(reading.certainty.begin(), reading.certainty.end());
+    out << format("%-36s", text)
+        << (reading.is_date() ? iso_of(reading) + format("%9s", percent(least).c_str()) : not_a_date) << '\n';
+  }
+  const Speed speed = measure(examples[0], workspace);
+  out << format("\nBeside a date: how sure its least sure digit is. A text takes %.1f microseconds,\n",
+                speed.microseconds)
+      << memory() << ".\nTo see where it looks: ./dev demo \"" << examples[0] << "\"\n";
+  return success;
+}
+
+int report_text(const std::string& text, std::ostream& out, const std::string& svg_path) {
+  const Reading reading = read(text, workspace, &attention);
+  if (const std::string error = expected(reading.status); !error.empty()) throw Failure(error);
+  if (!svg_path.empty()) replace_file(svg_path, svg_picture(reading, attention));
+  if (!reading.is_date()) {
+    out << not_a_date << '\n';
+    return no_date_found;
+  }
+  constexpr std::size_t last = layers - 1;
+  out << iso_of(reading) << "\n\n"
+      << terminal_picture(reading, attention, last, pointing_head(attention, last, reading.text.size),
+                          colour_of_output());
+  const Speed speed = measure(text, workspace);
+  out << format("\n  %.1f microseconds from text to date (median of %zu readings): %.1f GFLOP/s,\n", speed.microseconds,
+                speed.readings, speed.gflops)
+      << format("  %.0f%% of this core's FMA peak (%.1f GFLOP/s)\n  ", 100 * speed.share_of_peak, speed.peak_gflops)
+      << memory() << '\n';
+  return success;
+}
+
+int report_batch(std::istream& in, std::ostream& out) {
+  for (std::string line; std::getline(in, line);) {
+    const Reading reading = read(line, workspace);  // the '\r' of a file from Windows is a space like any other
+    if (reading.is_date()) out << iso_of(reading);
+    out << '\n';
+  }
+  if (in.bad()) throw Failure("the texts could not be read to their end");
+  return success;
+}
+
+}  // namespace date_reader

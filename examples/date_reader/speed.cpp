@@ -1,0 +1,54 @@
+#include "speed.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "../../bench/fma_peak.hpp"
+
+namespace date_reader {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+// With T tokens (the text and 8 slots), D = model width, F = feed-forward width and Q tokens that ask (all of them, but
+// in the last layer only the slots), a layer takes, two flops a multiply-add:
+//
+//     4 T D D  keys, values    4 Q D D  queries, output    4 Q T D  scores, weighted values    4 Q D F  feed-forward
+double needed_flops(std::size_t characters) {
+  constexpr double d = shape.model, f = feed_forward;
+  const double t = static_cast<double>(slots + characters);
+  double flops = 0;
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    const double q = layer + 1 < layers ? t : static_cast<double>(slots);
+    flops += 4 * t * d * d + 4 * q * d * d + 4 * q * t * d + 4 * q * d * f;
+  }
+  return flops;
+}
+
+// In rounds, each with the ceiling before and after the readings: clocks and neighbours change between rounds, hardly
+// within one. Reported are medians over the rounds.
+Speed measure(std::string_view text, Workspace& workspace) {
+  constexpr std::size_t most_rounds = 401, least_rounds = 5, readings = 4;
+  constexpr double enough_seconds = 0.1;
+  const double flops = needed_flops(read(text, workspace).text.size);
+  std::vector<double> times, peaks, shares;
+  const double start = ladon::bench::now();
+  while (times.size() < least_rounds || (times.size() < most_rounds && ladon::bench::now() - start < enough_seconds)) {
+    const double before = ladon::bench::fma_peak();
+    const double first = ladon::bench::now();
+    for (std::size_t i = 0; i < readings; ++i) read(text, workspace);
+    times.push_back((ladon::bench::now() - first) / static_cast<double>(readings));
+    peaks.push_back((before + ladon::bench::fma_peak()) / 2);
+    shares.push_back(flops / times.back() * 1e-9 / peaks.back());
+  }
+  const double seconds = median(times);
+  return {seconds * 1e6, flops / seconds * 1e-9, median(peaks), median(shares), times.size() * readings};
+}
+
+}  // namespace date_reader

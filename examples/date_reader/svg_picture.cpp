@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include "heat_map.hpp"
+#include "palette.hpp"
+#include "text.hpp"
+
+namespace date_reader {
+namespace {
+
+// A column a layer, a row a head. In a panel: digits down, the text's characters along the top, then the answers, at
+// which the digits may look as well.
+struct Geometry {
+  explicit Geometry(std::size_t text_size) : characters(text_size), cell(text_size > 24 ? 13 : 17) {}
+  std::size_t characters;
+  int cell;
+  static constexpr int margin = 28, head_room = 104, label_width = 74, panel_head = 48, gap = 10, foot_room = 40,
+                       least_width = 640;
+
+  int text_width() const { return static_cast<int>(characters) * cell; }
+  int panel_width() const { return label_width + text_width() + gap + static_cast<int>(slots) * cell; }
+  int panel_height() const { return panel_head + static_cast<int>(slots) * cell; }
+  int width() const { return std::max(least_width, margin + static_cast<int>(layers) * (panel_width() + margin)); }
+  int height() const { return head_room + static_cast<int>(shape.heads) * (panel_height() + margin) + foot_room; }
+  int left(std::size_t layer) const { return margin + static_cast<int>(layer) * (panel_width() + margin); }
+  int top(std::size_t head) const { return head_room + static_cast<int>(head) * (panel_height() + margin); }
+  int column(std::size_t token) const {  // tokens are ordered as in Attention: the slots are first
+    const bool is_slot = token < slots;
+    return label_width +
+           (is_slot ? text_width() + gap + static_cast<int>(token) * cell : static_cast<int>(token - slots) * cell);
+  }
+};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string text_at(double x, double y, const char* style, std::string_view text) {
+  return format("<text x=\"%g\" y=\"%g\" class=\"%s\">", x, y, style) + escaped(text) + "</text>\n";
+}
+
+std::string rect(double x, double y, double width, double height, Rgb fill) {
+  return format("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"/>\n", x, y, width, height,
+                unsigned{fill.red}, unsigned{fill.green}, unsigned{fill.blue});
+}
+
+std::string digit_name(const Reading& reading, std::size_t slot) {
+  return reading.digits[slot] == no_date_class ? "-" : std::string(1, static_cast<char>('0' + reading.digits[slot]));
+}
+
+std::string cells(const Geometry& at, const Reading& reading, const Attention& attention, std::size_t layer,
+                  std::size_t head) {
+  std::string out =
+      rect(at.column(slots), at.panel_head, at.text_width(), at.panel_height() - at.panel_head, heat(0)) +
+      rect(at.column(0), at.panel_head, static_cast<int>(slots) * at.cell, at.panel_height() - at.panel_head, heat(0));
+  for (std::size_t s = 0; s < slots; ++s) {
+    const int y = at.panel_head + static_cast<int>(s) * at.cell;
+    for (std::size_t token = 0; token < slots + at.characters; ++token) {
+      const float share = attention.map[layer][head][s][token];
+      if (share >= 0.005f) out += rect(at.column(token) + 0.5, y + 0.5, at.cell - 1, at.cell - 1, heat(share));
+    }
+    const double base = y + at.cell * 0.74;
+    out += text_at(12, base, "digit", digit_name(reading, s));
+    out += text_at(at.label_width - 8, base, "sure", percent(reading.certainty[s]));
+  }
+  return out;
+}
+
+std::string panel(const Geometry& at, const Reading& reading, const Attention& attention, std::size_t layer,
+                  std::size_t head) {
+  const bool points =
+      reading.is_date() && layer + 1 == layers && head == pointing_head(attention, layer, at.characters);
+  const std::string text = printable(reading.text.view());
+  std::string out = format("<g transform=\"translate(%d %d)\">\n", at.left(layer), at.top(head));
+  out += text_at(at.label_width, 14, points ? "name points" : "name",
+                 format("layer %zu, head %zu%s", layer, head, points ? ": points" : ""));
+  const double base = at.panel_head - 6;
+  for (std::size_t c = 0; c < text.size(); ++c) {
+    if (text[c] == ' ') continue;
+    out += text_at(at.column(slots + c) + at.cell / 2.0, base, "letter", std::string(1, text[c]));
+  }
+  for (std::size_t s = 0; s < slots; ++s) {
+    out += text_at(at.column(s) + at.cell / 2.0, base, "letter answer", digit_name(reading, s));
+  }
+  return out + cells(at, reading, attention, layer, head) + "</g>\n";
+}
+
+std::string legend(double x, double y) {
+  std::string out = text_at(x, y + 11, "note", "0%");
+  for (int i = 0; i <= 20; ++i) out += rect(x + 26 + i * 7, y, 7.5, 14, heat(static_cast<float>(i) / 20));
+  return out + text_at(x + 182, y + 11, "note", "100% of a digit's attention");
+}
+
+constexpr char head_of_document[] =
+    "<style>\n"
+    "text { font-family: ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #eeecf5 }\n"
+    ".title { font-size: 22px; font-weight: bold } .note { font-size: 12px; fill: #a9a4c0 }\n"
+    ".name { font-size: 13px; fill: #a9a4c0 } .points { fill: #fde480; font-weight: bold }\n"
+    ".letter { font-size: 13px; text-anchor: middle } .answer { fill: #a9a4c0 }\n"
+    ".digit { font-size: 13px; font-weight: bold } .sure { font-size: 11px; fill: #a9a4c0; text-anchor: end }\n"
+    "</style>\n"
+    "<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#13121f\"/>\n";
+
+}  // namespace
+
+// The ground is part of the picture, so that it reads the same on light and dark pages.
+std::string svg_picture(const Reading& reading, const Attention& attention) {
+  const Geometry at(reading.text.size);
+  const auto iso = reading.iso();
+  const std::string answer =
+      reading.is_date() ? " = " + std::string(iso.data(), iso.size()) : " is not a date I can read";
+  std::string out =
+      format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
+             at.width(), at.height(), at.width(), at.height());
+  out += head_of_document;
+  out += text_at(at.margin, 42, "title", format("\"%s\"%s", printable(reading.text.view()).c_str(), answer.c_str()));
+  out +=
+      text_at(at.margin, 68, "note", "What each of the eight digits looks at, in every head: the text's characters,");
+  out +=
+      text_at(at.margin, 84, "note", "and to the right of them the eight answers. Beside each digit: how sure it is.");
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (std::size_t head = 0; head < shape.heads; ++head) out += panel(at, reading, attention, layer, head);
+  }
+  return out + legend(at.margin + at.label_width, at.height() - at.foot_room) + "</svg>\n";
+}
+
+}  // namespace date_reader

@@ -1,0 +1,25 @@
+// The held-out set: texts that nobody trained on, with their dates (examples/date_reader/held_out.py made it).
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace date_reader {
+
+struct Example {
+  std::string text;
+  std::string iso;  // empty where the text is no date
+};
+
+inline std::vector<Example> held_out() {
+  std::vector<Example> examples;
+  std::ifstream file(DATE_READER_HELD_OUT);
+  for (std::string line; std::getline(file, line);) {
+    const auto tab = line.find('\t');
+    examples.push_back({line.substr(0, tab), line.substr(tab + 1)});
+  }
+  return examples;
+}
+
+}  // namespace date_reader
