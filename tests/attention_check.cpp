@@ -90,8 +90,7 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
   const oracle::Matrix x(variation.queries(shape), shape.model, problem.x.data());
   const Floats& from = problem.context.empty() ? problem.x : problem.context;
   const oracle::Matrix context(variation.keys(shape), shape.model, from.data());
-  const auto attended =
-      oracle::multi_head_attention(x, context, problem.weights, heads, mask_of(subject, variation));
+  const auto attended = oracle::multi_head_attention(x, context, problem.weights, heads, mask_of(subject, variation));
   ExpectedAttention expected{Expected(attended.out.data.begin(), attended.out.data.end()),
                              expected_map(shape, attended.weights)};
   expected.y.resize(shape.queries * shape.model);

@@ -25,7 +25,7 @@ struct Task {
   Floats context{};  // empty: self-attention
   std::vector<Floats> weights{};
   std::vector<std::uint8_t> may_see{};  // empty: null
-  Call lengths{};                     // tokens, queries, keys, offset, epsilon
+  Call lengths{};                       // tokens, queries, keys, offset, epsilon
   // How much of x, context, may_see and y the lengths leave in use: at one edge there is no more of it.
   std::size_t x_used = 0, context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;

@@ -33,8 +33,10 @@ Matrix sum(const Matrix& a, const Matrix& b) {
 
 Real activate(Activation activation, Real x) {
   switch (activation) {
-    case Activation::relu: return x.value < 0 ? Real(0, x.deviation) : x;
-    case Activation::gelu: return Real(0.5) * x * (Real(1) + erf(x * rounded(std::sqrt(0.5))));
+    case Activation::relu:
+      return x.value < 0 ? Real(0, x.deviation) : x;
+    case Activation::gelu:
+      return Real(0.5) * x * (Real(1) + erf(x * rounded(std::sqrt(0.5))));
     case Activation::gelu_tanh: {  // (1 + tanh u) / 2 = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
       const Real minus_2u = rounded(-2 * std::sqrt(2 / pi)) * (x + rounded(0.044715) * x * x * x);
       return x / (Real(1) + exp(minus_2u));
@@ -99,9 +101,9 @@ Attended multi_head_attention(const Matrix& x, const Matrix& context, const Atte
   Matrix concat(x.rows, heads.heads * heads.value_width);
   for (std::size_t h = 0; h < heads.heads; ++h) {
     const std::size_t kv = h / (heads.heads / heads.kv_heads);
-    Attended head = attend(columns(q, h * heads.head_width, heads.head_width),
-                           columns(k, kv * heads.head_width, heads.head_width),
-                           columns(v, kv * heads.value_width, heads.value_width), heads.scale, may_see);
+    Attended head =
+        attend(columns(q, h * heads.head_width, heads.head_width), columns(k, kv * heads.head_width, heads.head_width),
+               columns(v, kv * heads.value_width, heads.value_width), heads.scale, may_see);
     for (std::size_t t = 0; t < x.rows; ++t) {
       for (std::size_t c = 0; c < heads.value_width; ++c) concat(t, h * heads.value_width + c) = head.out(t, c);
     }
@@ -138,8 +140,8 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Layer
                        std::size_t keys, const MaySee& may_see) {
   const bool pre = form.norm == NormOrder::pre;
   const Matrix input = pre ? layer_norm(weights.norm1, x) : x;
-  Attended result = multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention,
-                                         form.heads, may_see);
+  Attended result =
+      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, form.heads, may_see);
   Matrix y = sum(first_rows(x, queries), result.out);
   if (!pre) y = layer_norm(weights.norm1, y);
   const Matrix normed = pre ? layer_norm(weights.norm2, y) : y;

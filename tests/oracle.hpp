@@ -1,6 +1,6 @@
 // The oracle: attention and the encoder around it in plain float64 loops, written for reading, from the equations
-// ("Attention Is All You Need", arXiv 1706.03762) and DESIGN's rules for masks. Its numbers are Reals: they carry how far
-// float32 may be from them (bound.hpp). Nothing here knows of panels, lanes, tiles or blocks.
+// ("Attention Is All You Need", arXiv 1706.03762) and DESIGN's rules for masks. Its numbers are Reals: they carry how
+// far float32 may be from them (bound.hpp). Nothing here knows of panels, lanes, tiles or blocks.
 //
 // Every weight is (out, in) with its bias, as PyTorch stores it.
 #pragma once

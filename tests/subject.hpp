@@ -136,8 +136,14 @@ Subject attention_subject() {
       }
     }
   };
-  return {Attention::shape, kind_of<Layout>, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1,
-          sizeof(typename Attention::Workspace), sizeof(typename Attention::CrossWorkspace), run};
+  return {Attention::shape,
+          kind_of<Layout>,
+          MaskOf<Mask>::causal,
+          MaskOf<Mask>::padding,
+          1,
+          sizeof(typename Attention::Workspace),
+          sizeof(typename Attention::CrossWorkspace),
+          run};
 }
 
 // x, context and weights[0] are q, k and v.

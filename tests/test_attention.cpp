@@ -116,7 +116,7 @@ TEST_CASE("the scale is the caller's to choose") {
   const std::array<float, 4> k{ln2, 0, 0, 0}, v{5, 10, 0, 0};
   std::array<float, 2> y{};
   Attention::run(q, k, v, y, workspace);
-  CHECK(y[0] == doctest::Approx(4.0).epsilon(1e-6));                        // (2 * 5 + 10) / 5
+  CHECK(y[0] == doctest::Approx(4.0).epsilon(1e-6));  // (2 * 5 + 10) / 5
   CHECK(y[1] == doctest::Approx((0.5 * 5 + 10) / 3.5).epsilon(1e-6));
 }
 

@@ -101,8 +101,7 @@ TEST_CASE("a scale that is off by 1e-4 breaks the bound") {
 
 TEST_CASE("the bound is no wider than it must be") {
   for (const Ran& ran : runs()) {
-    const auto expected =
-        expected_attention(ran.subject, ran.problem, ran.variation, heads_of(ran.subject.shape));
+    const auto expected = expected_attention(ran.subject, ran.problem, ran.variation, heads_of(ran.subject.shape));
     double widest_y = 0, widest_p = 0;
     for (const auto& y : expected.y) widest_y = std::max(widest_y, y->bound());
     for (const auto& p : expected.map) {

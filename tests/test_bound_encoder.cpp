@@ -24,8 +24,8 @@ double distance_after(const std::function<void(EncoderProblem&)>& mistake, float
   const Subject subject = layer_subject<shape, B, ladon::mask::None>();
   const EncoderForm form{.feed_forward = B.feed_forward, .activation = B.activation, .norm = B.norm, .epsilon = 1e-12f};
   EncoderProblem problem = random_encoder(subject.shape, form, 1);
-  for (Floats* values : {&problem.x, &problem.layers[0].attention.output.weight,
-                         &problem.layers[0].attention.output.bias}) {
+  for (Floats* values :
+       {&problem.x, &problem.layers[0].attention.output.weight, &problem.layers[0].attention.output.bias}) {
     for (float& value : *values) value *= size;
   }
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));

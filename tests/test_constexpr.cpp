@@ -93,8 +93,8 @@ static_assert(close(encode(), {11, -19}));
 }  // namespace
 
 TEST_CASE("what the compiler computes is what the program computes, to the last bit") {
-  for (const auto& [expected, may_see] : {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)},
-                                          std::pair{&hidden, &all_but_first[0]}}) {
+  for (const auto& [expected, may_see] :
+       {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);
     CHECK(std::bit_cast<std::array<std::uint32_t, 6>>(result.y) ==
           std::bit_cast<std::array<std::uint32_t, 6>>(expected->y));

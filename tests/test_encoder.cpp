@@ -12,10 +12,8 @@ using ladon::Activation, ladon::Block, ladon::FinalNorm, ladon::NormOrder;
 
 template <S Shape, Block B, class Mask, class Layout = ladon::layout::InProj>
 void check_layer(float epsilon = 1e-5f) {
-  check_encoder(layer_subject<Shape, B, Mask, Layout>(), {.feed_forward = B.feed_forward,
-                                                          .activation = B.activation,
-                                                          .norm = B.norm,
-                                                          .epsilon = epsilon});
+  check_encoder(layer_subject<Shape, B, Mask, Layout>(),
+                {.feed_forward = B.feed_forward, .activation = B.activation, .norm = B.norm, .epsilon = epsilon});
 }
 
 template <std::size_t Layers, S Shape, Block B, class Mask, FinalNorm Final>
@@ -47,8 +45,8 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("layer: post-LN, exact GELU, padding, a hidden layer narrower than the model") {
-  check_layer<S{.queries = 7, .model = 20, .heads = 5},
-              Block{.feed_forward = 3, .activation = Activation::gelu}, ladon::mask::Padding>(1e-12f);
+  check_layer<S{.queries = 7, .model = 20, .heads = 5}, Block{.feed_forward = 3, .activation = Activation::gelu},
+              ladon::mask::Padding>(1e-12f);
 }
 
 TEST_CASE("layer: post-LN, GELU by tanh, causal, weights (in, out)") {
@@ -63,8 +61,8 @@ TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
 }
 
 TEST_CASE("stack: post-LN, GELU, causal") {
-  check_stack<2, S{.queries = 17, .model = 6, .heads = 1},
-              Block{.feed_forward = 12, .activation = Activation::gelu}, ladon::mask::Causal, FinalNorm::without>();
+  check_stack<2, S{.queries = 17, .model = 6, .heads = 1}, Block{.feed_forward = 12, .activation = Activation::gelu},
+              ladon::mask::Causal, FinalNorm::without>();
 }
 
 TEST_CASE("stack: three pre-LN layers, both masks") {

@@ -1,4 +1,5 @@
-// Rows of more keys than a block holds (512): the running maximum, its corrections, and masks that hide whole blocks.
+// Rows of more keys than a block holds (kernel::key_block, 256): the running maximum, its corrections, and masks that
+// hide whole blocks.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -35,7 +36,7 @@ TEST_CASE("long rows: no mask") {
   const Subject subject = attention_subject<long_rows, ladon::mask::None>();
   check_attention(subject);
   for (const bool growing : {true, false}) check_problem(subject, trending_problem(subject.shape, growing), {});
-  for (const std::size_t keys : {511u, 512u, 513u, 1023u, 1024u, 1025u}) {
+  for (const std::size_t keys : {255u, 256u, 257u, 511u, 512u, 513u, 1024u, 1025u}) {
     check_problem(subject, trending_problem(subject.shape, true), {.given = {.keys = keys}});
   }
 }

@@ -5,16 +5,14 @@
 namespace ladon_test {
 
 TEST_CASE("causal and padding") {
-  sweep<CausalAndPadding,
-        S{.queries = 8, .model = 32, .heads = 4, .value_width = 4},
+  sweep<CausalAndPadding, S{.queries = 8, .model = 32, .heads = 4, .value_width = 4},
         S{.queries = 17, .keys = 33, .model = 30, .heads = 5, .head_width = 32},
         S{.queries = 16, .keys = 100, .model = 3, .heads = 4, .kv_heads = 2, .head_width = 4, .value_width = 8}>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("causal and padding, more shapes") {
-  sweep<CausalAndPadding,
-        S{.queries = 7, .model = 5, .heads = 2, .head_width = 3},
+  sweep<CausalAndPadding, S{.queries = 7, .model = 5, .heads = 2, .head_width = 3},
         S{.queries = 64, .model = 8, .heads = 6, .kv_heads = 1, .head_width = 1, .value_width = 20},
         S{.queries = 3, .keys = 2, .model = 3, .heads = 4, .kv_heads = 1, .head_width = 80},
         S{.queries = 1, .model = 12, .heads = 4, .head_width = 32},
@@ -28,8 +26,7 @@ TEST_CASE("causal and padding, more shapes") {
 
 #if defined(LADON_TEST_SET_SLOW)
 TEST_CASE("causal and padding, even more shapes") {
-  sweep<CausalAndPadding,
-        S{.queries = 8, .model = 1, .heads = 4, .head_width = 64},
+  sweep<CausalAndPadding, S{.queries = 8, .model = 1, .heads = 4, .head_width = 64},
         S{.queries = 2, .keys = 64, .model = 3, .heads = 5, .kv_heads = 1, .head_width = 32, .value_width = 1},
         S{.queries = 31, .model = 5, .heads = 4, .head_width = 1},
         S{.queries = 2, .keys = 15, .model = 8, .heads = 2, .head_width = 80, .value_width = 64},

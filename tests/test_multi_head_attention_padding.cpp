@@ -5,16 +5,14 @@
 namespace ladon_test {
 
 TEST_CASE("padding") {
-  sweep<ladon::mask::Padding,
-        S{.queries = 17, .model = 3, .heads = 6, .kv_heads = 3, .head_width = 3},
+  sweep<ladon::mask::Padding, S{.queries = 17, .model = 3, .heads = 6, .kv_heads = 3, .head_width = 3},
         S{.queries = 15, .keys = 64, .model = 5, .heads = 1, .head_width = 64},
         S{.queries = 1, .keys = 15, .model = 17, .heads = 2, .kv_heads = 1, .head_width = 8, .value_width = 80}>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("padding, more shapes") {
-  sweep<ladon::mask::Padding,
-        S{.queries = 2, .model = 1, .heads = 4, .head_width = 1},
+  sweep<ladon::mask::Padding, S{.queries = 2, .model = 1, .heads = 4, .head_width = 1},
         S{.queries = 3, .keys = 8, .model = 1, .heads = 2, .kv_heads = 1, .head_width = 20, .value_width = 8},
         S{.queries = 16, .model = 12, .heads = 3, .kv_heads = 1, .head_width = 32},
         S{.queries = 100, .keys = 1, .model = 5, .heads = 3, .kv_heads = 1, .head_width = 4},
@@ -28,8 +26,7 @@ TEST_CASE("padding, more shapes") {
 
 #if defined(LADON_TEST_SET_SLOW)
 TEST_CASE("padding, even more shapes") {
-  sweep<ladon::mask::Padding,
-        S{.queries = 100, .model = 3, .heads = 3},
+  sweep<ladon::mask::Padding, S{.queries = 100, .model = 3, .heads = 3},
         S{.queries = 7, .keys = 1, .model = 5, .heads = 4, .head_width = 20},
         S{.queries = 3, .model = 20, .heads = 3, .head_width = 4},
         S{.queries = 100, .keys = 17, .model = 1, .heads = 5, .head_width = 8},

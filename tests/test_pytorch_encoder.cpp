@@ -14,8 +14,8 @@
 
 namespace {
 
-using nlohmann::json;
 using ladon::Activation;
+using nlohmann::json;
 
 std::vector<float> cosines(std::size_t count) {
   std::vector<float> values(count);
@@ -72,7 +72,8 @@ Sentence sentence(const json& test, std::size_t index) {
 
 void check(const json& test) {
   const std::string activation = test.at("activation");
-  REQUIRE_MESSAGE((activation == "relu" || activation == "gelu"), "an activation this test does not know: ", activation);
+  REQUIRE_MESSAGE((activation == "relu" || activation == "gelu"),
+                  "an activation this test does not know: ", activation);
   const std::size_t length = test.at("input").size(), batch = test.at("input").at(0).size();
   bool computed = false;
   for (const Capacity& room : capacities) {
@@ -80,7 +81,8 @@ void check(const json& test) {
     REQUIRE_MESSAGE(length <= room.tokens, "no instantiation has room for ", length, " tokens: add one");
     for (std::size_t b = 0; b < batch; ++b) {
       const Sentence s = sentence(test, b);
-      const auto y = (activation == "relu" ? room.relu : room.gelu)(s.x, s.may_see.empty() ? nullptr : s.may_see.data());
+      const auto y =
+          (activation == "relu" ? room.relu : room.gelu)(s.x, s.may_see.empty() ? nullptr : s.may_see.data());
       REQUIRE(y.size() == s.expected.size());
       for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::abs(y[i] - s.expected[i]) <= 1e-5f);
       computed = true;

@@ -33,8 +33,16 @@ std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
 
 std::vector<std::ptrdiff_t> offsets_to_try(const ladon::Shape& shape) {
   const auto queries = static_cast<std::ptrdiff_t>(shape.queries), keys = static_cast<std::ptrdiff_t>(shape.keys);
-  return {ladon::mask::Causal::bottom_right, 0, -1, 3, keys / 2, -(queries / 2), -queries, keys,
-          std::numeric_limits<std::ptrdiff_t>::max(), std::numeric_limits<std::ptrdiff_t>::min() + 1};
+  return {ladon::mask::Causal::bottom_right,
+          0,
+          -1,
+          3,
+          keys / 2,
+          -(queries / 2),
+          -queries,
+          keys,
+          std::numeric_limits<std::ptrdiff_t>::max(),
+          std::numeric_limits<std::ptrdiff_t>::min() + 1};
 }
 
 std::vector<std::vector<std::uint8_t>> paddings_to_try(std::size_t keys) {

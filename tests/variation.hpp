@@ -12,7 +12,7 @@
 namespace ladon_test {
 
 struct Variation {
-  Call given{};                       // tokens, queries, keys, offset as the caller gives them
+  Call given{};                         // tokens, queries, keys, offset as the caller gives them
   std::vector<std::uint8_t> may_see{};  // empty: null
   bool poison_hidden_queries = false;
 

@@ -83,8 +83,7 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
   append(tensors, w.output, layout);
 }
 
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
-                    const LayerWeights& w) {
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape, const LayerWeights& w) {
   append_tensors(tensors, layout, shape, w.attention);
   append(tensors, w.linear1, layout);
   append(tensors, w.linear2, layout);

@@ -49,18 +49,19 @@ std::string terminal_picture(const Reading& reading, const Attention& attention,
                              Colour colour) {
   const std::string text = printable(reading.text.view());
   const std::size_t width = std::clamp((screen_columns - label_columns) / text.size(), std::size_t{1}, widest_cell);
-  std::string picture(label_columns, ' ');
-  for (const char c : text) picture += cell(c, width);
-  picture += '\n';
+  std::string picture, line(label_columns, ' ');
+  const auto end_line = [&] { picture += line.substr(0, line.find_last_not_of(' ') + 1) + '\n'; };
+  for (const char c : text) line += cell(c, width);
+  end_line();
   for (std::size_t s = 0; s < slots; ++s) {
-    picture += label(reading, s);
+    line = label(reading, s);
     for (std::size_t c = 0; c < text.size(); ++c) {
       const float share = attention.of(layer, head, s, c);
       // in colour the cells that matter repeat their character, so that no one has to count columns
-      picture += colour == Colour::none ? std::string(width, shade(share))
-                                        : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
+      line += colour == Colour::none ? std::string(width, shade(share))
+                                     : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
     }
-    picture += '\n';
+    end_line();
   }
   return picture + format("\n  Where each digit looks: layer %zu, head %zu; ", layer, head) + legend(colour) + '\n';
 }

@@ -41,7 +41,9 @@ constexpr void attend(const Head& head, const float* query, Range queries, const
   const std::size_t start = visible.seen.begin / key_width * key_width;
   std::size_t begin = start;
   do {
-    const Range range{begin, one_block || visible.seen.end - begin <= L::block ? visible.seen.end : begin + L::block};
+    // Blocks end at the same keys however wide panels are: so do the sums' roundings, and lane counts give equal bits.
+    const std::size_t block_end = (begin / L::block + 1) * L::block;
+    const Range range{begin, one_block || visible.seen.end <= block_end ? visible.seen.end : block_end};
     const bool last = range.end == visible.seen.end;
     Pack before[Packs];
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];

@@ -9,7 +9,8 @@ using Cross = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .m
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::Block{.feed_forward = 3}>;
 using Stack = ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::Block{.feed_forward = 3}>;
 
-void self(const float (&x)[4 * 6], std::array<float, 4 * 6>& y, const Self::Weights& weights, Self::Workspace& workspace) {
+void self(const float (&x)[4 * 6], std::array<float, 4 * 6>& y, const Self::Weights& weights,
+          Self::Workspace& workspace) {
   Self::run(x, weights, y, workspace);
 }
 void cross(const float (&x)[4][6], std::span<const float, 5 * 6> context, const Cross::Weights& weights, float* y,

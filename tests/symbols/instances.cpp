@@ -7,11 +7,9 @@ constexpr ladon::Shape shape{.queries = 33, .model = 20, .heads = 2};
 using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
 using Attention = ladon::MultiHeadAttention<shape, Mask>;
 using Given = ladon::Attention<shape, ladon::mask::None>;
-using Stack = ladon::Encoder<2, shape,
-                             ladon::Block{.feed_forward = 40,
-                                          .activation = ladon::Activation::gelu,
-                                          .norm = ladon::NormOrder::pre},
-                             ladon::mask::Padding, ladon::FinalNorm::with>;
+using Stack = ladon::Encoder<
+    2, shape, ladon::Block{.feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+    ladon::mask::Padding, ladon::FinalNorm::with>;
 using TanhLayer =
     ladon::EncoderLayer<shape, ladon::Block{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
 
@@ -22,7 +20,8 @@ constinit Stack::Workspace stack_workspace{};
 
 extern "C" {
 
-void attend(const float* x, const Attention::Weights* weights, float* y, const Attention::Options* options, float* map) {
+void attend(const float* x, const Attention::Weights* weights, float* y, const Attention::Options* options,
+            float* map) {
   Attention::run(x, *weights, y, attention_workspace, *options, map);
 }
 void attend_given(const float* q, const float* k, const float* v, float* out, Given::Workspace* workspace) {
