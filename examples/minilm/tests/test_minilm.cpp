@@ -134,7 +134,10 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
   std::vector<TokenId> ids(max_tokens);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<TokenId>(2000 + i * 97);
   std::vector<std::size_t> lengths;
-  for (const std::size_t capacity : capacities) lengths.insert(lengths.end(), {capacity, capacity / 2 + 1});
+  for (const std::size_t capacity : capacities) {
+    lengths.push_back(capacity);
+    lengths.push_back(capacity / 2 + 1);
+  }
   std::vector<Embedding> first;
   for (const std::size_t length : lengths) first.push_back(encoder.embed(std::span(ids).first(length)));
   for (std::size_t i = lengths.size(); i-- > 0;) {
