@@ -127,7 +127,7 @@ void check_row_sums(const Floats& map, const ladon::Shape& shape, std::size_t qu
     }
   }
   // the sum that divides has keys - 1 roundings, then come the quotient, the product, and the corrections of blocks
-  CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * static_cast<double>(shape.keys / 512)) * unit);
+  CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * corrections_of(shape.keys)) * unit);
 }
 
 void check_attention(const Subject& subject) {
