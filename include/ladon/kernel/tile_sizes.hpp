@@ -45,6 +45,7 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
   const std::size_t lanes = lanes_for<Target>(tokens);
   const bool one_pack = tokens <= lanes;
   if (Target::lanes == 1) return {1, 4, 4};
+  if (Target::registers < 16) return one_pack ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12};
   if (!Target::fused) return one_pack ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5};
   return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6};
