@@ -92,6 +92,8 @@ struct XsimdPack {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
 #endif
+#elif defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd 8.1 multiplies, then adds
 #elif defined(__wasm_relaxed_simd__)
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
 #endif
