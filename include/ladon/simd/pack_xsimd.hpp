@@ -81,7 +81,13 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
-  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch / b.batch; }
+  // On 64-bit Arm xsimd 8.1 divides by an estimate.
+  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
+#endif
+    return a.batch / b.batch;
+  }
 
   // xsimd leaves the fma to the compiler's contraction (which is off here) for sixteen lanes in 8.1, and for four on an
   // AVX2 machine, which it takes for SSE4: so x86's are written out.
