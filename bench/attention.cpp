@@ -38,17 +38,40 @@ double attention_flops(const Shape& s, bool causal) {
   return 8 * tokens * model * model + (causal ? 2 : 4) * tokens * tokens * model;
 }
 
-template <Shape S, class Mask>
+// What a mask reads from memory: every pair visible, so that none of the work falls away.
+template <class Mask, Shape S>
+struct MaskMemory {
+  typename Mask::template Data<S> data() const { return {}; }
+};
+template <Shape S>
+struct MaskMemory<mask::Bits, S> {
+  std::vector<std::uint32_t> bits = std::vector<std::uint32_t>(S.queries * ((S.keys + 31) / 32), ~0u);
+  mask::Bits::Data<S> data() const { return {.bits = bits.data()}; }
+};
+template <Shape S>
+struct MaskMemory<mask::Boolean, S> {
+  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(S.queries * S.keys, 1);
+  mask::Boolean::Data<S> data() const { return {.may_see = bytes.data()}; }
+};
+template <Shape S>
+struct MaskMemory<mask::Additive, S> {
+  std::vector<float> values = random_numbers(S.queries * S.keys, 1);
+  mask::Additive::Data<S> data() const { return {.values = values.data()}; }
+};
+
+template <Shape S, class Mask, class Score>
 void measure_attention(benchmark::State& state) {
-  using Attention = MultiHeadAttention<S, Mask>;
+  using Attention = MultiHeadAttention<S, Mask, layout::InProj, Score>;
   const Parameters in(3 * S.model, S.model), out(S.model, S.model);
   const std::vector<float> x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);
   const auto workspace = std::make_unique<typename Attention::Workspace>();
   const typename Attention::Weights weights{.in_proj = {in.weight.data(), in.bias.data()},
                                             .out_proj = {out.weight.data(), out.bias.data()}};
+  const MaskMemory<Mask, Attention::shape> memory;
+  const typename Attention::Options options{.mask = memory.data()};
   bench::measure(state, attention_flops(S, std::is_same_v<Mask, mask::Causal>), [&] {
-    Attention::run(x.data(), weights, y.data(), *workspace);
+    Attention::run(x.data(), weights, y.data(), *workspace, options);
     benchmark::DoNotOptimize(y.data());
   });
 }
@@ -74,6 +97,10 @@ void measure_encoder_layer(benchmark::State& state) {
   });
 }
 
+struct Capped : score::Scaled {
+  static constexpr float softcap = 50;
+};
+
 class Register {
  public:
   std::vector<ladon_bench::Case> cases;
@@ -81,8 +108,18 @@ class Register {
   template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
   void attention() {
     constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-    add({"attention", Tokens, Model, Heads, "full"}, measure_attention<shape, mask::None>);
-    add({"attention", Tokens, Model, Heads, "causal"}, measure_attention<shape, mask::Causal>);
+    add({"attention", Tokens, Model, Heads, "full"}, measure_attention<shape, mask::None, score::Scaled>);
+    add({"attention", Tokens, Model, Heads, "causal"}, measure_attention<shape, mask::Causal, score::Scaled>);
+  }
+  // What each mask and score costs beside "full": the flops counted are the same.
+  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
+  void options() {
+    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
+    add({"attention", Tokens, Model, Heads, "bits"}, measure_attention<shape, mask::Bits, score::Scaled>);
+    add({"attention", Tokens, Model, Heads, "boolean"}, measure_attention<shape, mask::Boolean, score::Scaled>);
+    add({"attention", Tokens, Model, Heads, "additive"}, measure_attention<shape, mask::Additive, score::Scaled>);
+    add({"attention", Tokens, Model, Heads, "alibi"}, measure_attention<shape, mask::Alibi, score::Scaled>);
+    add({"attention", Tokens, Model, Heads, "softcap"}, measure_attention<shape, mask::None, Capped>);
   }
   template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
   void encoder_layer() {
@@ -105,6 +142,7 @@ std::vector<ladon_bench::Case> ladon_bench::register_attention() {
   all.attention<32, 64, 4>();
   all.attention<64, 128, 4>();
   all.attention<128, 384, 12>();
+  all.options<128, 384, 12>();
   all.attention<128, 768, 12>();
   all.attention<512, 256, 8>();
   all.attention<1024, 512, 8>();

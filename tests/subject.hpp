@@ -25,7 +25,7 @@ struct Call {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
   std::size_t keys = ladon::all;
-  std::ptrdiff_t offset = ladon::mask::Causal::bottom_right;
+  std::ptrdiff_t offset = ladon::mask::usual_offset;
   const std::uint8_t* may_see = nullptr;
   float epsilon = 1e-5f;
 };
@@ -46,30 +46,43 @@ struct MaskOf;
 template <>
 struct MaskOf<ladon::mask::None> {
   static constexpr bool causal = false, padding = false;
-  static ladon::mask::None::Data data(const Call&) { return {}; }
+  template <ladon::Shape S>
+  static ladon::mask::None::Data<S> data(const Call&) {
+    return {};
+  }
 };
 template <>
 struct MaskOf<ladon::mask::Causal> {
   static constexpr bool causal = true, padding = false;
-  static ladon::mask::Causal::Data data(const Call& call) { return {.offset = call.offset}; }
+  template <ladon::Shape S>
+  static ladon::mask::Causal::Data<S> data(const Call& call) {
+    return {.offset = call.offset};
+  }
 };
 template <>
 struct MaskOf<ladon::mask::Padding> {
   static constexpr bool causal = false, padding = true;
-  static ladon::mask::Padding::Data data(const Call& call) { return {.may_see = call.may_see}; }
+  template <ladon::Shape S>
+  static ladon::mask::Padding::Data<S> data(const Call& call) {
+    return {.may_see = call.may_see};
+  }
 };
 template <class A, class B>
 struct MaskOf<ladon::mask::Both<A, B>> {
   static constexpr bool causal = MaskOf<A>::causal || MaskOf<B>::causal;
   static constexpr bool padding = MaskOf<A>::padding || MaskOf<B>::padding;
-  static typename ladon::mask::Both<A, B>::Data data(const Call& call) {
-    return {.first = MaskOf<A>::data(call), .second = MaskOf<B>::data(call)};
+  template <ladon::Shape S>
+  static typename ladon::mask::Both<A, B>::template Data<S> data(const Call& call) {
+    return {.first = MaskOf<A>::template data<S>(call), .second = MaskOf<B>::template data<S>(call)};
   }
 };
 
-template <class Mask>
-ladon::RunOptions<Mask> options_of(const Call& call) {
-  return {.tokens = call.tokens, .queries = call.queries, .keys = call.keys, .mask = MaskOf<Mask>::data(call)};
+template <class Layer, class Mask>
+typename Layer::Options options_of(const Call& call) {
+  return {.tokens = call.tokens,
+          .queries = call.queries,
+          .keys = call.keys,
+          .mask = MaskOf<Mask>::template data<Layer::shape>(call)};
 }
 
 template <class Layout>
@@ -119,7 +132,7 @@ Subject attention_subject() {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
-    const auto options = options_of<Mask>(call);
+    const auto options = options_of<Attention, Mask>(call);
     if (call.context != nullptr) {
       auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
       if (call.maps != nullptr) {
@@ -152,7 +165,7 @@ Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Target>;
   const auto run = [](const Call& call) {
     auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
-    const auto options = options_of<Mask>(call);
+    const auto options = options_of<Attention, Mask>(call);
     if (call.maps != nullptr) {
       Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, call.maps[0]);
     } else {
@@ -173,7 +186,7 @@ Subject layer_subject() {
     point(weights, next);
     weights.norm1.epsilon = weights.norm2.epsilon = call.epsilon;
     auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
-    const auto options = options_of<Mask>(call);
+    const auto options = options_of<Layer, Mask>(call);
     if (call.maps != nullptr) {
       Layer::run(call.x, weights, call.y, workspace, options, call.maps[0]);
     } else {
@@ -199,7 +212,7 @@ Subject encoder_subject() {
       weights.norm.epsilon = call.epsilon;
     }
     auto& workspace = *static_cast<typename Encoder::Workspace*>(call.workspace);
-    const auto options = options_of<Mask>(call);
+    const auto options = options_of<Encoder, Mask>(call);
     if (call.maps != nullptr) {
       typename Encoder::Maps maps;
       for (std::size_t i = 0; i < Layers; ++i) maps[i] = call.maps[i];

@@ -30,7 +30,7 @@ struct Scores {
 };
 
 // Another scale: one over the number of keys.
-struct OneOverKeys {
+struct OneOverKeys : ladon::score::Scaled {
   static constexpr float scale(const S& shape) noexcept { return 1.0f / static_cast<float>(shape.keys); }
 };
 

@@ -1,6 +1,6 @@
-// exp2, exp and erf against libm in double, whose own error is 2^-28 of a float's unit: every 997th float, or each of
-// the 2^32 where LADON_TEST_SLOW=1 is set. The bounds are what was found without fma; allowed are 2, and 4 for erf. All
-// packs give the same bits.
+// exp2, exp, erf and tanh against libm in double, whose own error is 2^-28 of a float's unit: every 997th float, or
+// each of the 2^32 where LADON_TEST_SLOW=1 is set. The bounds are what was found without fma; allowed are 2, and 4 for
+// erf and tanh. All packs give the same bits.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -66,6 +66,17 @@ struct Erf {
   template <class Pack>
   static constexpr Pack of(const Pack& x) {
     return kernel::erf(x);
+  }
+};
+
+struct Tanh {
+  static constexpr std::string_view name = "tanh";
+  static constexpr double bound = 2.73;
+  static bool covers(float) { return true; }
+  static double reference(double x) { return std::tanh(x); }
+  template <class Pack>
+  static constexpr Pack of(const Pack& x) {
+    return kernel::tanh(x);
   }
 };
 
@@ -165,7 +176,8 @@ std::uint64_t step() {
   return slow != nullptr && std::string_view(slow) == "1" ? 1 : 997;
 }
 
-TEST_CASE_TEMPLATE("every float is within the bound, on every pack", Function, Exp2, Exp2OfNonpositive, Exp, Erf) {
+TEST_CASE_TEMPLATE("every float is within the bound, on every pack", Function, Exp2, Exp2OfNonpositive, Exp, Erf,
+                   Tanh) {
   Sweep<Function> sweep;
   sweep.run(step());
   const Worst& worst = sweep.worst;
@@ -228,21 +240,23 @@ TEST_CASE("the softmax's exp2 is 0 below its range and exp2 above it") {
   CHECK(different == 0);
 }
 
-TEST_CASE("erf is odd, within -1 and 1, and keeps the sign of 0") {
-  CHECK(same(at<Erf>(0.0f), 0.0f));
-  CHECK(same(at<Erf>(-0.0f), -0.0f));
-  CHECK(at<Erf>(infinity) == 1);
-  CHECK(at<Erf>(-infinity) == -1);
+TEST_CASE_TEMPLATE("erf and tanh are odd, within -1 and 1, and keep the sign of 0", Function, Erf, Tanh) {
+  CHECK(same(at<Function>(0.0f), 0.0f));
+  CHECK(same(at<Function>(-0.0f), -0.0f));
+  CHECK(at<Function>(infinity) == 1);
+  CHECK(at<Function>(-infinity) == -1);
+  CHECK(std::isnan(at<Function>(Limits::quiet_NaN())));
   int wrong = 0;
   for (std::uint32_t bits = 0; bits <= std::bit_cast<std::uint32_t>(infinity); bits += 9973) {
     const float x = std::bit_cast<float>(bits);
-    const float y = at<Erf>(x);
-    wrong += !(y >= 0 && y <= 1 && same(at<Erf>(-x), -y));
+    const float y = at<Function>(x);
+    wrong += !(y >= 0 && y <= 1 && same(at<Function>(-x), -y));
   }
   CHECK(wrong == 0);
 }
 
-// The same in constant evaluation; e and erf(1) are the nearest floats to 2.718281828459 and 0.842700792950.
+// The same in constant evaluation; e, erf(1) and tanh(1) are the nearest floats to 2.718281828459, 0.842700792950 and
+// 0.761594155956.
 constexpr ArrayPack<4> four{{0.0f, 1.0f, -1.0f, 4.0f}};
 static_assert(kernel::exp2(four).lane[0] == 1 && kernel::exp2(four).lane[1] == 2 && kernel::exp2(four).lane[2] == 0.5f);
 static_assert(kernel::exp2(ArrayPack<1>{{3}}).lane[0] == 8);
@@ -255,5 +269,9 @@ static_assert(kernel::exp(ArrayPack<1>{{-infinity}}).lane[0] == 0);
 static_assert(kernel::erf(four).lane[0] == 0 && kernel::erf(four).lane[3] == 1);
 static_assert(kernel::erf(four).lane[1] == -kernel::erf(four).lane[2]);
 static_assert(kernel::erf(four).lane[1] - 0.842700793f <= 2 * 0x1p-24f);
+static_assert(kernel::tanh(four).lane[0] == 0 && kernel::tanh(ArrayPack<1>{{10}}).lane[0] == 1);
+static_assert(kernel::tanh(four).lane[1] == -kernel::tanh(four).lane[2]);
+static_assert(kernel::tanh(four).lane[1] - 0.761594156f <= 2 * 0x1p-24f);
+static_assert(0.761594156f - kernel::tanh(four).lane[1] <= 2 * 0x1p-24f);
 
 }  // namespace

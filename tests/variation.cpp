@@ -33,7 +33,7 @@ std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
 
 std::vector<std::ptrdiff_t> offsets_to_try(const ladon::Shape& shape) {
   const auto queries = static_cast<std::ptrdiff_t>(shape.queries), keys = static_cast<std::ptrdiff_t>(shape.keys);
-  return {ladon::mask::Causal::bottom_right,
+  return {ladon::mask::usual_offset,
           0,
           -1,
           3,
@@ -89,7 +89,7 @@ std::vector<Variation> variations(const Subject& subject) {
 oracle::MaySee mask_of(const Subject& subject, const Variation& variation) {
   const std::size_t keys = variation.keys(subject.shape);
   std::ptrdiff_t offset = variation.given.offset;
-  if (offset == ladon::mask::Causal::bottom_right) {
+  if (offset == ladon::mask::usual_offset) {
     offset = static_cast<std::ptrdiff_t>(subject.shape.keys) - static_cast<std::ptrdiff_t>(subject.shape.queries);
   }
   return [=, causal = subject.causal, padding = variation.may_see](std::size_t query, std::size_t key) {

@@ -18,49 +18,94 @@ struct Head {
   const float* keys;
   const float* values;
   bool values_finite;
+  std::size_t index;  // of the query head
+  float sink;         // as an exponent of two; read only where the score has sinks
 };
 
-// O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
-template <Shape S, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
-constexpr void attend(const Head& head, const float* query, Range queries, const Bound& mask, float* scores, float* out,
-                      const Capture& capture) noexcept {
+template <class Score, class Sinks>
+constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
+  if constexpr (Score::sinks) {
+    return sinks.data[head] * static_cast<float>(score::log2_e);
+  } else {
+    return 0;
+  }
+}
+
+// A panel of scores before softmax, for those who ask. Computed apart and for all active keys, so that the run itself is
+// the same with and without.
+template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
+constexpr void capture_scores(const Head& head, const float* query, Range queries, std::size_t active,
+                              const Bound& mask, float* scores, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
+  using Form = ScoreForm<S, Score>;
+  constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
+  constexpr bool quotients = Form::capped && Capture::stage == Stage::scaled;
+  constexpr float unit = quotients ? Score::softcap : static_cast<float>(1 / score::log2_e);
+  Pack unused[Packs];
+  for (std::size_t v = 0; v < Packs; ++v) unused[v] = Pack::broadcast(0.0f);
+  for (std::size_t begin = 0; begin < active; begin += L::block) {
+    const Slice slice{head.index, queries, Range{begin, begin + L::block} & Range{0, active}};
+    if constexpr (Capture::stage == Stage::masked) {
+      score<Form, Pack, L::queries.rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, {0, 0}, mask,
+                                                                                scores, unused);
+    } else {
+      using Wanted = std::conditional_t<Capture::stage == Stage::capped, Form, ProductForm>;
+      score<Wanted, Pack, L::queries.rows, Packs, width, key_width, S.head_width>(
+          head.keys, query, slice, slice.keys, mask::None::Bound(active), scores, unused);
+    }
+    capture.template block<width>(scores, slice.keys, unit);
+  }
+  capture.fill_from(active);
+}
+
+// O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
+template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
+constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys, const Bound& mask,
+                      float* scores, float* out, const Capture& capture) noexcept {
+  using L = PanelLayout<S, Target>;
+  using Form = ScoreForm<S, Score>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
   constexpr bool one_block = S.keys <= L::block;
   constexpr std::size_t rows = L::queries.rows;
 
+  if constexpr (Capture::scores) {
+    capture_scores<S, Score, Target, Pack, Packs>(head, query, queries, active_keys, mask, scores, capture);
+  }
   const VisibleKeys visible = mask.panel(queries);
-  const Pack lane = Pack::lane_index();
-  const auto may_see = [&](std::size_t v, std::size_t key) {
-    // Blocks begin where a panel of keys does, so keys before the first that is seen may be among them.
-    if (key < visible.seen.begin) return Pack::every_lane(false);
-    return mask.may_see(lane + Pack::broadcast(static_cast<float>(queries.begin + v * Pack::lanes)), key);
-  };
   RunningSoftmax<Pack, Packs> softmax;
+  if constexpr (Score::sinks) softmax = RunningSoftmax<Pack, Packs>(head.sink);
   Pack after[Packs];
   const std::size_t start = visible.seen.begin / key_width * key_width;
   std::size_t begin = start;
+  bool first = true;
   do {
     // Blocks end at the same keys however wide panels are: so do the sums' roundings, and lane counts give equal bits.
     const std::size_t block_end = (begin / L::block + 1) * L::block;
     const Range range{begin, one_block || visible.seen.end <= block_end ? visible.seen.end : block_end};
     const bool last = range.end == visible.seen.end;
+    begin = range.end;
+    if constexpr (!one_block && !Capture::weights) {
+      if (!last && !mask.any(queries, range)) continue;
+    }
+    const Slice slice{head.index, queries, range};
     Pack before[Packs];
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
-    score<Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, range, visible.clear, may_see, scores,
-                                                             softmax.maximum);
+    score<Form, Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, visible.clear, mask, scores,
+                                                                   softmax.maximum);
     softmax.template exponentials<width>(scores, range.end - range.begin, before);
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? softmax.reciprocal_sum(v) : Pack::broadcast(1.0f);
-    const Rescale<Pack, Packs> rescale{begin == start, softmax.correction, after};
+    const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
     if (!Bound::hides_keys || head.values_finite || visible.clear.contains(range)) {
       weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
     } else {
-      weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, may_see, out);
+      weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, slice, rescale, mask, out);
     }
-    if constexpr (Capture::wanted) capture.template block<width>(scores, {start, begin}, range, softmax.correction);
-    begin = range.end;
+    if constexpr (Capture::weights) {
+      capture.template block<width>(scores, {start, range.begin}, range, softmax.correction);
+    }
+    first = false;
   } while (!one_block && begin < visible.seen.end);
-  if constexpr (Capture::wanted) capture.template finish<width>(visible.seen, after);
+  if constexpr (Capture::weights) capture.template finish<width>(visible.seen, after);
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

@@ -23,9 +23,9 @@ struct GivenHeads {
   using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  template <class Bound, class CaptureOf>
+  template <class Bound, class Options, class CaptureOf>
   static constexpr void run(const float* queries, const float* keys, const float* values, float* out, Lengths lengths,
-                            const Bound& mask, AttentionWorkspace<S, Target>& workspace,
+                            const Bound& mask, const Options& options, AttentionWorkspace<S, Target>& workspace,
                             CaptureOf capture_of) noexcept {
     HeadScratch<S, Target>& scratch = workspace.scratch;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
@@ -33,9 +33,9 @@ struct GivenHeads {
       to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
       const bool finite =
           !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
-      const Head head{scratch.keys.data, scratch.values.data, finite};
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        attend_head(h, head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
+        const Head head{scratch.keys.data, scratch.values.data, finite, h, sink_of<Score>(options.sinks, h)};
+        attend_head(head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
                     workspace, capture_of);
       }
     }
@@ -43,10 +43,10 @@ struct GivenHeads {
 
  private:
   template <class Bound, class CaptureOf>
-  static constexpr void attend_head(std::size_t h, const Head& head, const float* rows, float* out, Lengths lengths,
+  static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths,
                                     const Bound& mask, AttentionWorkspace<S, Target>& workspace,
                                     CaptureOf capture_of) noexcept {
-    constexpr float scale = static_cast<float>(Score::scale(S) * score::log2_e);
+    constexpr float scale = ScoreForm<S, Score>::query_scale;
     float* const query = workspace.scratch.query.data;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
@@ -55,8 +55,8 @@ struct GivenHeads {
         for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
           (Pack::load(query + i) * Pack::broadcast(scale)).store(query + i);
         }
-        attend<S, Target, Pack, Packs>(head, query, queries, mask, workspace.scratch.scores.data, workspace.out.data,
-                                       capture_of(h, queries));
+        attend<S, Score, Target, Pack, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
+                                              workspace.out.data, capture_of(head.index, queries));
         from_panels<Pack, q, S.value_width>(workspace.out.data, queries.end - queries.begin,
                                             out + queries.begin * S.value_width);
       }
@@ -74,7 +74,7 @@ struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
 
-  using Options = RunOptions<Mask>;
+  using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   using Workspace = AttentionWorkspace<shape, Target>;
   using Queries = Tensor<const float, shape.heads, shape.queries, shape.head_width>;
@@ -90,16 +90,21 @@ struct Attention {
                             Map attention) noexcept {
     run_capturing(q, k, v, out, workspace, options, kernel::CaptureMap<shape>{attention.data});
   }
+  template <Stage G>
+  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options,
+                            Capture<G> to) noexcept {
+    run_capturing(q, k, v, out, workspace, options, kernel::capture_map<shape>(to));
+  }
 
  private:
   template <class CaptureOf>
   static constexpr void run_capturing(Queries q, Keys k, Values v, Output out, Workspace& workspace,
                                       const Options& options, CaptureOf capture_of) noexcept {
-    const Lengths lengths = options.lengths(shape);
-    const auto bound = Mask::bind(shape, lengths, options.mask);
+    const Lengths lengths = options.lengths();
+    const auto bound = options.bind(lengths);
     simd::with_packs<Target>([&]<class Simd>(Simd) {
-      kernel::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, workspace,
-                                                          capture_of);
+      kernel::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, options,
+                                                          workspace, capture_of);
     });
   }
 };

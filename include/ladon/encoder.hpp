@@ -59,7 +59,7 @@ struct Encoder {
   template <class WithCapture>
   static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
                                       const Options& options, WithCapture with_capture) noexcept {
-    const Lengths lengths = options.lengths(shape);
+    const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
     float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
@@ -67,8 +67,7 @@ struct Encoder {
       Steps::Attention::queries_in(x.data, inner.queries, panels);
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = i + 1 < Layers ? inner : lengths;
-        const auto bound = Mask::bind(shape, active, options.mask);
-        with_capture(i, [&](auto capture) { Steps::run(weights.layers[i], active, bound, workspace, capture); });
+        with_capture(i, [&](auto capture) { Steps::run(weights.layers[i], active, options, workspace, capture); });
       }
       if constexpr (Final == FinalNorm::with) Steps::norm_all(weights.norm, panels, lengths.queries, panels);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);

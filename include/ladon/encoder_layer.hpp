@@ -55,8 +55,8 @@ struct LayerSteps {
   static constexpr Tiling q = Attention::q;
   using Pack = typename Simd::template Pack<q.lanes>;
 
-  template <class Bound, class CaptureOf>
-  static constexpr void run(const Layer& w, Lengths lengths, const Bound& mask, Workspace& workspace,
+  template <class Options, class CaptureOf>
+  static constexpr void run(const Layer& w, Lengths lengths, const Options& options, Workspace& workspace,
                             CaptureOf capture_of) noexcept {
     float* const x = workspace.attention.x.data;
     float* const heads = workspace.attention.heads.data;
@@ -65,7 +65,7 @@ struct LayerSteps {
       input = workspace.normed.data;
       norm_all(w.norm1, x, lengths.longer(), input);
     }
-    Attention::attend_all(input, input, w.attention, lengths, mask, workspace.attention.scratch, heads, capture_of);
+    Attention::attend_all(input, input, w.attention, lengths, options, workspace.attention.scratch, heads, capture_of);
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         rest<Packs>(w, heads + p * S.concat_width() * q.width(), x + p * S.model * q.width(),
@@ -109,7 +109,7 @@ struct EncoderLayer {
 
   using Weights = EncoderLayerWeights<shape, B, Layout>;
   using Workspace = EncoderWorkspace<shape, B, Target>;
-  using Options = RunOptions<Mask>;
+  using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
@@ -127,13 +127,12 @@ struct EncoderLayer {
   template <class CaptureOf>
   static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
                                       const Options& options, CaptureOf capture_of) noexcept {
-    const Lengths lengths = options.lengths(shape);
-    const auto bound = Mask::bind(shape, lengths, options.mask);
+    const Lengths lengths = options.lengths();
     float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = kernel::LayerSteps<shape, B, Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, lengths.longer(), panels);
-      Steps::run(weights, lengths, bound, workspace, capture_of);
+      Steps::run(weights, lengths, options, workspace, capture_of);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);
     });
   }

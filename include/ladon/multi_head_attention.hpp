@@ -49,35 +49,38 @@ struct Heads {
 
   // One head, every active query: its part of the concatenated heads.
   template <class Bound, class CaptureOf>
-  static constexpr void attend_head(std::size_t h, const Head& head, const Weights& w, const float* x, Lengths lengths,
+  static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
                                     const Bound& mask, HeadScratch<S, Target>& scratch, float* heads,
                                     CaptureOf capture_of) noexcept {
-    constexpr float scale = static_cast<float>(Score::scale(S) * score::log2_e);
+    constexpr float scale = ScoreForm<S, Score>::query_scale;
+    const std::size_t h = head.index;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         project<QueryPack, q.rows, Packs, q.width(), S.head_width, S.model>(
             w.query(h), x + p * S.model * q.width(), 1, StoreScaled<q.width()>{scratch.query.data, 0, scale});
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
-        attend<S, Target, QueryPack, Packs>(head, scratch.query.data, queries, mask, scratch.scores.data,
-                                            heads + (p * S.concat_width() + h * S.value_width) * q.width(),
-                                            capture_of(h, queries));
+        attend<S, Score, Target, QueryPack, Packs>(head, scratch.query.data, queries, lengths.keys, mask,
+                                                   scratch.scores.data,
+                                                   heads + (p * S.concat_width() + h * S.value_width) * q.width(),
+                                                   capture_of(h, queries));
       }
     });
   }
 
   // Every head: x and context in panels to the concatenated heads in panels.
-  template <class Bound, class CaptureOf>
+  template <class Options, class CaptureOf>
   static constexpr void attend_all(const float* x, const float* context, const Weights& w, Lengths lengths,
-                                   const Bound& mask, HeadScratch<S, Target>& scratch, float* heads,
+                                   const Options& options, HeadScratch<S, Target>& scratch, float* heads,
                                    CaptureOf capture_of) noexcept {
+    const auto mask = options.bind(lengths);
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       project_keys<S.head_width>(w.key(g), context, lengths.keys, scratch.keys.data);
       project_keys<S.value_width>(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
-          !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
+          !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        attend_head(h, {scratch.keys.data, scratch.values.data, finite}, w, x, lengths, mask, scratch, heads,
-                    capture_of);
+        const Head head{scratch.keys.data, scratch.values.data, finite, h, sink_of<Score>(options.sinks, h)};
+        attend_head(head, w, x, lengths, mask, scratch, heads, capture_of);
       }
     }
   }
@@ -109,7 +112,7 @@ struct MultiHeadAttention {
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
   using Weights = typename Layout::template Weights<shape>;
-  using Options = RunOptions<Mask>;
+  using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   // For run(x, context, ...); where keys differ from queries in number there is no other.
   using CrossWorkspace = ladon::CrossWorkspace<shape, Target>;
@@ -126,6 +129,11 @@ struct MultiHeadAttention {
                             Map attention) noexcept {
     run_self(x, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
   }
+  template <Stage G>
+  static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
+                            Capture<G> to) noexcept {
+    run_self(x, weights, y, workspace, options, kernel::capture_map<shape>(to));
+  }
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}) noexcept {
     run_cross(x, context, weights, y, workspace, options, kernel::CaptureNothing{});
@@ -134,6 +142,11 @@ struct MultiHeadAttention {
                             const Options& options, Map attention) noexcept {
     run_cross(x, context, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
   }
+  template <Stage G>
+  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
+                            const Options& options, Capture<G> to) noexcept {
+    run_cross(x, context, weights, y, workspace, options, kernel::capture_map<shape>(to));
+  }
 
  private:
   template <class CaptureOf>
@@ -141,7 +154,7 @@ struct MultiHeadAttention {
                                  CaptureOf capture_of) noexcept {
     static_assert(as_many_keys,
                   "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
-    const Lengths lengths = options.lengths(shape);
+    const Lengths lengths = options.lengths();
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.longer(), workspace.x.data);
       run_panels<Steps>(workspace, workspace.x.data, weights, y, lengths, options, capture_of);
@@ -151,7 +164,7 @@ struct MultiHeadAttention {
   template <class CaptureOf>
   static constexpr void run_cross(Queries x, Context context, const Weights& weights, Output y,
                                   CrossWorkspace& workspace, const Options& options, CaptureOf capture_of) noexcept {
-    const Lengths lengths = options.lengths(shape);
+    const Lengths lengths = options.lengths();
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.queries, workspace.queries.x.data);
       Steps::keys_in(context.data, lengths.keys, workspace.context.data);
@@ -164,8 +177,8 @@ struct MultiHeadAttention {
   static constexpr void run_panels(SelfWorkspace<shape, Target>& workspace, const float* context,
                                    const Weights& weights, Output y, Lengths lengths, const Options& options,
                                    CaptureOf capture_of) noexcept {
-    Steps::attend_all(workspace.x.data, context, weights, lengths, Mask::bind(shape, lengths, options.mask),
-                      workspace.scratch, workspace.heads.data, capture_of);
+    Steps::attend_all(workspace.x.data, context, weights, lengths, options, workspace.scratch, workspace.heads.data,
+                      capture_of);
     Steps::output(workspace.heads.data, weights, lengths.queries, workspace.x.data);
     Steps::queries_out(workspace.x.data, lengths.queries, y.data);
   }

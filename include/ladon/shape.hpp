@@ -3,7 +3,9 @@
 
 #include <cassert>
 #include <cstddef>
+#include <type_traits>
 
+#include <ladon/matrix.hpp>
 #include <ladon/simd/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -13,7 +15,7 @@ inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // Sizes of multi-head attention, in the names of "Attention Is All You Need" (arXiv 1706.03762). Zero stands for the
 // usual: keys as many as queries, a head as wide as model / heads, values as wide as keys, every head with keys and
-// values of its own.
+// values of its own, and keys and values made from tokens as wide as the model.
 struct Shape {
   std::size_t queries = 0;
   std::size_t keys = 0;
@@ -22,6 +24,8 @@ struct Shape {
   std::size_t kv_heads = 0;     // grouped heads: head h uses keys and values h / (heads / kv_heads)
   std::size_t head_width = 0;   // of a query and a key, d_k
   std::size_t value_width = 0;  // d_v
+  std::size_t key_model = 0;    // of a token that a key is made from (PyTorch's kdim)
+  std::size_t value_model = 0;  // of a token that a value is made from (vdim)
 
   // The same shape with every zero replaced by what it stands for.
   constexpr Shape complete() const noexcept {
@@ -30,6 +34,8 @@ struct Shape {
     if (full.kv_heads == 0) full.kv_heads = heads;
     if (full.head_width == 0 && heads != 0) full.head_width = model / heads;
     if (full.value_width == 0) full.value_width = full.head_width;
+    if (full.key_model == 0) full.key_model = model;
+    if (full.value_model == 0) full.value_model = model;
     return full;
   }
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
@@ -49,6 +55,7 @@ constexpr bool valid() noexcept {
   static_assert(S.heads == 0 || S.head_width != 0 || S.model % S.heads == 0,
                 "ladon: heads must divide the model width, or head_width must say how wide a head is");
   static_assert(full.kv_heads == 0 || S.heads % full.kv_heads == 0, "ladon: kv_heads must divide heads");
+  static_assert(S.heads == 0 || full.head_width > 0, "ladon: a head has no width: there are more heads than features");
   static_assert(full.queries < (1u << 24) && full.keys < (1u << 24),
                 "ladon: positions are compared as float, so there may be at most 2^24 of them");
   return true;
@@ -63,21 +70,38 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
+// Where a run's tokens lie: query i stands at offset + i among the keys, unless a mask is told otherwise.
+struct Placement {
+  Lengths lengths;
+  std::ptrdiff_t offset;
+};
+
 // What a caller may say at run time. Precondition: no length exceeds the shape's (asserted unless NDEBUG is set).
-template <class Mask>
+template <Shape S, class Mask, class Score>
 struct RunOptions {
+  struct None {};
   std::size_t tokens = all;   // both lengths, in self-attention
   std::size_t queries = all;  // rows of x that ask; overrides tokens
   std::size_t keys = all;     // tokens that may be seen; overrides tokens
-  typename Mask::Data mask{};
+  typename Mask::template Data<S> mask{};
+  std::conditional_t<Score::sinks, Vector<const float, S.heads>, None> sinks{};  // [heads], in the scores' units
+  typename Score::Rotary::Data rotary{};
 
-  constexpr Lengths lengths(const Shape& shape) const noexcept {
+  constexpr Lengths lengths() const noexcept {
     const auto pick = [&](std::size_t own, std::size_t capacity) {
       return own != all ? own : tokens != all ? tokens : capacity;
     };
-    const Lengths chosen{pick(queries, shape.queries), pick(keys, shape.keys)};
-    assert(chosen.queries <= shape.queries && chosen.keys <= shape.keys);
+    const Lengths chosen{pick(queries, S.queries), pick(keys, S.keys)};
+    assert(chosen.queries <= S.queries && "ladon: more queries than the shape has room for");
+    assert(chosen.keys <= S.keys && "ladon: more keys than the shape has room for");
     return chosen;
+  }
+  // Bottom right: the shape's last query stands at its last key.
+  static constexpr std::ptrdiff_t usual_offset() noexcept {
+    return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
+  }
+  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = usual_offset()) const noexcept {
+    return Mask::template bind<S>({lengths, offset}, mask);
   }
 };
 

@@ -1,13 +1,15 @@
-// Capture: the attention weights of one panel of queries, out of the lanes into the caller's rows. A copy beside the
-// real work, for those who ask: it is written for size.
+// Capture: scores or attention weights of one panel of queries, out of the lanes into the caller's rows. A copy beside
+// the real work, for those who ask: it is written for size.
 //
 //     rows    [queries of the panel][keys], row-major, `stride` floats apart
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
+#include <ladon/kernel/score.hpp>
 #include <ladon/kernel/softmax.hpp>
-#include <ladon/mask.hpp>
+#include <ladon/mask/policy.hpp>
 #include <ladon/matrix.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -16,15 +18,30 @@ namespace ladon::inline LADON_ABI {
 template <Shape S>
 using AttentionMap = Tensor<float, S.heads, S.queries, S.keys>;
 
+// What may be captured, in natural units; ONNX's Attention numbers them so (qk_matmul_output_mode).
+enum class Stage {
+  scaled,   // scale * q . k of every active key, whoever may see it
+  capped,   // after softcap
+  masked,   // after the mask: -inf where a query may not see a key
+  weights,  // after softmax: what an AttentionMap holds
+};
+
+// Where one stage goes: [heads][queries][keys]. Keys beyond a run's length are not read: there `scaled` and `capped`
+// hold 0, as `weights` does, and `masked` holds -inf.
+template <Stage G>
+struct Capture {
+  float* data;
+};
+
 namespace kernel {
 
 // The overload that was not asked for: costs nothing.
 struct NoCapture {
-  static constexpr bool wanted = false;
+  static constexpr bool weights = false, scores = false;
 };
 
 struct CaptureRows {
-  static constexpr bool wanted = true;
+  static constexpr bool weights = true, scores = false;
   float* rows;
   std::size_t queries;
   std::size_t stride;
@@ -53,17 +70,50 @@ struct CaptureRows {
   }
 };
 
-// What hands each panel of queries the rows of its head in the map, or nothing.
+template <Stage G>
+struct CaptureScoreRows {
+  static constexpr bool weights = false, scores = true;
+  static constexpr Stage stage = G;
+  float* rows;
+  std::size_t queries;
+  std::size_t stride;
+
+  // s [keys][Width]; `unit` is what a number in it is in the scores' own units.
+  template <std::size_t Width>
+  constexpr void block(const float* s, Range range, float unit) const noexcept {
+    for (std::size_t q = 0; q < queries; ++q) {
+      for (std::size_t k = range.begin; k < range.end; ++k) {
+        rows[q * stride + k] = s[(k - range.begin) * Width + q] * unit;
+      }
+    }
+  }
+  constexpr void fill_from(std::size_t first_key) const noexcept {
+    constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
+    for (std::size_t q = 0; q < queries; ++q) {
+      for (std::size_t k = first_key; k < stride; ++k) rows[q * stride + k] = nothing;
+    }
+  }
+};
+
+// What hands each panel of queries the rows of its head, or nothing.
 struct CaptureNothing {
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
 };
-template <Shape S>
+template <Shape S, class Rows = CaptureRows>
 struct CaptureMap {
   float* map;
-  constexpr CaptureRows operator()(std::size_t head, Range queries) const noexcept {
+  constexpr Rows operator()(std::size_t head, Range queries) const noexcept {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
+template <Shape S, Stage G>
+constexpr auto capture_map(Capture<G> to) noexcept {
+  if constexpr (G == Stage::weights) {
+    return CaptureMap<S>{to.data};
+  } else {
+    return CaptureMap<S, CaptureScoreRows<G>>{to.data};
+  }
+}
 
 }  // namespace kernel
 }  // namespace ladon::inline LADON_ABI

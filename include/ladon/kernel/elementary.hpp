@@ -1,4 +1,4 @@
-// 2^x, e^x and erf(x) on packs, without branches and without libm. All of them split the power of two off an
+// 2^x, e^x, erf(x) and tanh(x) on packs, without branches and without libm. All of them split the power of two off an
 // exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits.
 //
 // Worst of all 2^32 floats, in units in the last place (tests/test_elementary.cpp with LADON_TEST_SLOW=1):
@@ -7,6 +7,7 @@
 //   exp2_of_nonpositive      2        0.96      1.23
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
+//   tanh                     4        2.63      2.73
 // A result below the normals is rounded once: within 0.95 of their spacing. In constant evaluation, g++ takes an
 // overflow and clang++ a NaN for an error, as in any other arithmetic.
 #pragma once
@@ -69,22 +70,26 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
 }
 
+// ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
+inline constexpr float log2_e = 0x1.715476p0f;
+inline constexpr float ln2_first = 0x1.62e4p-1f;
+inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
+
+// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is 0.054 * 2^-24; that
+// of e^f - 1, which tanh needs, is at most 0.13 * 2^-24.
+inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
+                                     1.383890165e-3f};
+
 // e^x, with the same rules as exp2.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
-  // ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
-  constexpr float log2_e = 0x1.715476p0f;
-  constexpr float ln2_first = 0x1.62e4p-1f;
-  constexpr float ln2_second = 0x1.7f7d1cp-20f;
-  // (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is 0.054 * 2^-24.
-  constexpr float tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f, 1.383890165e-3f};
   const Pack one = Pack::broadcast(1);
   // beyond these ends nothing changes any more: e^-105 is rounded to 0, e^89 to +inf
   const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
   const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
   const Pack n = rounded - Pack::broadcast(rounding_magic);
   const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
-  return times_power_of_two(fma(fma(polynomial(tail, f), f, one), f, one), n);
+  return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
 // erf(x) = 1 - 2^z with z = log2(erfc |x|), and the sign of x. With 2^z = s (1 + m), s = 2^n and m = 2^f - 1, it is
@@ -104,6 +109,23 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   const Pack s = low_bits_to_exponent(t);
   const Pack m = polynomial(exp2_fraction, f) * f;
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
+}
+
+// tanh(x) = d / (d + 2) with d = e^z - 1, z = 2 |x|, and the sign of x. With e^z = s (1 + m), s = 2^n and m = e^f - 1,
+// d is s m + (s - 1), where nothing cancels, as in erf; for small x s is 1 and f is z itself, not rounded.
+template <class Pack>
+LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic);
+  // 1 - tanh(9.125) = 2^-25.3, and above 1 - 2^-25 tanh is rounded to 1
+  const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
+  const Pack z = a + a;
+  const Pack t = fma(z, Pack::broadcast(log2_e), magic);
+  const Pack n = t - magic;
+  const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
+  const Pack s = low_bits_to_exponent(t);
+  const Pack m = fma(polynomial(exp_tail, f) * f, f, f);
+  const Pack d = fma(s, m, s - Pack::broadcast(1));
+  return copy_sign(d / (d + Pack::broadcast(2)), x);
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

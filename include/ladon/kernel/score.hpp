@@ -11,18 +11,48 @@
 #include <cstddef>
 #include <limits>
 
+#include <ladon/kernel/elementary.hpp>
 #include <ladon/kernel/tile.hpp>
-#include <ladon/mask.hpp>
+#include <ladon/mask/policy.hpp>
+#include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t HeadWidth, class MaySee>
-LADON_KERNEL constexpr void score(const float* keys, const float* query, Range range, Range clear, MaySee may_see,
-                                  float* scores, Pack (&maximum)[Packs]) noexcept {
+// What queries are multiplied by as they are stored, and what then becomes of q . k on its way to an exponent of two.
+// Softcap needs the quotient by itself, so log2(e) joins after it.
+template <Shape S, class Score>
+struct ScoreForm {
+  static constexpr bool capped = Score::softcap != 0;
+  static constexpr float query_scale = capped ? Score::scale(S) / (capped ? Score::softcap : 1.0f)
+                                              : static_cast<float>(Score::scale(S) * score::log2_e);
+  template <class Pack>
+  static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
+    if constexpr (capped) {
+      return tanh(product) * Pack::broadcast(static_cast<float>(Score::softcap * score::log2_e));
+    } else {
+      return product;
+    }
+  }
+};
+
+// The product as it is: for capture.
+struct ProductForm {
+  template <class Pack>
+  static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
+    return product;
+  }
+};
+
+template <class Form, class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
+          std::size_t HeadWidth, class Bound>
+LADON_KERNEL constexpr void score(const float* keys, const float* query, const Slice& slice, Range clear,
+                                  const Bound& mask, float* scores, Pack (&maximum)[Packs]) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+  const Range range = slice.keys;
+  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
     const float* const panel = keys + base * HeadWidth;
+    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, {base, range.end}}, scratch);
     for_row_tiles<KeyWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
       const std::size_t key = base + row;
       if (key >= range.end) return;
@@ -37,11 +67,14 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, Range r
         largest[v] = max(largest[v], s);
         s.store(out + r * QueryWidth + v * Pack::lanes);
       };
+      const auto exponent = [&](std::size_t r, std::size_t v, const Pack& product) {
+        return lanes.add(v, key + r, Form::exponent(product));
+      };
       if (clear.contains({key, key + R})) {
-        tile.finish(keep);
+        tile.finish([&](std::size_t r, std::size_t v, const Pack& s) { keep(r, v, exponent(r, v, s)); });
       } else {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) {
-          if (key + r < range.end) keep(r, v, select(may_see(v, key + r), s, masked));
+          if (key + r < range.end) keep(r, v, select(lanes.may_see(v, key + r), exponent(r, v, s), masked));
         });
       }
       LADON_UNROLL

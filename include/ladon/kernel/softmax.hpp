@@ -24,6 +24,13 @@ struct RunningSoftmax {
       correction[v] = Pack::broadcast(1.0f);
     }
   }
+  // With a sink: a first score that has no value. One of -inf is none.
+  constexpr explicit RunningSoftmax(float sink) noexcept : RunningSoftmax() {
+    for (std::size_t v = 0; v < Packs; ++v) {
+      maximum[v] = Pack::broadcast(sink);
+      sum[v] = Pack::broadcast(sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f);
+    }
+  }
 
   // scores [keys][Width] become 2^(s - maximum) in place; `before` is the maximum of the blocks before this one.
   template <std::size_t Width>

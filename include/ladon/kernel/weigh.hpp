@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include <ladon/kernel/tile.hpp>
-#include <ladon/mask.hpp>
+#include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
@@ -48,21 +48,33 @@ LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range ran
 // The same where some V is infinite or NaN and some query may not see it. There 0 * V is NaN, so a sum takes a key up
 // only where its query may see that key. Rare, hence written for size: one row at a time, in the same order of keys.
 template <class Pack, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth, std::size_t ValueWidth,
-          class MaySee>
-LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, Range range,
-                                             Rescale<Pack, Packs> rescale, MaySee may_see, float* out) noexcept {
-  for (std::size_t row = 0; row < ValueWidth; ++row) {
-    for (std::size_t v = 0; v < Packs; ++v) {
-      float* const at = out + row * QueryWidth + v * Pack::lanes;
-      Pack sum = rescale.first ? Pack::broadcast(0.0f) : Pack::load(at) * rescale.before[v];
-      for (std::size_t key = range.begin; key < range.end; ++key) {
-        const float value = values[(key / KeyWidth * ValueWidth + row) * KeyWidth + key % KeyWidth];
-        const Pack weight = Pack::load(p + (key - range.begin) * QueryWidth + v * Pack::lanes);
-        sum = select(may_see(v, key), fma(Pack::broadcast(value), weight, sum), sum);
+          class Bound>
+LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, const Slice& slice,
+                                             Rescale<Pack, Packs> rescale, const Bound& mask, float* out) noexcept {
+  const auto each_sum = [&](auto change) {
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      for (std::size_t v = 0; v < Packs; ++v) {
+        float* const at = out + row * QueryWidth + v * Pack::lanes;
+        change(row, v, rescale.first ? Pack::broadcast(0.0f) : Pack::load(at)).store(at);
       }
-      (sum * rescale.after[v]).store(at);
     }
+    rescale.first = false;
+  };
+  if (!rescale.first) each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.before[v]; });
+  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
+  for (std::size_t base = slice.keys.begin; base < slice.keys.end; base += KeyWidth) {
+    const Range range = Range{base, base + KeyWidth} & slice.keys;
+    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, range}, scratch);
+    each_sum([&](std::size_t row, std::size_t v, Pack sum) {
+      const float* const value = values + base * ValueWidth + row * KeyWidth;
+      for (std::size_t key = range.begin; key < range.end; ++key) {
+        const Pack weight = Pack::load(p + (key - slice.keys.begin) * QueryWidth + v * Pack::lanes);
+        sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);
+      }
+      return sum;
+    });
   }
+  each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.after[v]; });
 }
 
 // Whether no value of the first `keys` keys is infinite or NaN: x * 0 is 0 only for finite x.

@@ -53,6 +53,19 @@ struct XsimdPack {
   }
   // A mask that is the same in every lane.
   static LADON_INLINE Mask every_lane(bool value) noexcept { return Mask(value); }
+  // A mask whose lane i is bit i. Without mask registers: the bit of each lane, in the significand of 1.
+  static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
+#endif
+    alignas(64) static constexpr std::uint32_t own[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,
+                                                          1 << 6, 1 << 7, 1 << 8,  1 << 9,  1 << 10, 1 << 11,
+                                                          1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    alignas(64) float own_bits[N];
+    std::memcpy(own_bits, own, sizeof(own_bits));
+    const Batch one(1.0f), all(std::bit_cast<float>(bits));
+    return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(own_bits)), one);
+  }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
