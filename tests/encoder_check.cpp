@@ -62,9 +62,10 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
 
 EncoderProblem random_encoder(const ladon::Shape& shape, const EncoderForm& form, std::uint64_t seed) {
   Random random(seed * 7919 + shape.queries + shape.model);
-  EncoderProblem problem{form, {}, random_norm(random, shape.model, form.epsilon), {}};
+  EncoderProblem problem{form, {}, random_norm(random, shape.model, form.layer.norm_kind, form.epsilon), {}};
   for (std::size_t i = 0; i < form.layers; ++i) {
-    problem.layers.push_back(random_layer(random, shape, form.feed_forward, form.epsilon));
+    problem.layers.push_back(random_layer(random, shape, form.layer, form.epsilon));
+    drop_biases(problem.layers.back().attention, form.projections, form.output);
   }
   problem.x = random.normals(shape.queries * shape.model);
   return problem;
@@ -90,16 +91,16 @@ ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& p
   const ladon::Shape& shape = subject.shape;
   const EncoderForm& form = problem.form;
   const std::size_t inner = inner_queries(subject, variation), keys = variation.keys(shape);
-  const oracle::LayerForm layer_form{heads_of(shape), form.activation, form.norm};
   oracle::Matrix x(inner, shape.model, problem.x.data());
   ExpectedEncoder expected;
   for (std::size_t i = 0; i < form.layers; ++i) {
     const std::size_t queries = i + 1 < form.layers ? inner : variation.queries(shape);
-    auto attended = oracle::encoder_layer(x, problem.layers[i], layer_form, queries, keys, mask_of(subject, variation));
+    auto attended = oracle::encoder_layer(x, problem.layers[i], heads_of(shape), form.layer, queries, keys,
+                                          mask_of(subject, variation));
     expected.maps.push_back(expected_map(shape, attended.weights));
     x = std::move(attended.out);
   }
-  if (form.final_norm) x = oracle::layer_norm(problem.final_norm, x);
+  if (form.final_norm) x = oracle::normalized(form.layer.norm_kind, problem.final_norm, x);
   expected.y = Expected(x.data.begin(), x.data.end());
   expected.y.resize(shape.queries * shape.model);
   return expected;

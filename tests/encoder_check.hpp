@@ -15,9 +15,9 @@ namespace ladon_test {
 
 struct EncoderForm {
   std::size_t layers = 1;
-  std::size_t feed_forward = 1;
-  ladon::Activation activation = ladon::Activation::relu;
-  ladon::NormOrder norm = ladon::NormOrder::post;
+  ladon::LayerForm layer{.feed_forward = 1};
+  ladon::Bias projections = ladon::Bias::with;  // of attention, and of its output
+  ladon::Bias output = ladon::Bias::with;
   bool final_norm = false;
   float epsilon = 1e-5f;
 };

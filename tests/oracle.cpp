@@ -41,6 +41,8 @@ Real activate(Activation activation, Real x) {
       const Real minus_2u = rounded(-2 * std::sqrt(2 / pi)) * (x + rounded(0.044715) * x * x * x);
       return x / (Real(1) + exp(minus_2u));
     }
+    case Activation::silu:
+      return x / (Real(1) + exp(Real(-x.value, x.deviation)));
   }
   return {};
 }
@@ -51,7 +53,7 @@ Matrix linear(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {
-      Real total = w.bias[o];
+      Real total = w.bias.empty() ? 0.0f : w.bias[o];
       for (std::size_t i = 0; i < w.in; ++i) total = total + Real(w.weight[o * w.in + i]) * x(t, i);
       y(t, o) = total;
     }
@@ -130,23 +132,43 @@ Matrix layer_norm(const Norm& norm, const Matrix& x) {
   return y;
 }
 
-Matrix feed_forward(const Linear& w1, Activation activation, const Linear& w2, const Matrix& x) {
-  Matrix hidden = linear(w1, x);
-  for (Real& value : hidden.data) value = activate(activation, value);
-  return linear(w2, hidden);
+Matrix rms_norm(const Norm& norm, const Matrix& x) {
+  const Real share = rounded(1.0 / static_cast<double>(x.columns));
+  Matrix y(x.rows, x.columns);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    Real squares = 0;
+    for (std::size_t i = 0; i < x.columns; ++i) squares = squares + x(t, i) * x(t, i);
+    const Real scale = Real(1) / sqrt(squares * share + Real(norm.epsilon));
+    for (std::size_t i = 0; i < x.columns; ++i) y(t, i) = x(t, i) * scale * Real(norm.weight[i]);
+  }
+  return y;
 }
 
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const LayerForm& form, std::size_t queries,
-                       std::size_t keys, const MaySee& may_see) {
+Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
+  return kind == NormKind::rms ? rms_norm(norm, x) : layer_norm(norm, x);
+}
+
+Matrix feed_forward(const LayerWeights& weights, const LayerForm& form, const Matrix& x) {
+  Matrix hidden = linear(form.gated ? weights.gate : weights.linear1, x);
+  for (Real& value : hidden.data) value = activate(form.activation, value);
+  if (form.gated) {
+    const Matrix through = linear(weights.linear1, x);
+    for (std::size_t i = 0; i < hidden.data.size(); ++i) hidden.data[i] = hidden.data[i] * through.data[i];
+  }
+  return linear(weights.linear2, hidden);
+}
+
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerForm& form,
+                       std::size_t queries, std::size_t keys, const MaySee& may_see) {
   const bool pre = form.norm == NormOrder::pre;
-  const Matrix input = pre ? layer_norm(weights.norm1, x) : x;
+  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };
+  const Matrix input = pre ? normed(weights.norm1, x) : x;
   Attended result =
-      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, form.heads, may_see);
+      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, heads, may_see);
   Matrix y = sum(first_rows(x, queries), result.out);
-  if (!pre) y = layer_norm(weights.norm1, y);
-  const Matrix normed = pre ? layer_norm(weights.norm2, y) : y;
-  y = sum(y, feed_forward(weights.linear1, form.activation, weights.linear2, normed));
-  if (!pre) y = layer_norm(weights.norm2, y);
+  if (!pre) y = normed(weights.norm1, y);
+  y = sum(y, feed_forward(weights, form, pre ? normed(weights.norm2, y) : y));
+  if (!pre) y = normed(weights.norm2, y);
   result.out = std::move(y);
   return result;
 }

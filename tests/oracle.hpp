@@ -2,7 +2,7 @@
 // ("Attention Is All You Need", arXiv 1706.03762) and DESIGN's rules for masks. Its numbers are Reals: they carry how
 // far float32 may be from them (bound.hpp). Nothing here knows of panels, lanes, tiles or blocks.
 //
-// Every weight is (out, in) with its bias, as PyTorch stores it.
+// Every weight is (out, in), as PyTorch stores it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace ladon_test::oracle {
 
-using ladon::Activation, ladon::NormOrder;
+using ladon::Activation, ladon::LayerForm, ladon::NormKind, ladon::NormOrder;
 
 struct Matrix {
   std::size_t rows = 0;
@@ -33,7 +33,7 @@ struct Linear {
   std::size_t out = 0;
   std::size_t in = 0;
   std::vector<float> weight;  // [out][in]
-  std::vector<float> bias;    // [out]
+  std::vector<float> bias;    // [out]; empty: none
 };
 
 struct AttentionWeights {
@@ -53,22 +53,17 @@ struct Heads {
 
 struct Norm {
   std::vector<float> weight;
-  std::vector<float> bias;
+  std::vector<float> bias;  // empty in RMSNorm
   float epsilon = 1e-5f;
 };
 
 struct LayerWeights {
   AttentionWeights attention;
+  Linear gate;  // where the feed-forward network has one
   Linear linear1;
   Linear linear2;
   Norm norm1;
   Norm norm2;
-};
-
-struct LayerForm {
-  Heads heads;
-  Activation activation;
-  NormOrder norm;
 };
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
@@ -87,10 +82,12 @@ Attended multi_head_attention(const Matrix& x, const Matrix& context, const Atte
 
 Matrix linear(const Linear& w, const Matrix& x);
 Matrix layer_norm(const Norm& norm, const Matrix& x);
-Matrix feed_forward(const Linear& w1, Activation activation, const Linear& w2, const Matrix& x);
+Matrix rms_norm(const Norm& norm, const Matrix& x);
+Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
+Matrix feed_forward(const LayerWeights& weights, const LayerForm& form, const Matrix& x);
 
 // The first `queries` tokens of x ask, the first `keys` of them can be seen, by those whom may_see allows.
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const LayerForm& form, std::size_t queries,
-                       std::size_t keys, const MaySee& may_see);
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerForm& form,
+                       std::size_t queries, std::size_t keys, const MaySee& may_see);
 
 }  // namespace ladon_test::oracle

@@ -14,7 +14,8 @@ using CausalAndPadding = decltype(ladon::mask::Causal{} & ladon::mask::Padding{}
 
 enum class LayoutKind { in_proj, separate, in_out, per_head };
 
-// One run of a subject. Weights come as pointers in the order of their struct: each weight, then its bias.
+// One run of a subject. Weights come as pointers in the order of their struct: each weight, then its bias if
+// it has one.
 struct Call {
   const float* x = nullptr;
   const float* context = nullptr;  // null: keys and values come from x
@@ -85,18 +86,21 @@ typename Layer::Options options_of(const Call& call) {
           .mask = MaskOf<Mask>::template data<Layer::shape>(call)};
 }
 
+template <class Layout, class Other>
+constexpr bool same_but_for_biases =
+    std::is_same_v<ladon::layout::WithoutBias<Layout>, ladon::layout::WithoutBias<Other>>;
 template <class Layout>
-constexpr LayoutKind kind_of = std::is_same_v<Layout, ladon::layout::InProj>        ? LayoutKind::in_proj
-                               : std::is_same_v<Layout, ladon::layout::SeparateQKV> ? LayoutKind::separate
-                               : std::is_same_v<Layout, ladon::layout::InOut>       ? LayoutKind::in_out
-                                                                                    : LayoutKind::per_head;
+constexpr LayoutKind kind_of = same_but_for_biases<Layout, ladon::layout::InProj>        ? LayoutKind::in_proj
+                               : same_but_for_biases<Layout, ladon::layout::SeparateQKV> ? LayoutKind::separate
+                               : same_but_for_biases<Layout, ladon::layout::InOut>       ? LayoutKind::in_out
+                                                                                         : LayoutKind::per_head;
 
 // Points the views of a weights struct, one after the other, to where `next` says.
 template <class View>
-  requires requires(View view) { view.weight, view.bias; }
+  requires requires(View view) { view.weight; }
 void point(View& view, const float* const*& next) {
   view.weight = *next++;
-  view.bias = *next++;
+  if constexpr (requires { view.bias; }) view.bias = *next++;
 }
 template <class View, std::size_t N>
 void point(std::array<View, N>& views, const float* const*& next) {
@@ -118,6 +122,7 @@ template <class Layer>
   requires requires(Layer layer) { layer.attention; }
 void point(Layer& layer, const float* const*& next) {
   point(layer.attention, next);
+  if constexpr (requires { layer.gate; }) point(layer.gate, next);
   point(layer.linear1, next);
   point(layer.linear2, next);
   point(layer.norm1, next);
@@ -176,10 +181,10 @@ Subject given_subject() {
   return {Attention::shape, LayoutKind::separate, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes, run};
 }
 
-template <ladon::Shape S, ladon::Block B, class Mask, class Layout = ladon::layout::InProj,
+template <ladon::Shape S, ladon::LayerForm Form, class Mask, class Layout = ladon::layout::InProj,
           class Target = ladon::simd::Default>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, B, Mask, Layout, ladon::score::Scaled, Target>;
+  using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
     const float* const* next = call.weights;
@@ -197,9 +202,9 @@ Subject layer_subject() {
   return {Layer::shape, kind_of<Layout>, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes, run};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::Block B, class Mask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
 Subject encoder_subject() {
-  using Encoder = ladon::Encoder<Layers, S, B, Mask, Final>;
+  using Encoder = ladon::Encoder<Layers, S, Form, Mask, Final>;
   const auto run = [](const Call& call) {
     typename Encoder::Weights weights;
     const float* const* next = call.weights;

@@ -1,4 +1,5 @@
-// What the bound finds in an encoder layer: each bias that is dropped, a LayerNorm of another epsilon, another GELU.
+// What the bound finds in an encoder layer: each bias that is dropped, a norm of another epsilon or kind, another
+// activation, a gate that is mistaken for what it lets through.
 #include <algorithm>
 #include <functional>
 
@@ -11,18 +12,18 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Block, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::LayerForm, ladon::NormKind, ladon::NormOrder;
 
 constexpr S shape{.queries = 17, .model = 12, .heads = 3};
-constexpr Block post{.feed_forward = 20, .activation = Activation::gelu};
-constexpr Block pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
+constexpr LayerForm post{.feed_forward = 20, .activation = Activation::gelu};
+constexpr LayerForm pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
 
 // Runs right, then asks whether the bound finds what `mistake` does to the oracle. What meets the first LayerNorm is of
 // this size.
-template <Block B>
+template <LayerForm Form>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
-  const Subject subject = layer_subject<shape, B, ladon::mask::None>();
-  const EncoderForm form{.feed_forward = B.feed_forward, .activation = B.activation, .norm = B.norm, .epsilon = 1e-12f};
+  const Subject subject = layer_subject<shape, Form, ladon::mask::None>();
+  const EncoderForm form{.layer = Form, .epsilon = 1e-12f};
   EncoderProblem problem = random_encoder(subject.shape, form, 1);
   for (Floats* values :
        {&problem.x, &problem.layers[0].attention.output.weight, &problem.layers[0].attention.output.bias}) {
@@ -34,15 +35,15 @@ double distance_after(const std::function<void(EncoderProblem&)>& mistake, float
   return worst_distance(outcome.y, expected_encoder(subject, problem, {}).y);
 }
 
-template <Block B>
+template <LayerForm Form>
 void check_mistakes() {
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].linear2.bias[4] = 0; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm1.bias[5] = 0; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm2.bias[6] = 0; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
-  CHECK(distance_after<B>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].linear2.bias[4] = 0; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm1.bias[5] = 0; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm2.bias[6] = 0; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
+  CHECK(distance_after<Form>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
 }
 
 }  // namespace
@@ -62,14 +63,42 @@ TEST_CASE("an epsilon of 1e-5 in place of 1e-12 breaks the bound") {
 }
 
 TEST_CASE("GELU by tanh in place of the exact one breaks the bound, and the other way round") {
-  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.activation = Activation::gelu_tanh; }) > 1);
-  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.activation = Activation::gelu; }) > 1);
-  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.activation = Activation::relu; }) > 1);
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::gelu_tanh; }) > 1);
+  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.layer.activation = Activation::gelu; }) > 1);
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::relu; }) > 1);
+}
+
+constexpr LayerForm gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
+constexpr LayerForm rms{.feed_forward = 20,
+                        .activation = Activation::silu,
+                        .norm = NormOrder::pre,
+                        .norm_kind = NormKind::rms,
+                        .bias = Bias::without};
+
+TEST_CASE("mistakes with a gate break the bound") {
+  CHECK(distance_after<gated>([](EncoderProblem& p) { p.form.layer.gated = false; }) > 1);
+  CHECK(distance_after<gated>([](EncoderProblem& p) { p.layers[0].gate.bias[3] = 0; }) > 1);
+  CHECK(distance_after<gated>([](EncoderProblem& p) { std::swap(p.layers[0].gate, p.layers[0].linear1); }) > 1);
+  CHECK(distance_after<gated>([](EncoderProblem& p) { p.form.layer.activation = Activation::relu; }) > 1);
+  CHECK(distance_after<gated>([](EncoderProblem& p) { p.form.layer.activation = Activation::gelu; }) > 1);
+}
+
+TEST_CASE("mistakes with RMSNorm break the bound") {
+  const auto layer_norm = [](EncoderProblem& p) {
+    p.form.layer.norm_kind = NormKind::layer;
+    for (oracle::Norm* norm : {&p.layers[0].norm1, &p.layers[0].norm2}) norm->bias.assign(norm->weight.size(), 0.0f);
+  };
+  CHECK(distance_after<rms>(layer_norm) > 1);
+  CHECK(distance_after<rms>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
+  CHECK(distance_after<rms>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
+  CHECK(distance_after<rms>([](EncoderProblem& p) { p.layers[0].norm1.epsilon = 1e-5f; }) > 1);
+  CHECK(distance_after<rms>([](EncoderProblem& p) { p.layers[0].norm2.epsilon = 1e-5f; }) > 1);
+  CHECK(distance_after<rms>([](EncoderProblem& p) { p.layers[0].linear1.bias.assign(20, 0.001f); }) > 1);
 }
 
 TEST_CASE("the other order of LayerNorm breaks the bound") {
-  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.norm = NormOrder::pre; }) > 1);
-  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.norm = NormOrder::post; }) > 1);
+  CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.norm = NormOrder::pre; }) > 1);
+  CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.layer.norm = NormOrder::post; }) > 1);
 }
 
 }  // namespace ladon_test

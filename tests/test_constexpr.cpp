@@ -71,7 +71,8 @@ static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
-using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::Block{.feed_forward = 2}>;
+using Layer =
+    ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::LayerForm{.feed_forward = 2}>;
 
 constexpr std::array<float, 2> encode() {
   constexpr float token[2] = {3, 1};

@@ -1,4 +1,5 @@
-// LayerNorm by itself: a pre-LN layer whose weights are all zero hands its input through, and the final norm follows.
+// LayerNorm and RMSNorm by themselves: a pre-LN layer whose weights are all zero hands its input through, and the final
+// norm follows.
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -9,15 +10,19 @@ namespace ladon_test {
 
 namespace {
 
-template <std::size_t Model>
+using ladon::NormKind;
+
+template <std::size_t Model, NormKind Kind>
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = 5, .model = Model, .heads = 1, .head_width = 1};
-  constexpr ladon::Block block{.feed_forward = 1, .norm = ladon::NormOrder::pre};
-  return encoder_subject<1, shape, block, ladon::mask::None, ladon::FinalNorm::with>();
+  constexpr ladon::LayerForm layer_form{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind};
+  return encoder_subject<1, shape, layer_form, ladon::mask::None, ladon::FinalNorm::with>();
 }
 
-EncoderProblem norm_problem(const Subject& subject, double deviation, double mean, float epsilon) {
-  const EncoderForm form{.norm = ladon::NormOrder::pre, .final_norm = true, .epsilon = epsilon};
+EncoderProblem norm_problem(const Subject& subject, NormKind kind, double deviation, double mean, float epsilon) {
+  const EncoderForm form{.layer = {.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = kind},
+                         .final_norm = true,
+                         .epsilon = epsilon};
   EncoderProblem problem = random_encoder(subject.shape, form, subject.shape.model);
   oracle::LayerWeights& layer = problem.layers[0];
   for (oracle::Linear* w : {&layer.attention.output, &layer.linear2}) {
@@ -33,51 +38,74 @@ double distance_of_norm(const Subject& subject, const EncoderProblem& problem, f
   oracle::Norm norm = problem.final_norm;
   norm.epsilon = epsilon;
   const oracle::Matrix x(subject.shape.queries, subject.shape.model, problem.x.data());
-  const oracle::Matrix y = oracle::layer_norm(norm, x);
+  const oracle::Matrix y = oracle::normalized(problem.form.layer.norm_kind, norm, x);
   return worst_distance(outcome.y, Expected(y.data.begin(), y.data.end()));
 }
 
-template <std::size_t Model>
+template <NormKind Kind, std::size_t Model>
 void check_norm() {
-  const Subject subject = norm_subject<Model>();
+  const Subject subject = norm_subject<Model, Kind>();
   for (const float epsilon : {1e-5f, 1e-12f}) {
     for (const auto& [deviation, mean] : {std::pair(1.0, 0.0), {1.0, 100.0}, {1e-3, 0.0}, {1e4, -1e4}, {1e-3, 1.0}}) {
       CAPTURE(Model);
       CAPTURE(epsilon);
       CAPTURE(deviation);
       CAPTURE(mean);
-      const EncoderProblem problem = norm_problem(subject, deviation, mean, epsilon);
+      const EncoderProblem problem = norm_problem(subject, Kind, deviation, mean, epsilon);
       CHECK(distance_of_norm(subject, problem, epsilon) <= 1);
     }
+  }
+}
+
+template <NormKind Kind>
+void check_epsilon() {
+  const Subject subject = norm_subject<17, Kind>();
+  for (const double deviation : {1.0, 0.1, 0.01}) {
+    const EncoderProblem problem = norm_problem(subject, Kind, deviation, 0, 1e-12f);
+    CHECK(distance_of_norm(subject, problem, 1e-12f) <= 1);
+    CHECK(distance_of_norm(subject, problem, 1e-5f) > 1);
   }
 }
 
 }  // namespace
 
 TEST_CASE("LayerNorm: several widths, means far from zero, large and small variances") {
-  check_norm<17>();
-  check_norm<64>();
+  check_norm<NormKind::layer, 17>();
+  check_norm<NormKind::layer, 64>();
 #if !defined(LADON_TEST_SET_QUICK)
-  check_norm<2>();
-  check_norm<3>();
-  check_norm<100>();
+  check_norm<NormKind::layer, 2>();
+  check_norm<NormKind::layer, 3>();
+  check_norm<NormKind::layer, 100>();
+#endif
+}
+
+TEST_CASE("RMSNorm: several widths, large and small features") {
+  check_norm<NormKind::rms, 17>();
+#if !defined(LADON_TEST_SET_QUICK)
+  check_norm<NormKind::rms, 1>();
+  check_norm<NormKind::rms, 100>();
 #endif
 }
 
 TEST_CASE("LayerNorm: epsilon counts where the variance is small, and is not another") {
-  const Subject subject = norm_subject<17>();
-  for (const double deviation : {1.0, 0.1, 0.01}) {
-    const EncoderProblem problem = norm_problem(subject, deviation, 0, 1e-12f);
-    CHECK(distance_of_norm(subject, problem, 1e-12f) <= 1);
-    CHECK(distance_of_norm(subject, problem, 1e-5f) > 1);
-  }
+  check_epsilon<NormKind::layer>();
+}
+TEST_CASE("RMSNorm: epsilon counts where the features are small, and is not another") {
+  check_epsilon<NormKind::rms>();
 }
 
 TEST_CASE("LayerNorm: equal features have no variance, and give the bias") {
-  const Subject subject = norm_subject<64>();
-  EncoderProblem problem = norm_problem(subject, 0, 3.5, 1e-5f);
+  const Subject subject = norm_subject<64, NormKind::layer>();
+  EncoderProblem problem = norm_problem(subject, NormKind::layer, 0, 3.5, 1e-5f);
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
   for (std::size_t i = 0; i < outcome.y.size(); ++i) CHECK(outcome.y[i] == problem.final_norm.bias[i % 64]);
+}
+
+TEST_CASE("RMSNorm: features that are all 0 stay 0") {
+  const Subject subject = norm_subject<17, NormKind::rms>();
+  const EncoderProblem problem = norm_problem(subject, NormKind::rms, 0, 0, 1e-5f);
+  const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));
+  for (const float y : outcome.y) CHECK(y == 0);
 }
 
 }  // namespace ladon_test

@@ -27,7 +27,7 @@ std::vector<float> cosines(std::size_t count) {
 template <std::size_t Capacity, Activation F>
 std::vector<float> encode(const std::vector<float>& x, const std::uint8_t* may_see) {
   constexpr ladon::Shape shape{.queries = Capacity, .model = 4, .heads = 2};
-  using Layer = ladon::EncoderLayer<shape, ladon::Block{.feed_forward = 16, .activation = F}, ladon::mask::Padding>;
+  using Layer = ladon::EncoderLayer<shape, ladon::LayerForm{.feed_forward = 16, .activation = F}, ladon::mask::Padding>;
   static const std::vector<float> parameters = cosines(64);  // the longest tensor
   const float* const p = parameters.data();
   const typename Layer::Weights weights{.attention = {.in_proj = {p, p}, .out_proj = {p, p}},

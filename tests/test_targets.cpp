@@ -55,14 +55,14 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
 
 TEST_CASE("targets agree to the last bit: an encoder layer") {
   constexpr S shape{.queries = 13, .model = 14, .heads = 2};
-  constexpr ladon::Block block{
+  constexpr ladon::LayerForm layer_form{
       .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
-  const Subject subjects[] = {layer_subject<shape, block, Mask, Layout, Array<1>>(),
-                              layer_subject<shape, block, Mask, Layout, Array<4>>(),
-                              layer_subject<shape, block, Mask, Layout, ladon::simd::Default>()};
-  const EncoderForm form{.feed_forward = 19, .activation = block.activation, .norm = block.norm};
+  const Subject subjects[] = {layer_subject<shape, layer_form, Mask, Layout, Array<1>>(),
+                              layer_subject<shape, layer_form, Mask, Layout, Array<4>>(),
+                              layer_subject<shape, layer_form, Mask, Layout, ladon::simd::Default>()};
+  const EncoderForm form{.layer = layer_form};
   const EncoderProblem problem = random_encoder(subjects[0].shape, form, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));

@@ -20,14 +20,31 @@ AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
           random_linear(random, shape.model, shape.concat_width())};
 }
 
-Norm random_norm(Random& random, std::size_t size, float epsilon) {
-  return {random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
+Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float epsilon) {
+  Norm norm{random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
+  if (kind == ladon::NormKind::rms) norm.bias.clear();
+  return norm;
 }
 
-LayerWeights random_layer(Random& random, const ladon::Shape& shape, std::size_t feed_forward, float epsilon) {
-  return {random_attention(random, shape), random_linear(random, feed_forward, shape.model),
-          random_linear(random, shape.model, feed_forward), random_norm(random, shape.model, epsilon),
-          random_norm(random, shape.model, epsilon)};
+LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerForm& form, float epsilon) {
+  LayerWeights layer{random_attention(random, shape),
+                     {},
+                     random_linear(random, form.feed_forward, shape.model),
+                     random_linear(random, shape.model, form.feed_forward),
+                     random_norm(random, shape.model, form.norm_kind, epsilon),
+                     random_norm(random, shape.model, form.norm_kind, epsilon)};
+  if (form.gated) layer.gate = random_linear(random, form.feed_forward, shape.model);
+  if (form.bias == ladon::Bias::without) {
+    for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
+  }
+  return layer;
+}
+
+void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {
+  if (projections == ladon::Bias::without) {
+    for (Linear* linear : {&weights.query, &weights.key, &weights.value}) linear->bias.clear();
+  }
+  if (output == ladon::Bias::without) weights.output.bias.clear();
 }
 
 namespace {
@@ -41,15 +58,21 @@ Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
   return transposed;
 }
 
+// What a layer has not is empty, and no tensor.
+void append(std::vector<Floats>& tensors, const Floats& values) {
+  if (!values.empty()) tensors.push_back(values);
+}
+
 void append(std::vector<Floats>& tensors, const Linear& w, LayoutKind layout) {
   const bool transposed = layout == LayoutKind::in_out || layout == LayoutKind::per_head;
-  tensors.push_back(transposed ? in_out(w, 0, w.out) : w.weight);
-  tensors.push_back(w.bias);
+  append(tensors, transposed ? in_out(w, 0, w.out) : w.weight);
+  append(tensors, w.bias);
 }
 
 void append_heads(std::vector<Floats>& tensors, const Linear& w, std::size_t width) {
   for (std::size_t first = 0; first < w.out; first += width) {
     tensors.push_back(in_out(w, first, width));
+    if (w.bias.empty()) continue;
     tensors.emplace_back(w.bias.begin() + static_cast<std::ptrdiff_t>(first),
                          w.bias.begin() + static_cast<std::ptrdiff_t>(first + width));
   }
@@ -68,7 +91,7 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
   switch (layout) {
     case LayoutKind::in_proj:
       tensors.push_back(joined(w.query.weight, w.key.weight, w.value.weight));
-      tensors.push_back(joined(w.query.bias, w.key.bias, w.value.bias));
+      append(tensors, joined(w.query.bias, w.key.bias, w.value.bias));
       break;
     case LayoutKind::separate:
     case LayoutKind::in_out:
@@ -85,6 +108,7 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
 
 void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape, const LayerWeights& w) {
   append_tensors(tensors, layout, shape, w.attention);
+  append(tensors, w.gate, layout);
   append(tensors, w.linear1, layout);
   append(tensors, w.linear2, layout);
   append_tensors(tensors, w.norm1);
@@ -92,8 +116,8 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
 }
 
 void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {
-  tensors.push_back(norm.weight);
-  tensors.push_back(norm.bias);
+  append(tensors, norm.weight);
+  append(tensors, norm.bias);
 }
 
 oracle::Heads heads_of(const ladon::Shape& shape) {

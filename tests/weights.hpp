@@ -14,8 +14,12 @@ namespace ladon_test {
 // Outputs of unit size from inputs of unit size, times gain; biases large enough to be missed.
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
-oracle::Norm random_norm(Random& random, std::size_t size, float epsilon);
-oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, std::size_t feed_forward, float epsilon);
+oracle::Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float epsilon);
+oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerForm& form,
+                                  float epsilon);
+
+// Takes the biases out that a layout has not.
+void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
 // The tensors in the order in which Call::weights takes them. Appended, so that layers can follow one another.
 void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,

@@ -25,8 +25,9 @@ inline constexpr int first_year = 1000, last_year = 2999;
 inline constexpr std::size_t layers = 2;
 inline constexpr std::size_t feed_forward = 96;
 inline constexpr ladon::Shape shape{.queries = slots + longest_text, .model = 48, .heads = 4};
-using Encoder = ladon::Encoder<layers, shape, ladon::Block{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
-                               ladon::mask::None, ladon::FinalNorm::with>;
+using Encoder =
+    ladon::Encoder<layers, shape, ladon::LayerForm{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
+                   ladon::mask::None, ladon::FinalNorm::with>;
 
 // The caller's scratch memory; it holds nothing between two texts.
 struct Workspace {

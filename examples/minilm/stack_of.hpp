@@ -30,9 +30,9 @@ class StackOf final : public Stack {
 
  private:
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
-  static constexpr ladon::Block block{
+  static constexpr ladon::LayerForm layer_form{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
-  using Encoder = ladon::Encoder<layer_count, shape, block, ladon::mask::None, ladon::FinalNorm::without,
+  using Encoder = ladon::Encoder<layer_count, shape, layer_form, ladon::mask::None, ladon::FinalNorm::without,
                                  ladon::layout::SeparateQKV>;
 
   // The names of BERT's checkpoint on the right, the names of Ladon's layer on the left.

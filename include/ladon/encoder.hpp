@@ -9,30 +9,30 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Whether one more LayerNorm follows the last layer, as pre-LN stacks have it.
+// Whether one more norm follows the last layer, as pre-LN stacks have it.
 enum class FinalNorm { without, with };
 
-template <std::size_t Layers, class Layer, std::size_t Model, FinalNorm F>
+template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
 struct EncoderWeights {
   std::array<Layer, Layers> layers;
 };
-template <std::size_t Layers, class Layer, std::size_t Model>
-struct EncoderWeights<Layers, Layer, Model, FinalNorm::with> {
+template <std::size_t Layers, class Layer, class Norm>
+struct EncoderWeights<Layers, Layer, Norm, FinalNorm::with> {
   std::array<Layer, Layers> layers;
-  Norm<Model> norm;
+  Norm norm;
 };
 
 // Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others
 // out: every layer before it needs them as keys of the next.
-template <std::size_t Layers, Shape ShapeGiven, Block B, mask::Policy Mask = mask::None,
+template <std::size_t Layers, Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
           class Target = simd::Default>
 struct Encoder {
-  using Layer = EncoderLayer<ShapeGiven, B, Mask, Layout, Score, Target>;
+  using Layer = EncoderLayer<ShapeGiven, Form, Mask, Layout, Score, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = EncoderWeights<Layers, typename Layer::Weights, shape.model, Final>;
+  using Weights = EncoderWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
   using Workspace = typename Layer::Workspace;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
@@ -63,13 +63,13 @@ struct Encoder {
     const Lengths inner{lengths.longer(), lengths.keys};
     float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, B, typename Layer::Weights, Score, Target, Simd>;
+      using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, inner.queries, panels);
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = i + 1 < Layers ? inner : lengths;
         with_capture(i, [&](auto capture) { Steps::run(weights.layers[i], active, options, workspace, capture); });
       }
-      if constexpr (Final == FinalNorm::with) Steps::norm_all(weights.norm, panels, lengths.queries, panels);
+      if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, lengths.queries, panels);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);
     });
   }

@@ -1,7 +1,7 @@
-// One encoder layer: attention, residual, LayerNorm, feed-forward, residual, LayerNorm.
+// One encoder layer: attention, residual, norm, feed-forward, residual, norm.
 //
-//     post-LN ("Attention Is All You Need", 3.1):  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
-//     pre-LN  (arXiv 2002.04745):                  x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
+//     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
+//     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
 // All of it works on panels; after attention each panel goes through the rest by itself, in cache.
 #pragma once
@@ -9,51 +9,54 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/kernel/feed_forward.hpp>
-#include <ladon/kernel/layer_norm.hpp>
+#include <ladon/kernel/sublayers.hpp>
+#include <ladon/layer_form.hpp>
 #include <ladon/multi_head_attention.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-enum class NormOrder { post, pre };
-
-// What a layer has besides its attention.
-struct Block {
-  std::size_t feed_forward = 0;  // hidden width
-  Activation activation = Activation::relu;
-  NormOrder norm = NormOrder::post;
-};
-
-// PyTorch's names (TransformerEncoderLayer).
-template <Shape S, Block B, class Layout>
+// PyTorch's names (TransformerEncoderLayer); a gated feed-forward network has one weight more.
+template <Shape S, LayerForm Form, class Layout>
 struct EncoderLayerWeights {
+  using Linears = FeedForwardLinears<S, Form, Layout::order>;
   typename Layout::template Weights<S> attention;
-  Linear<B.feed_forward, S.model, Layout::order> linear1;
-  Linear<S.model, B.feed_forward, Layout::order> linear2;
-  Norm<S.model> norm1;
-  Norm<S.model> norm2;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  Norm<S.model, Form.norm_kind> norm1;
+  Norm<S.model, Form.norm_kind> norm2;
+};
+template <Shape S, LayerForm Form, class Layout>
+  requires(Form.gated)
+struct EncoderLayerWeights<S, Form, Layout> {
+  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  typename Layout::template Weights<S> attention;
+  typename Linears::First gate;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  Norm<S.model, Form.norm_kind> norm1;
+  Norm<S.model, Form.norm_kind> norm2;
 };
 
 // As for attention, and one panel of the hidden layer; pre-LN keeps the normed tokens beside the residual's.
-template <Shape S, Block B, class Target>
+template <Shape S, LayerForm Form, class Target>
 struct EncoderWorkspace {
   using L = kernel::PanelLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
   SelfWorkspace<S, Target> attention;
-  Panels<L::queries.width(), B.feed_forward, L::queries> hidden;
-  [[no_unique_address]] std::conditional_t<B.norm == NormOrder::pre, Normed, Nothing> normed;
+  Panels<L::queries.width(), Form.feed_forward, L::queries> hidden;
+  [[no_unique_address]] std::conditional_t<Form.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
 namespace kernel {
 
 // One layer on panels, in place: x is workspace.attention.x.
-template <Shape S, Block B, class Layer, class Score, class Target, class Simd>
+template <Shape S, LayerForm Form, class Layer, class Score, class Target, class Simd>
 struct LayerSteps {
   using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
-  using Workspace = EncoderWorkspace<S, B, Target>;
+  using Workspace = EncoderWorkspace<S, Form, Target>;
   static constexpr Tiling q = Attention::q;
-  using Pack = typename Simd::template Pack<q.lanes>;
+  using Sublayers = kernel::Sublayers<S, Form, typename Simd::template Pack<q.lanes>, q>;
 
   template <class Options, class CaptureOf>
   static constexpr void run(const Layer& w, Lengths lengths, const Options& options, Workspace& workspace,
@@ -61,9 +64,9 @@ struct LayerSteps {
     float* const x = workspace.attention.x.data;
     float* const heads = workspace.attention.heads.data;
     float* input = x;
-    if constexpr (B.norm == NormOrder::pre) {
+    if constexpr (Form.norm == NormOrder::pre) {
       input = workspace.normed.data;
-      norm_all(w.norm1, x, lengths.longer(), input);
+      Sublayers::norm_all(w.norm1, x, lengths.longer(), input);
     }
     Attention::attend_all(input, input, w.attention, lengths, options, workspace.attention.scratch, heads, capture_of);
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -74,41 +77,29 @@ struct LayerSteps {
     });
   }
 
-  // Of every panel, out = norm(in).
-  static constexpr void norm_all(const Norm<S.model>& norm, const float* in, std::size_t active, float* out) noexcept {
-    for_panels<q, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        layer_norm<Pack, Packs, q.width(), S.model>(in + p * S.model * q.width(), norm, out + p * S.model * q.width());
-      }
-    });
-  }
-
  private:
   // Everything after the heads, for one panel. In pre-LN `normed` is apart from x, in post-LN it is x.
   template <std::size_t Packs>
   static constexpr void rest(const Layer& w, const float* heads, float* x, float* normed, float* hidden) noexcept {
-    constexpr std::size_t width = q.width();
-    project<Pack, q.rows, Packs, width, S.model, S.concat_width()>(w.attention.output(), heads, 1, AddTo<width>{x});
-    layer_norm<Pack, Packs, width, S.model>(x, B.norm == NormOrder::post ? w.norm1 : w.norm2, normed);
-    feed_forward<Pack, q.rows, Packs, width, S.model, B.feed_forward, B.activation>(
-        w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
-    if constexpr (B.norm == NormOrder::post) layer_norm<Pack, Packs, width, S.model>(x, w.norm2, x);
+    const auto& norm = Form.norm == NormOrder::post ? w.norm1 : w.norm2;
+    Sublayers::template add_attention<Packs>(w.attention.output(), heads, x, norm, normed);
+    Sublayers::template add_feed_forward<Packs>(w, normed, hidden, x, w.norm2);
   }
 };
 
 }  // namespace kernel
 
 // A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
-template <Shape ShapeGiven, Block B, mask::Policy Mask = mask::None, class Layout = layout::InProj,
+template <Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, class Target = simd::Default>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
   static_assert(shape.queries == shape.keys, "ladon: an encoder attends to itself, so it has as many keys as queries");
-  static_assert(B.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
-  using Weights = EncoderLayerWeights<shape, B, Layout>;
-  using Workspace = EncoderWorkspace<shape, B, Target>;
+  using Weights = EncoderLayerWeights<shape, Form, Layout>;
+  using Workspace = EncoderWorkspace<shape, Form, Target>;
   using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   using Input = Matrix<const float, shape.queries, shape.model>;
@@ -130,7 +121,7 @@ struct EncoderLayer {
     const Lengths lengths = options.lengths();
     float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, B, Weights, Score, Target, Simd>;
+      using Steps = kernel::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, lengths.longer(), panels);
       Steps::run(weights, lengths, options, workspace, capture_of);
       Steps::Attention::queries_out(panels, lengths.queries, y.data);

@@ -13,38 +13,69 @@ namespace ladon::inline LADON_ABI {
 // y = x W^T + b with W [Out][In], as PyTorch stores it; or y = x W + b with W [In][Out], as Keras and textbooks do.
 enum class Order { out_in, in_out };
 
-template <std::size_t Out, std::size_t In, Order O = Order::out_in>
-struct Linear {
-  static constexpr std::size_t row_stride = O == Order::out_in ? In : 1;
-  static constexpr std::size_t inner_stride = O == Order::out_in ? 1 : Out;
-  using Rows = WeightRows<row_stride, inner_stride>;
+// How the weight of a Linear lies in memory.
+template <std::size_t Out, std::size_t In, Order O, Bias B>
+struct LinearStrides {
+  static constexpr std::size_t row = O == Order::out_in ? In : 1;
+  static constexpr std::size_t inner = O == Order::out_in ? 1 : Out;
+  using Weight = Matrix<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
+  using Rows = WeightRows<row, inner, B>;
+};
 
-  Matrix<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out> weight;
+template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with>
+struct Linear {
+  using Strides = LinearStrides<Out, In, O, B>;
+  typename Strides::Weight weight;
   Vector<const float, Out> bias;
 
-  constexpr Rows rows_from(std::size_t first) const noexcept {
-    return {weight.data + first * row_stride, bias.data + first};
+  constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
+    return {weight.data + first * Strides::row, bias.data + first};
+  }
+};
+// y = x W^T, or y = x W.
+template <std::size_t Out, std::size_t In, Order O>
+struct Linear<Out, In, O, Bias::without> {
+  using Strides = LinearStrides<Out, In, O, Bias::without>;
+  typename Strides::Weight weight;
+
+  constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
+    return {weight.data + first * Strides::row};
   }
 };
 
-// LayerNorm's gain and shift [Size]; epsilon is added to the variance.
-template <std::size_t Size>
+// layer: LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450), (x - mean) / sqrt(variance + epsilon) * weight + bias.
+// rms: RMSNorm (Zhang and Sennrich, arXiv 1910.07467), x / sqrt(mean of squares + epsilon) * weight.
+enum class NormKind { layer, rms };
+
+// A norm's gain and shift [Size].
+template <std::size_t Size, NormKind K = NormKind::layer>
 struct Norm {
   Vector<const float, Size> weight;
   Vector<const float, Size> bias;
   float epsilon = 1e-5f;
 };
+template <std::size_t Size>
+struct Norm<Size, NormKind::rms> {
+  Vector<const float, Size> weight;
+  float epsilon = 1e-5f;
+};
 
-// A layout names the tensors of attention's four projections and finds the rows of one head in them.
+// A layout names the tensors of attention's four projections and finds the rows of one head in them. `projections` and
+// `output` say which of them have biases; Biased is the same layout with others.
 namespace layout {
 
 // PyTorch's MultiheadAttention: one in_proj for queries, keys and values, in that order, (out, in).
-struct InProj {
+template <Bias Projections, Bias Output>
+struct PackedInProj {
   static constexpr Order order = Order::out_in;
+  static constexpr Bias projections = Projections, output = Output;
+  template <Bias P, Bias O>
+  using Biased = PackedInProj<P, O>;
+
   template <Shape S>
   struct Weights {
-    Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model> in_proj;
-    Linear<S.model, S.concat_width()> out_proj;
+    Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
+    Linear<S.model, S.concat_width(), order, Output> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return in_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept {
@@ -56,17 +87,22 @@ struct InProj {
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
   };
 };
+using InProj = PackedInProj<Bias::with, Bias::with>;
 
 // One matrix for all heads, in the given order.
-template <Order O>
+template <Order O, Bias Projections, Bias Output>
 struct PerProjection {
   static constexpr Order order = O;
+  static constexpr Bias projections = Projections, output = Output;
+  template <Bias P, Bias Q>
+  using Biased = PerProjection<O, P, Q>;
+
   template <Shape S>
   struct Weights {
-    Linear<S.query_rows(), S.model, O> query_proj;
-    Linear<S.key_rows(), S.model, O> key_proj;
-    Linear<S.value_rows(), S.model, O> value_proj;
-    Linear<S.model, S.concat_width(), O> out_proj;
+    Linear<S.query_rows(), S.model, O, Projections> query_proj;
+    Linear<S.key_rows(), S.model, O, Projections> key_proj;
+    Linear<S.value_rows(), S.model, O, Projections> value_proj;
+    Linear<S.model, S.concat_width(), O, Output> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj.rows_from(head * S.head_width); }
@@ -76,20 +112,25 @@ struct PerProjection {
 };
 
 // q, k, v and output apart, each (out, in): Hugging Face's BERT.
-using SeparateQKV = PerProjection<Order::out_in>;
+using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
 // q, k, v and output apart, each (in, out): Keras' kernels (model, heads, width) and (heads, width, model).
-using InOut = PerProjection<Order::in_out>;
+using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
 // The textbook's: x Wq with one small (in, out) matrix for each head, and concat(heads) Wo.
-struct PerHead {
+template <Bias Projections, Bias Output>
+struct MatrixPerHead {
   static constexpr Order order = Order::in_out;
+  static constexpr Bias projections = Projections, output = Output;
+  template <Bias P, Bias O>
+  using Biased = MatrixPerHead<P, O>;
+
   template <Shape S>
   struct Weights {
-    std::array<Linear<S.head_width, S.model, Order::in_out>, S.heads> query_proj;
-    std::array<Linear<S.head_width, S.model, Order::in_out>, S.kv_heads> key_proj;
-    std::array<Linear<S.value_width, S.model, Order::in_out>, S.kv_heads> value_proj;
-    Linear<S.model, S.concat_width(), Order::in_out> out_proj;
+    std::array<Linear<S.head_width, S.model, order, Projections>, S.heads> query_proj;
+    std::array<Linear<S.head_width, S.model, order, Projections>, S.kv_heads> key_proj;
+    std::array<Linear<S.value_width, S.model, order, Projections>, S.kv_heads> value_proj;
+    Linear<S.model, S.concat_width(), order, Output> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj[head].rows_from(0); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj[head].rows_from(0); }
@@ -97,6 +138,15 @@ struct PerHead {
     constexpr auto output() const noexcept { return out_proj.rows_from(0); }
   };
 };
+using PerHead = MatrixPerHead<Bias::with, Bias::with>;
+
+// No projection has a bias: T5, Llama.
+template <class Layout>
+using WithoutBias = typename Layout::template Biased<Bias::without, Bias::without>;
+
+// Queries, keys and values as in Layout, the output without a bias: Qwen2.
+template <class Layout>
+using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 
 }  // namespace layout
 }  // namespace ladon::inline LADON_ABI

@@ -6,8 +6,10 @@
 
 using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
 using Cross = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2, .kv_heads = 1}>;
-using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::Block{.feed_forward = 3}>;
-using Stack = ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::Block{.feed_forward = 3}>;
+using Layer =
+    ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerForm{.feed_forward = 3}>;
+using Stack =
+    ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerForm{.feed_forward = 3}>;
 
 void self(const float (&x)[4 * 6], std::array<float, 4 * 6>& y, const Self::Weights& weights,
           Self::Workspace& workspace) {

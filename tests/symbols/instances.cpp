@@ -7,11 +7,13 @@ constexpr ladon::Shape shape{.queries = 33, .model = 20, .heads = 2};
 using Mask = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
 using Attention = ladon::MultiHeadAttention<shape, Mask>;
 using Given = ladon::Attention<shape, ladon::mask::None>;
-using Stack = ladon::Encoder<
-    2, shape, ladon::Block{.feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-    ladon::mask::Padding, ladon::FinalNorm::with>;
+using Stack =
+    ladon::Encoder<2, shape,
+                   ladon::LayerForm{
+                       .feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+                   ladon::mask::Padding, ladon::FinalNorm::with>;
 using TanhLayer =
-    ladon::EncoderLayer<shape, ladon::Block{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
+    ladon::EncoderLayer<shape, ladon::LayerForm{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
 
 constinit Attention::Workspace attention_workspace{};
 constinit Stack::Workspace stack_workspace{};

@@ -6,8 +6,8 @@
 namespace ladon::inline LADON_ABI {
 
 // relu: max(0, x). gelu: x * (1 + erf(x / sqrt(2))) / 2, exact. gelu_tanh: its approximation by tanh (both in Hendrycks
-// and Gimpel, arXiv 1606.08415).
-enum class Activation { relu, gelu, gelu_tanh };
+// and Gimpel, arXiv 1606.08415). silu: x / (1 + e^-x) (the same, section 5).
+enum class Activation { relu, gelu, gelu_tanh, silu };
 
 namespace kernel {
 
@@ -24,12 +24,22 @@ LADON_INLINE constexpr Pack gelu_tanh(const Pack& x) noexcept {
   return x / (Pack::broadcast(1.0f) + exp(minus_2u));
 }
 
+// From -88.73 down e^-x is infinite and the result 0, where the true one is above -2.6e-37; without the lower end -inf
+// would be divided by infinity.
+template <class Pack>
+LADON_INLINE constexpr Pack silu(const Pack& x) noexcept {
+  const Pack z = max(Pack::broadcast(-105.0f), x);
+  return z / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - z));
+}
+
 template <Activation F, class Pack>
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   if constexpr (F == Activation::gelu) {
     return gelu(x);
   } else if constexpr (F == Activation::gelu_tanh) {
     return gelu_tanh(x);
+  } else if constexpr (F == Activation::silu) {
+    return silu(x);
   } else {
     return max(Pack::broadcast(0.0f), x);
   }

@@ -13,7 +13,7 @@ namespace ladon::inline LADON_ABI::kernel {
 
 // in and out are [Features][Width] and may be one.
 template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
-constexpr void layer_norm(const float* in, const Norm<Features>& norm, float* out) noexcept {
+constexpr void normalize(const float* in, const Norm<Features>& norm, float* out) noexcept {
   const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
   const auto at = [](std::size_t i, std::size_t v) { return i * Width + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs];

@@ -1,6 +1,7 @@
 // Project: out panel = finish(W * in panel + bias), for some rows of W and any number of panels.
 //
-//     W     [rows][inner], read where it lies in the checkpoint: WeightRows says with which strides
+//     W     [rows][inner], read where it lies in the checkpoint: WeightRows says with which strides, and whether there
+//           are biases
 //     in    [panels][inner][width]
 //     finish(panel, row, pack, sum) stores: one of the small types below
 //
@@ -15,13 +16,27 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
+// The biases of the rows from `first` on, which a tile's sums start at; without any they start at 0.
+template <std::size_t RowStride, std::size_t InnerStride>
+LADON_INLINE constexpr const float* bias_of(const WeightRows<RowStride, InnerStride, Bias::with>& w,
+                                            std::size_t first) noexcept {
+  return read_here(w.bias + first);
+}
+struct NoBias {
+  constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
+};
+template <std::size_t RowStride, std::size_t InnerStride>
+LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, Bias::without>&, std::size_t) noexcept {
+  return {};
+}
+
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Rows, std::size_t Inner,
-          std::size_t RowStride, std::size_t InnerStride, class Finish>
-LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride> w, const float* in, std::size_t panels,
+          std::size_t RowStride, std::size_t InnerStride, Bias B, class Finish>
+LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
                                     Finish finish) noexcept {
   for_row_tiles<Rows, MaxRows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
-      const float* const bias = read_here(w.bias + first);
+      const auto bias = bias_of(w, first);
       Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t) { return Pack::broadcast(bias[r]); });
       tile.template accumulate<RowStride, InnerStride, Width>(Inner, w.weight + first * RowStride,
                                                               in + p * Inner * Width);
@@ -50,6 +65,17 @@ struct StoreActivated {
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
     activate<F>(sum).store(out + row * Width + v * Pack::lanes);
+  }
+};
+
+// out *= sum: what a gate lets through, in place.
+template <std::size_t Width>
+struct MultiplyInto {
+  float* out;
+  template <class Pack>
+  LADON_INLINE constexpr void operator()(std::size_t, std::size_t row, std::size_t v, const Pack& sum) const noexcept {
+    float* const at = out + row * Width + v * Pack::lanes;
+    (Pack::load(at) * sum).store(at);
   }
 };
 

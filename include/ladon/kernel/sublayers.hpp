@@ -1,0 +1,54 @@
+// What encoder and decoder layers do besides attending: residuals, norms, feed-forward, a panel at a time.
+//
+//     x, normed  [model][width], one panel; in post-LN they are one and the same
+//     heads      [concat width][width]     hidden  [feed-forward width][width]
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/feed_forward.hpp>
+#include <ladon/kernel/layer_norm.hpp>
+#include <ladon/kernel/rms_norm.hpp>
+#include <ladon/layer_form.hpp>
+#include <ladon/panels.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+template <Shape S, LayerForm Form, class Pack, Tiling T>
+struct Sublayers {
+  static constexpr std::size_t width = T.width();
+  using NormOf = Norm<S.model, Form.norm_kind>;
+
+  // x += output(heads), then normed = norm(x): this sublayer's norm in post-LN, the next one's in pre-LN.
+  template <std::size_t Packs, class Output>
+  static LADON_INLINE constexpr void add_attention(const Output& output, const float* heads, float* x,
+                                                   const NormOf& norm, float* normed) noexcept {
+    project<Pack, T.rows, Packs, width, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
+    normalize<Pack, Packs, width, S.model>(x, norm, normed);
+  }
+
+  // x += W2 f(W1 normed), and post-LN normalises it.
+  template <std::size_t Packs, class Layer>
+  static LADON_INLINE constexpr void add_feed_forward(const Layer& w, const float* normed, float* hidden, float* x,
+                                                      const NormOf& norm) noexcept {
+    if constexpr (Form.gated) {
+      gated_feed_forward<Pack, T.rows, Packs, width, S.model, Form.feed_forward, Form.activation>(
+          w.gate.rows_from(0), w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
+    } else {
+      feed_forward<Pack, T.rows, Packs, width, S.model, Form.feed_forward, Form.activation>(
+          w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
+    }
+    if constexpr (Form.norm == NormOrder::post) normalize<Pack, Packs, width, S.model>(x, norm, x);
+  }
+
+  // Of every panel, out = norm(in).
+  static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out) noexcept {
+    for_panels<T, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        normalize<Pack, Packs, width, S.model>(in + p * S.model * width, norm, out + p * S.model * width);
+      }
+    });
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::kernel

@@ -1,0 +1,93 @@
+// What is absent is what changes nothing: no bias gives the bits of a bias of zeros, and a gate that is open the bits
+// of none.
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Bias, ladon::LayerForm;
+namespace layout = ladon::layout;
+
+constexpr S shape{.queries = 9, .model = 10, .heads = 2, .kv_heads = 1, .value_width = 3};
+
+void set_zero(Floats& values) { values.assign(values.size(), 0.0f); }
+
+Outcome run(const Subject& subject, const AttentionProblem& problem) {
+  return run_guarded(subject, task_of(subject, problem, {}));
+}
+Outcome run(const Subject& subject, const EncoderProblem& problem) {
+  return run_guarded(subject, task_of(subject, problem, {}));
+}
+
+template <class Layout>
+void check_attention_without_bias() {
+  using ladon::mask::None;
+  AttentionProblem problem = random_problem(shape.complete(), false, 5);
+  oracle::AttentionWeights& w = problem.weights;
+  const Subject with = attention_subject<shape, None, Layout>();
+  const Outcome biased = run(with, problem);
+
+  set_zero(w.output.bias);
+  const Outcome zero_output = run(with, problem);
+  drop_biases(w, Bias::with, Bias::without);
+  CHECK(same_bits(run(attention_subject<shape, None, layout::WithoutOutputBias<Layout>>(), problem).y, zero_output.y));
+  CHECK_FALSE(same_bits(zero_output.y, biased.y));
+
+  for (oracle::Linear* linear : {&w.query, &w.key, &w.value}) set_zero(linear->bias);
+  w.output.bias.assign(w.output.out, 0.0f);
+  const Outcome zero = run(with, problem);
+  drop_biases(w, Bias::without, Bias::without);
+  CHECK(same_bits(run(attention_subject<shape, None, layout::WithoutBias<Layout>>(), problem).y, zero.y));
+  CHECK_FALSE(same_bits(zero.y, zero_output.y));
+}
+
+template <LayerForm Form>
+Subject subject_of() {
+  return layer_subject<shape, Form, ladon::mask::None>();
+}
+
+constexpr LayerForm relu{.feed_forward = 7};
+constexpr LayerForm gated{.feed_forward = 7, .gated = true};
+constexpr LayerForm gated_without_bias{.feed_forward = 7, .gated = true, .bias = Bias::without};
+
+}  // namespace
+
+TEST_CASE("no bias is a bias of zeros: attention, packed") { check_attention_without_bias<layout::InProj>(); }
+TEST_CASE("no bias is a bias of zeros: attention, one matrix a head") {
+  check_attention_without_bias<layout::PerHead>();
+}
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("no bias is a bias of zeros: attention, (out, in)") { check_attention_without_bias<layout::SeparateQKV>(); }
+TEST_CASE("no bias is a bias of zeros: attention, (in, out)") { check_attention_without_bias<layout::InOut>(); }
+#endif
+
+TEST_CASE("no bias is a bias of zeros: feed-forward with a gate") {
+  EncoderProblem problem = random_encoder(shape.complete(), {.layer = gated}, 1);
+  const Outcome biased = run(subject_of<gated>(), problem);
+  oracle::LayerWeights& w = problem.layers[0];
+  for (oracle::Linear* linear : {&w.gate, &w.linear1, &w.linear2}) set_zero(linear->bias);
+  const Outcome zero = run(subject_of<gated>(), problem);
+  for (oracle::Linear* linear : {&w.gate, &w.linear1, &w.linear2}) linear->bias.clear();
+  CHECK(same_bits(run(subject_of<gated_without_bias>(), problem).y, zero.y));
+  CHECK_FALSE(same_bits(zero.y, biased.y));
+}
+
+TEST_CASE("a gate of ones is none, where ReLU has nothing to cut off") {
+  EncoderProblem problem = random_encoder(shape.complete(), {.layer = gated}, 2);
+  oracle::LayerWeights& w = problem.layers[0];
+  for (float& bias : w.linear1.bias) bias += 20;
+  const Outcome half_open = run(subject_of<gated>(), problem);
+  set_zero(w.gate.weight);
+  w.gate.bias.assign(w.gate.out, 1.0f);
+  const Outcome open = run(subject_of<gated>(), problem);
+  w.gate = {};
+  CHECK(same_bits(run(subject_of<relu>(), problem).y, open.y));
+  CHECK_FALSE(same_bits(open.y, half_open.y));
+}
+
+}  // namespace ladon_test
