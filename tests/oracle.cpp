@@ -173,4 +173,23 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads
   return result;
 }
 
+Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
+                      const LayerForm& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const MaySee& memory_seen) {
+  const bool pre = form.norm == NormOrder::pre;
+  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };
+  const Matrix input = pre ? normed(weights.own.norm1, x) : x;
+  Attended self =
+      multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.own.attention, heads, may_see);
+  Matrix y = sum(first_rows(x, queries), self.out);
+  if (!pre) y = normed(weights.own.norm1, y);
+  Attended cross =
+      multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross, heads, memory_seen);
+  y = sum(y, cross.out);
+  if (!pre) y = normed(weights.own.norm2, y);
+  y = sum(y, feed_forward(weights.own, form, pre ? normed(weights.norm3, y) : y));
+  if (!pre) y = normed(weights.norm3, y);
+  return {std::move(y), std::move(self.weights), std::move(cross.weights)};
+}
+
 }  // namespace ladon_test::oracle

@@ -66,6 +66,12 @@ struct LayerWeights {
   Norm norm2;
 };
 
+struct DecoderLayerWeights {
+  LayerWeights own;  // its attention is to the layer's own tokens
+  AttentionWeights cross;
+  Norm norm3;
+};
+
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
 // What a layer gives, and what it looked at: a matrix [queries][keys] for each head.
@@ -89,5 +95,15 @@ Matrix feed_forward(const LayerWeights& weights, const LayerForm& form, const Ma
 // The first `queries` tokens of x ask, the first `keys` of them can be seen, by those whom may_see allows.
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerForm& form,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
+
+// The same, with all of `memory` seen by whom memory_seen allows.
+struct Decoded {
+  Matrix out;
+  std::vector<Matrix> self_weights;
+  std::vector<Matrix> memory_weights;
+};
+Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
+                      const LayerForm& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const MaySee& memory_seen);
 
 }  // namespace ladon_test::oracle

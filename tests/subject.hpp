@@ -119,14 +119,26 @@ void point(Weights& w, const float* const*& next) {
   point(w.out_proj, next);
 }
 template <class Layer>
-  requires requires(Layer layer) { layer.attention; }
-void point(Layer& layer, const float* const*& next) {
-  point(layer.attention, next);
+void point_feed_forward(Layer& layer, const float* const*& next) {
   if constexpr (requires { layer.gate; }) point(layer.gate, next);
   point(layer.linear1, next);
   point(layer.linear2, next);
   point(layer.norm1, next);
   point(layer.norm2, next);
+}
+template <class Layer>
+  requires requires(Layer layer) { layer.attention; }
+void point(Layer& layer, const float* const*& next) {
+  point(layer.attention, next);
+  point_feed_forward(layer, next);
+}
+template <class Layer>
+  requires requires(Layer layer) { layer.cross_attention; }
+void point(Layer& layer, const float* const*& next) {
+  point(layer.self_attention, next);
+  point(layer.cross_attention, next);
+  point_feed_forward(layer, next);
+  point(layer.norm3, next);
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::simd::Default,

@@ -91,6 +91,29 @@ constexpr std::array<float, 2> encode() {
 }
 static_assert(close(encode(), {11, -19}));
 
+// The same in a decoder layer whose attentions add nothing: norm1 and norm2 give (3, 1), and norm3 comes last.
+using Decoder =
+    ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerForm{.feed_forward = 2}>;
+
+constexpr std::array<float, 2> decode() {
+  constexpr float token[2] = {3, 1}, memory[4] = {1, 2, 3, 4};
+  constexpr float none[12] = {}, one[2] = {1, 1}, two[2] = {2, 2}, gain[2] = {10, 20};
+  constexpr float identity[4] = {1, 0, 0, 1}, shift[2] = {-4, 1}, second_to_first[4] = {0, 3, 0, 0};
+  const float* const zeros = none;
+  const Decoder::Weights layer{.self_attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
+                               .cross_attention = {.in_proj = {zeros, zeros}, .out_proj = {zeros, zeros}},
+                               .linear1 = {identity, shift},
+                               .linear2 = {second_to_first, zeros},
+                               .norm1 = {one, two, 1e-12f},
+                               .norm2 = {one, two, 1e-12f},
+                               .norm3 = {gain, one, 1e-12f}};
+  Decoder::Workspace workspace{};
+  std::array<float, 2> y{};
+  Decoder::run(token, memory, layer, y, workspace);
+  return y;
+}
+static_assert(close(decode(), {11, -19}));
+
 }  // namespace
 
 TEST_CASE("what the compiler computes is what the program computes, to the last bit") {

@@ -40,6 +40,12 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
   return layer;
 }
 
+oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
+                                                 const ladon::LayerForm& form, float epsilon) {
+  return {random_layer(random, shape, form, epsilon), random_attention(random, shape),
+          random_norm(random, shape.model, form.norm_kind, epsilon)};
+}
+
 void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {
   if (projections == ladon::Bias::without) {
     for (Linear* linear : {&weights.query, &weights.key, &weights.value}) linear->bias.clear();
@@ -106,13 +112,27 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
   append(tensors, w.output, layout);
 }
 
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape, const LayerWeights& w) {
-  append_tensors(tensors, layout, shape, w.attention);
-  append(tensors, w.gate, layout);
-  append(tensors, w.linear1, layout);
-  append(tensors, w.linear2, layout);
+namespace {
+
+void append_feed_forward(std::vector<Floats>& tensors, LayoutKind layout, const LayerWeights& w) {
+  for (const Linear* linear : {&w.gate, &w.linear1, &w.linear2}) append(tensors, *linear, layout);
   append_tensors(tensors, w.norm1);
   append_tensors(tensors, w.norm2);
+}
+
+}  // namespace
+
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape, const LayerWeights& w) {
+  append_tensors(tensors, layout, shape, w.attention);
+  append_feed_forward(tensors, layout, w);
+}
+
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const oracle::DecoderLayerWeights& w) {
+  append_tensors(tensors, layout, shape, w.own.attention);
+  append_tensors(tensors, layout, shape, w.cross);
+  append_feed_forward(tensors, layout, w.own);
+  append_tensors(tensors, w.norm3);
 }
 
 void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {

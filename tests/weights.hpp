@@ -18,6 +18,9 @@ oracle::Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind,
 oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerForm& form,
                                   float epsilon);
 
+oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
+                                                 const ladon::LayerForm& form, float epsilon);
+
 // Takes the biases out that a layout has not.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
@@ -26,6 +29,8 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
                     const oracle::AttentionWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
                     const oracle::LayerWeights& weights);
+void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+                    const oracle::DecoderLayerWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, const oracle::Norm& norm);
 
 oracle::Heads heads_of(const ladon::Shape& shape);

@@ -13,11 +13,11 @@ namespace ladon::inline LADON_ABI {
 enum class FinalNorm { without, with };
 
 template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
-struct EncoderWeights {
+struct StackWeights {
   std::array<Layer, Layers> layers;
 };
 template <std::size_t Layers, class Layer, class Norm>
-struct EncoderWeights<Layers, Layer, Norm, FinalNorm::with> {
+struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
   std::array<Layer, Layers> layers;
   Norm norm;
 };
@@ -32,7 +32,7 @@ struct Encoder {
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = EncoderWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
   using Workspace = typename Layer::Workspace;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;

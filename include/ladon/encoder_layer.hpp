@@ -69,11 +69,9 @@ struct LayerSteps {
       Sublayers::norm_all(w.norm1, x, lengths.longer(), input);
     }
     Attention::attend_all(input, input, w.attention, lengths, options, workspace.attention.scratch, heads, capture_of);
-    for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        rest<Packs>(w, heads + p * S.concat_width() * q.width(), x + p * S.model * q.width(),
-                    input + p * S.model * q.width(), workspace.hidden.data);
-      }
+    Sublayers::each_panel(lengths.queries, [&]<std::size_t Packs>(std::size_t p) {
+      rest<Packs>(w, heads + p * Sublayers::heads_stride, x + p * Sublayers::stride, input + p * Sublayers::stride,
+                  workspace.hidden.data);
     });
   }
 

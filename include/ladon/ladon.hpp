@@ -2,6 +2,8 @@
 #pragma once
 
 #include <ladon/attention.hpp>
+#include <ladon/decoder.hpp>
+#include <ladon/decoder_layer.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
 #include <ladon/layer_form.hpp>

@@ -11,6 +11,10 @@ using Layer =
 using Stack =
     ladon::Encoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerForm{.feed_forward = 3}>;
 
+using Decoder =
+    ladon::Decoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerForm{.feed_forward = 3}>;
+Decoder::Options decoder_options;
+
 void self(const float (&x)[4 * 6], std::array<float, 4 * 6>& y, const Self::Weights& weights,
           Self::Workspace& workspace) {
   Self::run(x, weights, y, workspace);

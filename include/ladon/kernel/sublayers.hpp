@@ -17,6 +17,8 @@ namespace ladon::inline LADON_ABI::kernel {
 template <Shape S, LayerForm Form, class Pack, Tiling T>
 struct Sublayers {
   static constexpr std::size_t width = T.width();
+  static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next
+  static constexpr std::size_t heads_stride = S.concat_width() * width;  // from a panel of heads to the next
   using NormOf = Norm<S.model, Form.norm_kind>;
 
   // x += output(heads), then normed = norm(x): this sublayer's norm in post-LN, the next one's in pre-LN.
@@ -43,10 +45,16 @@ struct Sublayers {
 
   // Of every panel, out = norm(in).
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out) noexcept {
+    each_panel(active, [&]<std::size_t Packs>(std::size_t p) {
+      normalize<Pack, Packs, width, S.model>(in + p * stride, norm, out + p * stride);
+    });
+  }
+
+  // Calls f.operator()<Packs>(panel) for every panel with one of the first `active` tokens.
+  template <class F>
+  static constexpr void each_panel(std::size_t active, F f) noexcept {
     for_panels<T, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        normalize<Pack, Packs, width, S.model>(in + p * S.model * width, norm, out + p * S.model * width);
-      }
+      for (std::size_t p = first; p < first + count; ++p) f.template operator()<Packs>(p);
     });
   }
 };

@@ -1,0 +1,68 @@
+// A stack of decoder layers: tokens and memory into panels once, every layer in place, out of panels once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <ladon/decoder_layer.hpp>
+#include <ladon/encoder.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// Contract as MultiHeadAttention's; of fewer queries than keys as Encoder's. Every layer attends to the same memory.
+template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerForm Form,
+          mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
+          FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
+          class Target = simd::Default>
+struct Decoder {
+  using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Target>;
+  static constexpr Shape shape = Layer::shape;
+  static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
+
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Workspace = typename Layer::Workspace;
+  using Options = typename Layer::Options;
+  using Input = typename Layer::Input;
+  using MemoryInput = typename Layer::MemoryInput;
+  using Output = typename Layer::Output;
+  using Maps = std::array<DecoderMaps, Layers>;
+
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options = {}) noexcept {
+    run_layers(x, memory, weights, y, workspace, options,
+               [](std::size_t, auto layer) { layer(kernel::CaptureNone{}, kernel::CaptureNone{}); });
+  }
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options, const Maps& maps) noexcept {
+    run_layers(x, memory, weights, y, workspace, options, [&](std::size_t i, auto layer) {
+      layer(kernel::CaptureWanted<shape>{maps[i].self}, kernel::CaptureWanted<Layer::cross>{maps[i].memory});
+    });
+  }
+
+ private:
+  // with_captures(i, layer) calls layer with what captures the two attentions of layer i.
+  template <class WithCaptures>
+  static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                                   const Options& options, WithCaptures with_captures) noexcept {
+    const kernel::DecoderLengths last = Layer::lengths(options);
+    const std::size_t longer = last.self.longer();
+    const kernel::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
+    float* const panels = workspace.tokens.attention.x.data;
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = typename Layer::template Steps<Simd>;
+      Steps::Self::queries_in(x.data, longer, panels);
+      Steps::Cross::keys_in(memory.data, last.memory.keys, workspace.memory.data);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        with_captures(i, [&](auto self, auto cross) {
+          Steps::run(weights.layers[i], i + 1 < Layers ? inner : last, options, workspace, self, cross);
+        });
+      }
+      if constexpr (Final == FinalNorm::with) {
+        Steps::Sublayers::norm_all(weights.norm, panels, last.self.queries, panels);
+      }
+      Steps::Self::queries_out(panels, last.self.queries, y.data);
+    });
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,219 @@
+// One decoder layer: attention to its own tokens, attention to a memory (what an encoder gave), feed-forward, each with
+// its residual and norm.
+//
+//     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
+//     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
+//
+// The memory itself is not normalised. As in the encoder, all of it works on panels.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/encoder_layer.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+namespace score {
+
+// A memory's tokens have no place among those that ask: no rotary embedding.
+template <class Score>
+struct Unturned : Score {
+  using Rotary = NoRotary;
+};
+
+}  // namespace score
+
+// The shape of the attention to the memory.
+template <Shape S, std::size_t Memory>
+constexpr Shape memory_shape() noexcept {
+  Shape shape = S;
+  shape.keys = Memory;
+  return shape;
+}
+
+// PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
+template <Shape S, std::size_t Memory, LayerForm Form, class Layout>
+struct DecoderLayerWeights {
+  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  typename Layout::template Weights<S> self_attention;
+  typename Layout::template Weights<memory_shape<S, Memory>()> cross_attention;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  Norm<S.model, Form.norm_kind> norm1;
+  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Form.norm_kind> norm3;
+};
+template <Shape S, std::size_t Memory, LayerForm Form, class Layout>
+  requires(Form.gated)
+struct DecoderLayerWeights<S, Memory, Form, Layout> {
+  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  typename Layout::template Weights<S> self_attention;
+  typename Layout::template Weights<memory_shape<S, Memory>()> cross_attention;
+  typename Linears::First gate;
+  typename Linears::First linear1;
+  typename Linears::Second linear2;
+  Norm<S.model, Form.norm_kind> norm1;
+  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Form.norm_kind> norm3;
+};
+
+// An encoder layer's, the memory in panels, and what attending to it needs.
+template <Shape S, std::size_t Memory, LayerForm Form, class Target>
+struct DecoderWorkspace {
+  static constexpr Shape cross = memory_shape<S, Memory>();
+  EncoderWorkspace<S, Form, Target> tokens;
+  Panels<Memory, S.model, kernel::PanelLayout<cross, Target>::keys> memory;
+  HeadScratch<cross, Target> scratch;
+};
+
+// `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
+// before, so memory.queries must be left alone.
+template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score>
+struct DecoderOptions {
+  RunOptions<S, SelfMask, Score> self{};
+  RunOptions<memory_shape<S, Memory>(), MemoryMask, score::Unturned<Score>> memory{};
+};
+
+// Where the attention maps of a layer go, null where one is not wanted: self [heads][queries][queries], memory
+// [heads][queries][memory].
+struct DecoderMaps {
+  float* self = nullptr;
+  float* memory = nullptr;
+};
+
+namespace kernel {
+
+struct DecoderLengths {
+  Lengths self;
+  Lengths memory;
+};
+
+// Calls attend with what captures a map, or with what does not.
+template <Shape S>
+struct CaptureWanted {
+  float* map;
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    if (map != nullptr) {
+      attend(CaptureMap<S>{map});
+    } else {
+      attend(CaptureNothing{});
+    }
+  }
+};
+struct CaptureNone {
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    attend(CaptureNothing{});
+  }
+};
+
+// One layer on panels, in place: x is workspace.tokens.attention.x.
+template <Shape S, std::size_t Memory, LayerForm Form, class Layer, class Score, class Target, class Simd>
+struct DecoderSteps {
+  using Self = Heads<S, decltype(Layer::self_attention), Score, Target, Simd>;
+  using Cross =
+      Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
+  using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
+  static constexpr Tiling q = Self::q;
+  using Sublayers = kernel::Sublayers<S, Form, typename Simd::template Pack<q.lanes>, q>;
+  static constexpr bool post = Form.norm == NormOrder::post;
+
+  template <class Options, class CaptureSelf, class CaptureMemory>
+  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options, Workspace& workspace,
+                            CaptureSelf capture_self, CaptureMemory capture_memory) noexcept {
+    float* const x = workspace.tokens.attention.x.data;
+    float* const heads = workspace.tokens.attention.heads.data;
+    float* input = x;
+    if constexpr (!post) {
+      input = workspace.tokens.normed.data;
+      Sublayers::norm_all(w.norm1, x, lengths.self.longer(), input);
+    }
+    capture_self([&](auto capture) {
+      Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.attention.scratch,
+                       heads, capture);
+    });
+    Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
+      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + p * Sublayers::heads_stride,
+                                               x + p * Sublayers::stride, post ? w.norm1 : w.norm2,
+                                               input + p * Sublayers::stride);
+    });
+    capture_memory([&](auto capture) {
+      Cross::attend_all(input, workspace.memory.data, w.cross_attention, lengths.memory, options.memory,
+                        workspace.scratch, heads, capture);
+    });
+    Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
+      rest<Packs>(w, heads + p * Sublayers::heads_stride, x + p * Sublayers::stride, input + p * Sublayers::stride,
+                  workspace.tokens.hidden.data);
+    });
+  }
+
+ private:
+  // Everything after the heads that looked at the memory, for one panel.
+  template <std::size_t Packs>
+  static constexpr void rest(const Layer& w, const float* heads, float* x, float* normed, float* hidden) noexcept {
+    Sublayers::template add_attention<Packs>(w.cross_attention.output(), heads, x, post ? w.norm2 : w.norm3, normed);
+    Sublayers::template add_feed_forward<Packs>(w, normed, hidden, x, w.norm3);
+  }
+};
+
+}  // namespace kernel
+
+// A layer by itself; Decoder runs a stack of them. y [queries][model] from x [queries][model] and memory
+// [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
+template <Shape ShapeGiven, std::size_t Memory, LayerForm Form, mask::Policy SelfMask = mask::Causal,
+          mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
+          class Target = simd::Default>
+struct DecoderLayer {
+  static_assert(valid<ShapeGiven>());
+  static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(shape.queries == shape.keys,
+                "ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart");
+  static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
+  static_assert(Form.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static constexpr Shape cross = memory_shape<shape, Memory>();
+  static_assert(valid<cross>());
+
+  using Weights = DecoderLayerWeights<shape, Memory, Form, Layout>;
+  using Workspace = DecoderWorkspace<shape, Memory, Form, Target>;
+  using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score>;
+  using Maps = DecoderMaps;
+  using Input = Matrix<const float, shape.queries, shape.model>;
+  using MemoryInput = Matrix<const float, Memory, shape.model>;
+  using Output = Matrix<float, shape.queries, shape.model>;
+  template <class Simd>
+  using Steps = kernel::DecoderSteps<shape, Memory, Form, Weights, Score, Target, Simd>;
+
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options = {}) noexcept {
+    run_capturing(x, memory, weights, y, workspace, options, kernel::CaptureNone{}, kernel::CaptureNone{});
+  }
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options, const Maps& maps) noexcept {
+    run_capturing(x, memory, weights, y, workspace, options, kernel::CaptureWanted<shape>{maps.self},
+                  kernel::CaptureWanted<cross>{maps.memory});
+  }
+
+  static constexpr kernel::DecoderLengths lengths(const Options& options) noexcept {
+    const Lengths self = options.self.lengths();
+    return {self, {self.queries, options.memory.lengths().keys}};
+  }
+
+ private:
+  template <class CaptureSelf, class CaptureMemory>
+  static constexpr void run_capturing(Input x, MemoryInput memory, const Weights& weights, Output y,
+                                      Workspace& workspace, const Options& options, CaptureSelf capture_self,
+                                      CaptureMemory capture_memory) noexcept {
+    const kernel::DecoderLengths active = lengths(options);
+    float* const panels = workspace.tokens.attention.x.data;
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
+      Steps<Simd>::Cross::keys_in(memory.data, active.memory.keys, workspace.memory.data);
+      Steps<Simd>::run(weights, active, options, workspace, capture_self, capture_memory);
+      Steps<Simd>::Self::queries_out(panels, active.self.queries, y.data);
+    });
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI

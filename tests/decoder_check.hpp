@@ -1,0 +1,123 @@
+// Checks a stack of decoder layers, or one, against the oracle with every kind of length.
+//
+// As a Subject its shape is that of the attention to the memory, and its maps are those of each layer's two attentions:
+// self (in the room of the other, which must be no smaller), then memory. As a Call, `queries` of `tokens` ask, `keys`
+// tokens of the memory are active, and may_see is the padding of whichever mask takes one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <ladon/decoder.hpp>
+
+#include "guarded_run.hpp"
+#include "oracle.hpp"
+#include "subject.hpp"
+#include "weights.hpp"
+
+namespace ladon_test {
+
+struct DecoderForm {
+  std::size_t layers = 1;
+  ladon::LayerForm layer{.feed_forward = 1};
+  bool final_norm = false;
+  bool self_causal = false;
+  bool self_padding = false;
+  bool memory_padding = false;
+  float epsilon = 1e-5f;
+};
+
+struct DecoderProblem {
+  DecoderForm form;
+  std::vector<oracle::DecoderLayerWeights> layers;
+  oracle::Norm final_norm;
+  Floats x;       // [tokens][model]
+  Floats memory;  // [memory][model]
+};
+
+DecoderProblem random_decoder(const ladon::Shape& cross, const DecoderForm& form, std::uint64_t seed);
+Task task_of(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+             const std::vector<std::uint8_t>& may_see);
+
+struct ExpectedDecoder {
+  Expected y;
+  std::vector<Expected> maps;
+};
+ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+                                 const std::vector<std::uint8_t>& may_see);
+
+void check_decoder(const Subject& subject, const DecoderForm& form);
+
+template <class Layer>
+void point_decoder_layer(Layer& layer, const float* const*& next, float epsilon) {
+  point(layer, next);
+  layer.norm1.epsilon = layer.norm2.epsilon = layer.norm3.epsilon = epsilon;
+}
+
+template <class Layer, class SelfMask, class MemoryMask>
+typename Layer::Options decoder_options_of(const Call& call) {
+  return {.self = {.queries = call.queries,
+                   .keys = call.tokens,
+                   .mask = MaskOf<SelfMask>::template data<Layer::shape>(call)},
+          .memory = {.keys = call.keys, .mask = MaskOf<MemoryMask>::template data<Layer::cross>(call)}};
+}
+
+template <class Decoder, std::size_t Layers>
+Subject decoder_subject_running(void (*run)(const Call&), LayoutKind layout) {
+  Subject subject{};
+  subject.shape = Decoder::shape;
+  subject.shape.keys = Decoder::MemoryInput::size / Decoder::shape.model;
+  subject.layout = layout;
+  subject.layers = 2 * Layers;
+  subject.workspace_bytes = subject.cross_workspace_bytes = sizeof(typename Decoder::Workspace);
+  subject.run = run;
+  return subject;
+}
+
+template <ladon::Shape S, std::size_t Memory, ladon::LayerForm Form, class SelfMask, class MemoryMask,
+          class Layout = ladon::layout::InProj>
+Subject decoder_layer_subject() {
+  using Layer = ladon::DecoderLayer<S, Memory, Form, SelfMask, MemoryMask, Layout>;
+  const auto run = [](const Call& call) {
+    typename Layer::Weights weights;
+    const float* const* next = call.weights;
+    point_decoder_layer(weights, next, call.epsilon);
+    auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
+    const auto options = decoder_options_of<Layer, SelfMask, MemoryMask>(call);
+    if (call.maps != nullptr) {
+      Layer::run(call.x, call.context, weights, call.y, workspace, options, {call.maps[0], call.maps[1]});
+    } else {
+      Layer::run(call.x, call.context, weights, call.y, workspace, options);
+    }
+  };
+  return decoder_subject_running<Layer, 1>(run, kind_of<Layout>);
+}
+
+template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerForm Form, class SelfMask,
+          class MemoryMask, ladon::FinalNorm Final>
+Subject decoder_subject() {
+  using Decoder = ladon::Decoder<Layers, S, Memory, Form, SelfMask, MemoryMask, Final>;
+  const auto run = [](const Call& call) {
+    typename Decoder::Weights weights;
+    const float* const* next = call.weights;
+    for (auto& layer : weights.layers) point_decoder_layer(layer, next, call.epsilon);
+    if constexpr (Final == ladon::FinalNorm::with) {
+      point(weights.norm, next);
+      weights.norm.epsilon = call.epsilon;
+    }
+    auto& workspace = *static_cast<typename Decoder::Workspace*>(call.workspace);
+    const auto options = decoder_options_of<typename Decoder::Layer, SelfMask, MemoryMask>(call);
+    if (call.maps != nullptr) {
+      typename Decoder::Maps maps;
+      for (std::size_t i = 0; i < Layers; ++i) maps[i] = {call.maps[2 * i], call.maps[2 * i + 1]};
+      Decoder::run(call.x, call.context, weights, call.y, workspace, options, maps);
+    } else {
+      Decoder::run(call.x, call.context, weights, call.y, workspace, options);
+    }
+  };
+  return decoder_subject_running<Decoder, Layers>(run, LayoutKind::in_proj);
+}
+
+}  // namespace ladon_test

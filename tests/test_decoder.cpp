@@ -1,0 +1,100 @@
+// Decoder layers and stacks: both orders of the norms, a gate, masks on either side, every kind of length; and what the
+// bound finds in them.
+#include <functional>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "decoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::FinalNorm, ladon::LayerForm, ladon::NormKind, ladon::NormOrder;
+using ladon::mask::None, ladon::mask::Causal, ladon::mask::Padding;
+
+template <class SelfMask, class MemoryMask>
+DecoderForm form_of(const LayerForm& layer) {
+  return {.layer = layer,
+          .self_causal = MaskOf<SelfMask>::causal,
+          .self_padding = MaskOf<SelfMask>::padding,
+          .memory_padding = MaskOf<MemoryMask>::padding};
+}
+
+template <S Shape, std::size_t Memory, LayerForm Form, class SelfMask, class MemoryMask,
+          class Layout = ladon::layout::InProj>
+void check_layer() {
+  check_decoder(decoder_layer_subject<Shape, Memory, Form, SelfMask, MemoryMask, Layout>(),
+                form_of<SelfMask, MemoryMask>(Form));
+}
+
+template <std::size_t Layers, S Shape, std::size_t Memory, LayerForm Form, class SelfMask, class MemoryMask,
+          FinalNorm Final>
+void check_stack() {
+  DecoderForm form = form_of<SelfMask, MemoryMask>(Form);
+  form.layers = Layers;
+  form.final_norm = Final == FinalNorm::with;
+  check_decoder(decoder_subject<Layers, Shape, Memory, Form, SelfMask, MemoryMask, Final>(), form);
+}
+
+constexpr S small{.queries = 18, .model = 12, .heads = 3};
+constexpr LayerForm post{.feed_forward = 20};
+constexpr LayerForm pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
+
+}  // namespace
+
+TEST_CASE("decoder layer: post-LN, causal, a memory with padding") { check_layer<small, 21, post, Causal, Padding>(); }
+
+TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
+  check_layer<small, 33, pre, CausalAndPadding, None>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("decoder layer: post-LN, no masks, grouped heads, (in, out)") {
+  check_layer<S{.queries = 5, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5}, 40,
+              LayerForm{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
+}
+
+TEST_CASE("decoder stack: post-LN") {
+  check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, LayerForm{.feed_forward = 8}, Causal, Padding,
+              FinalNorm::without>();
+}
+#endif
+
+TEST_CASE("decoder stack: pre-LN with RMSNorm and a final one") {
+  check_stack<2, S{.queries = 19, .model = 6, .heads = 2}, 20,
+              LayerForm{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
+              FinalNorm::with>();
+}
+
+namespace {
+
+// Runs right, then asks whether the bound finds what `mistake` does to the oracle.
+template <LayerForm Form>
+double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
+  const Subject subject = decoder_layer_subject<small, 33, Form, CausalAndPadding, None>();
+  DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Form), 1);
+  const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}, {}));
+  REQUIRE(worst_distance(outcome.y, expected_decoder(subject, problem, {}, {}).y) <= 1);
+  mistake(problem);
+  return worst_distance(outcome.y, expected_decoder(subject, problem, {}, {}).y);
+}
+
+}  // namespace
+
+TEST_CASE("mistakes in a decoder layer break the bound") {
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.layers[0].own.attention.output.bias[1] = 0; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.layers[0].cross.value.bias[2] = 0; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.layers[0].cross.output.bias[3] = 0; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.memory[5] *= 1.001f; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { std::swap(p.layers[0].own.attention, p.layers[0].cross); }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { std::swap(p.layers[0].own.norm1, p.layers[0].own.norm2); }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { std::swap(p.layers[0].own.norm2, p.layers[0].norm3); }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.layers[0].norm3.bias[4] = 0; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.form.layer.norm = NormOrder::post; }) > 1);
+  CHECK(distance_after<pre>([](DecoderProblem& p) { p.form.self_causal = false; }) > 1);
+}
+
+}  // namespace ladon_test
