@@ -53,17 +53,16 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
               true);
 }
 
-TEST_CASE("targets agree to the last bit: an encoder layer") {
+namespace {
+
+template <ladon::LayerForm Form, class... Targets>
+void check_layer_on() {
   constexpr S shape{.queries = 13, .model = 14, .heads = 2};
-  constexpr ladon::LayerForm layer_form{
-      .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
-  const Subject subjects[] = {layer_subject<shape, layer_form, Mask, Layout, Array<1>>(),
-                              layer_subject<shape, layer_form, Mask, Layout, Array<4>>(),
-                              layer_subject<shape, layer_form, Mask, Layout, ladon::simd::Default>()};
-  const EncoderForm form{.layer = layer_form};
-  const EncoderProblem problem = random_encoder(subjects[0].shape, form, 3);
+  const Subject subjects[] = {layer_subject<shape, Form, Mask, Layout, Targets>()...,
+                              layer_subject<shape, Form, Mask, Layout, ladon::simd::Default>()};
+  const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Form}, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));
     const Outcome expected = run_guarded(subjects[0], task_of(subjects[0], problem, variation));
@@ -73,6 +72,23 @@ TEST_CASE("targets agree to the last bit: an encoder layer") {
       CHECK(same_bits(outcome.maps[0], expected.maps[0]));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("targets agree to the last bit: an encoder layer") {
+  check_layer_on<ladon::LayerForm{
+                     .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+                 Array<1>, Array<4>>();
+}
+
+TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
+  check_layer_on<ladon::LayerForm{.feed_forward = 19,
+                                  .activation = ladon::Activation::silu,
+                                  .gated = true,
+                                  .norm_kind = ladon::NormKind::rms,
+                                  .bias = ladon::Bias::without},
+                 Array<4>>();
 }
 #endif
 
