@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <ladon/kernel/attend_one.hpp>
 #include <ladon/kernel/capture.hpp>
 #include <ladon/kernel/score.hpp>
 #include <ladon/kernel/softmax.hpp>
@@ -31,8 +32,8 @@ constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   }
 }
 
-// A panel of scores before softmax, for those who ask. Computed apart and for all active keys, so that the run itself is
-// the same with and without.
+// A panel of scores before softmax, for those who ask. Computed apart and for all active keys, so that the run itself
+// is the same with and without.
 template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
 constexpr void capture_scores(const Head& head, const float* query, Range queries, std::size_t active,
                               const Bound& mask, float* scores, const Capture& capture) noexcept {
@@ -60,8 +61,8 @@ constexpr void capture_scores(const Head& head, const float* query, Range querie
 
 // O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
 template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
-constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys, const Bound& mask,
-                      float* scores, float* out, const Capture& capture) noexcept {
+constexpr void attend_panel(const Head& head, const float* query, Range queries, std::size_t active_keys,
+                            const Bound& mask, float* scores, float* out, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Form = ScoreForm<S, Score>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
@@ -106,6 +107,22 @@ constexpr void attend(const Head& head, const float* query, Range queries, std::
     first = false;
   } while (!one_block && begin < visible.seen.end);
   if constexpr (Capture::weights) capture.template finish<width>(visible.seen, after);
+}
+
+// The same by the kernels of a single query where there is one; captures, and values that are hidden for they are not
+// finite, are left to the panels' (of width 1).
+template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class Bound, class Capture>
+constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys, const Bound& mask,
+                      float* scores, float* out, const Capture& capture) noexcept {
+  using L = PanelLayout<S, Target>;
+  if constexpr (one_token<Simd, L::queries> && L::keys.lanes > 1 && !Capture::weights && !Capture::scores) {
+    if (!Bound::hides_keys || head.values_finite) {
+      return attend_one<S, Score, typename Simd::template Pack<L::keys.lanes>, L::keys>(
+          head.keys, head.values, head.index, head.sink, query, mask, scores, out);
+    }
+  }
+  attend_panel<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>(
+      head, query, queries, active_keys, mask, scores, out, capture);
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

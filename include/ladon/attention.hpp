@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <ladon/attend.hpp>
+#include <ladon/kernel/rotate.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/score.hpp>
@@ -19,6 +20,7 @@ namespace kernel {
 template <Shape S, class Score, class Target, class Simd>
 struct GivenHeads {
   using L = PanelLayout<S, Target>;
+  using Rotary = typename Score::Rotary;
   static constexpr Tiling q = L::queries, k = L::keys;
   using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -31,20 +33,32 @@ struct GivenHeads {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       to_panels<KeyPack, k, S.head_width>(keys + g * S.keys * S.head_width, lengths.keys, scratch.keys.data);
       to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
+      if constexpr (Rotary::turns) rotate_keys(options.rotary, lengths.keys, scratch.keys.data);
       const bool finite =
           !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
         const Head head{scratch.keys.data, scratch.values.data, finite, h, sink_of<Score>(options.sinks, h)};
         attend_head(head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
-                    workspace, capture_of);
+                    options, workspace, capture_of);
       }
     }
   }
 
  private:
-  template <class Bound, class CaptureOf>
-  static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths,
-                                    const Bound& mask, AttentionWorkspace<S, Target>& workspace,
+  template <class Data>
+  static constexpr void rotate_keys(const Data& rotary, std::size_t active, float* keys) noexcept {
+    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range range = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
+        rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(
+            *rotary.table, rotary.offset + range.begin, range.end - range.begin, keys + p * S.head_width * k.width());
+      }
+    });
+  }
+
+  template <class Bound, class Options, class CaptureOf>
+  static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths, const Bound& mask,
+                                    const Options& options, AttentionWorkspace<S, Target>& workspace,
                                     CaptureOf capture_of) noexcept {
     constexpr float scale = ScoreForm<S, Score>::query_scale;
     float* const query = workspace.scratch.query.data;
@@ -55,7 +69,14 @@ struct GivenHeads {
         for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
           (Pack::load(query + i) * Pack::broadcast(scale)).store(query + i);
         }
-        attend<S, Score, Target, Pack, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
+        if constexpr (Rotary::turns) {
+          const std::ptrdiff_t position =
+              static_cast<std::ptrdiff_t>(options.rotary.offset + queries.begin) + Options::usual_offset();
+          assert(position >= 0 && "ladon: rotary embedding has no position before the first");
+          rotate<Rotary, Pack, Packs, q.width(), S.head_width>(
+              *options.rotary.table, static_cast<std::size_t>(position), queries.end - queries.begin, query);
+        }
+        attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
                                               workspace.out.data, capture_of(head.index, queries));
         from_panels<Pack, q, S.value_width>(workspace.out.data, queries.end - queries.begin,
                                             out + queries.begin * S.value_width);
@@ -82,29 +103,14 @@ struct Attention {
   using Values = Tensor<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = Tensor<float, shape.heads, shape.queries, shape.value_width>;
 
-  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace,
-                            const Options& options = {}) noexcept {
-    run_capturing(q, k, v, out, workspace, options, kernel::CaptureNothing{});
-  }
-  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options,
-                            Map attention) noexcept {
-    run_capturing(q, k, v, out, workspace, options, kernel::CaptureMap<shape>{attention.data});
-  }
-  template <Stage G>
-  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options,
-                            Capture<G> to) noexcept {
-    run_capturing(q, k, v, out, workspace, options, kernel::capture_map<shape>(to));
-  }
-
- private:
-  template <class CaptureOf>
-  static constexpr void run_capturing(Queries q, Keys k, Values v, Output out, Workspace& workspace,
-                                      const Options& options, CaptureOf capture_of) noexcept {
+  template <class To = kernel::CaptureNothing>
+  static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
+                            To&& to = {}) noexcept {
     const Lengths lengths = options.lengths();
     const auto bound = options.bind(lengths);
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       kernel::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, options,
-                                                          workspace, capture_of);
+                                                          workspace, kernel::capture<shape>(to));
     });
   }
 };

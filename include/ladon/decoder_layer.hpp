@@ -117,7 +117,7 @@ struct DecoderSteps {
       Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
   using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
   static constexpr Tiling q = Self::q;
-  using Sublayers = kernel::Sublayers<S, Form, typename Simd::template Pack<q.lanes>, q>;
+  using Sublayers = kernel::Sublayers<S, Form, Simd, q>;
   static constexpr bool post = Form.norm == NormOrder::post;
 
   template <class Options, class CaptureSelf, class CaptureMemory>
@@ -209,7 +209,7 @@ struct DecoderLayer {
     float* const panels = workspace.tokens.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
-      Steps<Simd>::Cross::keys_in(memory.data, active.memory.keys, workspace.memory.data);
+      Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data);
       Steps<Simd>::run(weights, active, options, workspace, capture_self, capture_memory);
       Steps<Simd>::Self::queries_out(panels, active.self.queries, y.data);
     });

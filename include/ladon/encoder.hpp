@@ -34,6 +34,8 @@ struct Encoder {
 
   using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
   using Workspace = typename Layer::Workspace;
+  using CachedWorkspace = typename Layer::CachedWorkspace;
+  using Caches = std::array<typename Layer::Cache, Layers>;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
@@ -54,11 +56,29 @@ struct Encoder {
     });
   }
 
+  // As EncoderLayer::extend, with a cache a layer.
+  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
+                               const Options& options = {}) noexcept {
+    const std::size_t tokens = options.lengths().queries;
+    if (tokens == 0) return;
+    float* const panels = workspace.attention.x.data;
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
+      Steps::Attention::queries_in(x.data, tokens, panels);
+      for (std::size_t i = 0; i < Layers; ++i) Steps::extend(weights.layers[i], tokens, options, caches[i], workspace);
+      if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
+      Steps::Attention::queries_out(panels, tokens, y.data);
+    });
+  }
+
  private:
   // with_capture(i, layer) calls layer with what captures the attention of layer i.
   template <class WithCapture>
   static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
                                       const Options& options, WithCapture with_capture) noexcept {
+    static_assert(shape.queries == shape.keys,
+                  "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
+                  "of a cache, extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
     float* const panels = workspace.attention.x.data;

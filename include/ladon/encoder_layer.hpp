@@ -38,12 +38,12 @@ struct EncoderLayerWeights<S, Form, Layout> {
 };
 
 // As for attention, and one panel of the hidden layer; pre-LN keeps the normed tokens beside the residual's.
-template <Shape S, LayerForm Form, class Target>
+template <Shape S, LayerForm Form, class Target, class Attention = SelfWorkspace<S, Target>>
 struct EncoderWorkspace {
   using L = kernel::PanelLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
-  SelfWorkspace<S, Target> attention;
+  Attention attention;
   Panels<L::queries.width(), Form.feed_forward, L::queries> hidden;
   [[no_unique_address]] std::conditional_t<Form.norm == NormOrder::pre, Normed, Nothing> normed;
 };
@@ -54,13 +54,31 @@ namespace kernel {
 template <Shape S, LayerForm Form, class Layer, class Score, class Target, class Simd>
 struct LayerSteps {
   using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
-  using Workspace = EncoderWorkspace<S, Form, Target>;
   static constexpr Tiling q = Attention::q;
-  using Sublayers = kernel::Sublayers<S, Form, typename Simd::template Pack<q.lanes>, q>;
+  using Sublayers = kernel::Sublayers<S, Form, Simd, q>;
 
   template <class Options, class CaptureOf>
-  static constexpr void run(const Layer& w, Lengths lengths, const Options& options, Workspace& workspace,
-                            CaptureOf capture_of) noexcept {
+  static constexpr void run(const Layer& w, Lengths lengths, const Options& options,
+                            EncoderWorkspace<S, Form, Target>& workspace, CaptureOf capture_of) noexcept {
+    around_heads(w, lengths, workspace, [&](const float* input, float* heads) {
+      Attention::attend_all(input, input, w.attention, lengths, options, workspace.attention.scratch, heads,
+                            capture_of);
+    });
+  }
+
+  template <class Options, class Cache, class Workspace>
+  static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
+                               Workspace& workspace) noexcept {
+    around_heads(w, {tokens, tokens}, workspace, [&](const float* input, float* heads) {
+      Attention::extend(input, w.attention, tokens, options, cache, workspace.attention.scratch, heads,
+                        CaptureNothing{});
+    });
+  }
+
+ private:
+  // What comes before and after the heads, which attend(input, heads) computes.
+  template <class Workspace, class Attend>
+  static constexpr void around_heads(const Layer& w, Lengths lengths, Workspace& workspace, Attend attend) noexcept {
     float* const x = workspace.attention.x.data;
     float* const heads = workspace.attention.heads.data;
     float* input = x;
@@ -68,14 +86,13 @@ struct LayerSteps {
       input = workspace.normed.data;
       Sublayers::norm_all(w.norm1, x, lengths.longer(), input);
     }
-    Attention::attend_all(input, input, w.attention, lengths, options, workspace.attention.scratch, heads, capture_of);
+    attend(input, heads);
     Sublayers::each_panel(lengths.queries, [&]<std::size_t Packs>(std::size_t p) {
       rest<Packs>(w, heads + p * Sublayers::heads_stride, x + p * Sublayers::stride, input + p * Sublayers::stride,
                   workspace.hidden.data);
     });
   }
 
- private:
   // Everything after the heads, for one panel. In pre-LN `normed` is apart from x, in post-LN it is x.
   template <std::size_t Packs>
   static constexpr void rest(const Layer& w, const float* heads, float* x, float* normed, float* hidden) noexcept {
@@ -93,36 +110,44 @@ template <Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None, clas
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
-  static_assert(shape.queries == shape.keys, "ladon: an encoder attends to itself, so it has as many keys as queries");
   static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
   using Weights = EncoderLayerWeights<shape, Form, Layout>;
   using Workspace = EncoderWorkspace<shape, Form, Target>;
+  using CachedWorkspace = EncoderWorkspace<shape, Form, Target, ladon::CachedWorkspace<shape, Target>>;
+  using Cache = CacheOf<shape, Mask, Target>;
   using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
+  template <class To = kernel::CaptureNothing>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}) noexcept {
-    run_capturing(x, weights, y, workspace, options, kernel::CaptureNothing{});
-  }
-  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            Map attention) noexcept {
-    run_capturing(x, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
-  }
-
- private:
-  template <class CaptureOf>
-  static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
-                                      const Options& options, CaptureOf capture_of) noexcept {
+                            const Options& options = {}, To&& to = {}) noexcept {
+    static_assert(shape.queries == shape.keys,
+                  "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
+                  "of a cache, extend");
     const Lengths lengths = options.lengths();
     float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = kernel::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, lengths.longer(), panels);
-      Steps::run(weights, lengths, options, workspace, capture_of);
+      Steps::run(weights, lengths, options, workspace, kernel::capture<shape>(to));
       Steps::Attention::queries_out(panels, lengths.queries, y.data);
+    });
+  }
+
+  // As MultiHeadAttention::extend: shape.keys is the cache's capacity, shape.queries the most tokens of one call.
+  static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
+                               const Options& options = {}) noexcept {
+    const std::size_t tokens = options.lengths().queries;
+    if (tokens == 0) return;
+    float* const panels = workspace.attention.x.data;
+    simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = kernel::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+      Steps::Attention::queries_in(x.data, tokens, panels);
+      Steps::extend(weights, tokens, options, cache, workspace);
+      Steps::Attention::queries_out(panels, tokens, y.data);
     });
   }
 };

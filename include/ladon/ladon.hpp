@@ -7,6 +7,7 @@
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
 #include <ladon/layer_form.hpp>
+#include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/multi_head_attention.hpp>

@@ -4,106 +4,32 @@
 //     Y = concat(O_1 .. O_H) Wo^T + bo                      C = X in self-attention, the context otherwise
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/attend.hpp>
-#include <ladon/kernel/project.hpp>
+#include <ladon/heads.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/score.hpp>
-#include <ladon/weights.hpp>
-#include <ladon/workspace.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-namespace kernel {
-
-// The steps of multi-head attention on panels; Simd has the target's packs, or plain arrays in constant evaluation.
-template <Shape S, class Weights, class Score, class Target, class Simd>
-struct Heads {
-  using L = PanelLayout<S, Target>;
-  static constexpr Tiling q = L::queries, k = L::keys;
-  using QueryPack = typename Simd::template Pack<q.lanes>;
-  using KeyPack = typename Simd::template Pack<k.lanes>;
-
-  static constexpr void queries_in(const float* rows, std::size_t active, float* panels) noexcept {
-    to_panels<QueryPack, q, S.model>(rows, active, panels);
-  }
-  static constexpr void keys_in(const float* rows, std::size_t active, float* panels) noexcept {
-    to_panels<KeyPack, k, S.model>(rows, active, panels);
-  }
-  static constexpr void queries_out(const float* panels, std::size_t active, float* rows) noexcept {
-    from_panels<QueryPack, q, S.model>(panels, active, rows);
-  }
-
-  // K^T or V^T of one head for every active key: out [panels][Rows][width].
-  template <std::size_t Rows, class W>
-  static constexpr void project_keys(const W& w, const float* context, std::size_t active, float* out) noexcept {
-    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      project<KeyPack, k.rows, Packs, k.width(), Rows, S.model>(
-          w, context + first * S.model * k.width(), count,
-          StoreScaled<k.width()>{out + first * Rows * k.width(), Rows * k.width(), 1.0f});
-    });
-  }
-
-  // One head, every active query: its part of the concatenated heads.
-  template <class Bound, class CaptureOf>
-  static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
-                                    const Bound& mask, HeadScratch<S, Target>& scratch, float* heads,
-                                    CaptureOf capture_of) noexcept {
-    constexpr float scale = ScoreForm<S, Score>::query_scale;
-    const std::size_t h = head.index;
-    for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        project<QueryPack, q.rows, Packs, q.width(), S.head_width, S.model>(
-            w.query(h), x + p * S.model * q.width(), 1, StoreScaled<q.width()>{scratch.query.data, 0, scale});
-        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
-        attend<S, Score, Target, QueryPack, Packs>(head, scratch.query.data, queries, lengths.keys, mask,
-                                                   scratch.scores.data,
-                                                   heads + (p * S.concat_width() + h * S.value_width) * q.width(),
-                                                   capture_of(h, queries));
-      }
-    });
-  }
-
-  // Every head: x and context in panels to the concatenated heads in panels.
-  template <class Options, class CaptureOf>
-  static constexpr void attend_all(const float* x, const float* context, const Weights& w, Lengths lengths,
-                                   const Options& options, HeadScratch<S, Target>& scratch, float* heads,
-                                   CaptureOf capture_of) noexcept {
-    const auto mask = options.bind(lengths);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_keys<S.head_width>(w.key(g), context, lengths.keys, scratch.keys.data);
-      project_keys<S.value_width>(w.value(g), context, lengths.keys, scratch.values.data);
-      const bool finite =
-          !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
-      for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        const Head head{scratch.keys.data, scratch.values.data, finite, h, sink_of<Score>(options.sinks, h)};
-        attend_head(head, w, x, lengths, mask, scratch, heads, capture_of);
-      }
-    }
-  }
-
-  // Y^T = Wo concat(heads)^T + bo, one panel after the other.
-  static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y) noexcept {
-    for_panels<q, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      project<QueryPack, q.rows, Packs, q.width(), S.model, S.concat_width()>(
-          w.output(), heads + first * S.concat_width() * q.width(), count,
-          StoreScaled<q.width()>{y + first * S.model * q.width(), S.model * q.width(), 1.0f});
-    });
-  }
-};
-
-}  // namespace kernel
-
-// Attention of S.heads heads from weights that lie as Layout says, under a mask.
+// Attention of S.heads heads from weights that lie as Layout says, under a mask. y [queries][model]:
 //
-// run() computes y [queries][model] from x [queries][model], and from a context [keys][model] where keys come from
-// elsewhere. Workspace is the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing
-// else may overlap. Precondition: the lengths of the options are within the shape (asserted unless NDEBUG).
-// A query that may see no key gets attention output 0, so its y is the output bias. Map rows of inactive queries stay
-// as they were.
+//     run(x, ...)            of x [queries][model] to itself
+//     run(x, context, ...)   of x to a context [keys][key_model]
+//     project_keys(...), attend(x, cache, ...)
+//                            the same in two steps: keys and values are projected once, for many x; here keys and
+//                            values may come from tokens of different widths, [keys][key_model] and [keys][value_model]
+//     extend(x, cache, ...)  of x to all tokens that came before and itself: x goes into the cache first, and query i
+//                            stands at cache.length + i
+//
+// Workspaces are the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing else may
+// overlap. Preconditions, asserted unless NDEBUG is set: the lengths of the options are within the shape, and what is
+// appended to a cache within its capacity. A query that may see no key gets attention output 0, so its y is the output
+// bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
+// [keys]; rows of queries that are not active stay as they were.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           class Target = simd::Default>
 struct MultiHeadAttention {
@@ -117,68 +43,100 @@ struct MultiHeadAttention {
   // For run(x, context, ...); where keys differ from queries in number there is no other.
   using CrossWorkspace = ladon::CrossWorkspace<shape, Target>;
   using Workspace = std::conditional_t<as_many_keys, SelfWorkspace<shape, Target>, CrossWorkspace>;
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;        // for project_keys
+  using CachedWorkspace = ladon::CachedWorkspace<shape, Target>;  // for attend and extend
+  using Cache = CacheOf<shape, Mask, Target>;
   using Queries = Matrix<const float, shape.queries, shape.model>;
-  using Context = Matrix<const float, shape.keys, shape.model>;
+  using Context = Matrix<const float, shape.keys, shape.key_model>;
+  using ValueContext = Matrix<const float, shape.keys, shape.value_model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
+  template <class To = kernel::CaptureNothing>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
-                            const Options& options = {}) noexcept {
-    run_self(x, weights, y, workspace, options, kernel::CaptureNothing{});
-  }
-  static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            Map attention) noexcept {
-    run_self(x, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
-  }
-  template <Stage G>
-  static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
-                            Capture<G> to) noexcept {
-    run_self(x, weights, y, workspace, options, kernel::capture_map<shape>(to));
-  }
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
-                            const Options& options = {}) noexcept {
-    run_cross(x, context, weights, y, workspace, options, kernel::CaptureNothing{});
-  }
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
-                            const Options& options, Map attention) noexcept {
-    run_cross(x, context, weights, y, workspace, options, kernel::CaptureMap<shape>{attention.data});
-  }
-  template <Stage G>
-  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
-                            const Options& options, Capture<G> to) noexcept {
-    run_cross(x, context, weights, y, workspace, options, kernel::capture_map<shape>(to));
-  }
-
- private:
-  template <class CaptureOf>
-  static constexpr void run_self(Queries x, const Weights& weights, Output y, auto& workspace, const Options& options,
-                                 CaptureOf capture_of) noexcept {
+                            const Options& options = {}, To&& to = {}) noexcept {
     static_assert(as_many_keys,
                   "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
+    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                  "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
     const Lengths lengths = options.lengths();
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.longer(), workspace.x.data);
-      run_panels<Steps>(workspace, workspace.x.data, weights, y, lengths, options, capture_of);
+      Steps::attend_all(workspace.x.data, workspace.x.data, weights, lengths, options, workspace.scratch,
+                        workspace.heads.data, kernel::capture<shape>(to));
+      finish<Steps>(workspace, weights, lengths, y);
     });
   }
 
-  template <class CaptureOf>
-  static constexpr void run_cross(Queries x, Context context, const Weights& weights, Output y,
-                                  CrossWorkspace& workspace, const Options& options, CaptureOf capture_of) noexcept {
+  template <class To = kernel::CaptureNothing>
+  static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
+                            const Options& options = {}, To&& to = {}) noexcept {
+    static_assert(shape.key_model == shape.value_model,
+                  "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
     const Lengths lengths = options.lengths();
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.queries, workspace.queries.x.data);
-      Steps::keys_in(context.data, lengths.keys, workspace.context.data);
-      run_panels<Steps>(workspace.queries, workspace.context.data, weights, y, lengths, options, capture_of);
+      Steps::template context_in<shape.key_model>(context.data, lengths.keys, workspace.context.data);
+      Steps::attend_all(workspace.queries.x.data, workspace.context.data, weights, lengths, options,
+                        workspace.queries.scratch, workspace.queries.heads.data, kernel::capture<shape>(to));
+      finish<Steps>(workspace.queries, weights, lengths, y);
     });
   }
 
+  // The first options.keys tokens of the context, in the place of what the cache held.
+  static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
+                                     const Options& options = {}) noexcept {
+    static_assert(shape.key_model == shape.value_model,
+                  "ladon: keys and values are made from tokens of different widths: give both");
+    project_keys(context, ValueContext(context.data), weights, cache, workspace, options);
+  }
+  static constexpr void project_keys(Context key_context, ValueContext value_context, const Weights& weights,
+                                     Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
+    const std::size_t active = options.lengths().keys;
+    float* const panels = workspace.context.data;
+    with_steps([&]<class Steps>(Steps) {
+      Steps::template context_in<shape.key_model>(key_context.data, active, panels);
+      Steps::fill_keys(panels, weights, active, options.rotary, cache);
+      if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
+        Steps::template context_in<shape.value_model>(value_context.data, active, panels);
+      }
+      Steps::fill_values(panels, weights, active, cache);
+    });
+  }
+
+  // options.keys may shorten what the cache holds.
+  template <class To = kernel::CaptureNothing>
+  static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
+    Lengths lengths = options.lengths();
+    if (options.keys == all) lengths.keys = cache.length;
+    assert(lengths.keys <= cache.length && "ladon: more keys than the cache holds");
+    with_steps([&]<class Steps>(Steps) {
+      Steps::queries_in(x.data, lengths.queries, workspace.x.data);
+      Steps::attend_cache(workspace.x.data, cache, weights, lengths, options.bind(lengths), Options::usual_offset(),
+                          options, workspace.scratch, workspace.heads.data, kernel::capture<shape>(to));
+      finish<Steps>(workspace, weights, lengths, y);
+    });
+  }
+
+  // The first options.tokens tokens of x. Where the mask is a Window<Left> the cache is a ring of the latest keys, and
+  // the text may grow without end; otherwise it ends with the cache's capacity.
+  template <class To = kernel::CaptureNothing>
+  static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
+                               const Options& options = {}, To&& to = {}) noexcept {
+    const std::size_t tokens = options.lengths().queries;
+    if (tokens == 0) return;
+    with_steps([&]<class Steps>(Steps) {
+      Steps::queries_in(x.data, tokens, workspace.x.data);
+      Steps::extend(workspace.x.data, weights, tokens, options, cache, workspace.scratch, workspace.heads.data,
+                    kernel::capture<shape>(to));
+      finish<Steps>(workspace, weights, {tokens, tokens}, y);
+    });
+  }
+
+ private:
   // x in panels is not needed once the heads are done: the output takes its place on the way to y.
-  template <class Steps, class CaptureOf>
-  static constexpr void run_panels(SelfWorkspace<shape, Target>& workspace, const float* context,
-                                   const Weights& weights, Output y, Lengths lengths, const Options& options,
-                                   CaptureOf capture_of) noexcept {
-    Steps::attend_all(workspace.x.data, context, weights, lengths, options, workspace.scratch, workspace.heads.data,
-                      capture_of);
+  template <class Steps>
+  static constexpr void finish(auto& workspace, const Weights& weights, Lengths lengths, Output y) noexcept {
     Steps::output(workspace.heads.data, weights, lengths.queries, workspace.x.data);
     Steps::queries_out(workspace.x.data, lengths.queries, y.data);
   }

@@ -31,7 +31,9 @@ struct PanelLayout {
   static constexpr Tiling keys = tiling<Target>(S.keys);
   // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
-  static constexpr std::size_t block = all_keys < key_block ? all_keys : key_block / keys.width() * keys.width();
+  // A single query takes them all at once.
+  static constexpr std::size_t block =
+      all_keys < key_block || queries.width() == 1 ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block > 0);
 };
 

@@ -79,6 +79,7 @@ struct Placement {
 // What a caller may say at run time. Precondition: no length exceeds the shape's (asserted unless NDEBUG is set).
 template <Shape S, class Mask, class Score>
 struct RunOptions {
+  using MaskType = Mask;
   struct None {};
   std::size_t tokens = all;   // both lengths, in self-attention
   std::size_t queries = all;  // rows of x that ask; overrides tokens

@@ -18,6 +18,16 @@ struct HeadScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
 };
 
+// The same where keys and values are kept in a cache.
+template <Shape S, class Target>
+struct CachedScratch {
+  using L = kernel::PanelLayout<S, Target>;
+  static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
+  Panels<L::queries.width(), widest, L::queries> projected;    // new K^T or V^T of one head, on its way to the cache
+  Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
+  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
+};
+
 // Attention of given queries, keys and values: O^T of one panel of queries beside it.
 template <Shape S, class Target>
 struct AttentionWorkspace {
@@ -26,21 +36,36 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Self-attention: x in panels, and what the heads say of it. EncoderWorkspace (encoder_layer.hpp) adds to this.
-template <Shape S, class Target>
-struct SelfWorkspace {
+// x in panels, and what the heads say of it. EncoderWorkspace (encoder_layer.hpp) adds to this.
+template <Shape S, class Target, class Scratch>
+struct TokensWorkspace {
   using L = kernel::PanelLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
-  HeadScratch<S, Target> scratch;
+  Scratch scratch;
 };
+
+// Self-attention.
+template <Shape S, class Target>
+using SelfWorkspace = TokensWorkspace<S, Target, HeadScratch<S, Target>>;
+
+// Attention to what a cache keeps.
+template <Shape S, class Target>
+using CachedWorkspace = TokensWorkspace<S, Target, CachedScratch<S, Target>>;
 
 // Keys from elsewhere: the context in panels beside it.
 template <Shape S, class Target>
 struct CrossWorkspace {
   using L = kernel::PanelLayout<S, Target>;
   SelfWorkspace<S, Target> queries;
-  Panels<S.keys, S.model, L::keys> context;
+  Panels<S.keys, S.key_model, L::keys> context;
+};
+
+// What keys and values are projected from, one after the other.
+template <Shape S, class Target>
+struct KeyWorkspace {
+  Panels<S.keys, (S.key_model > S.value_model ? S.key_model : S.value_model), kernel::PanelLayout<S, Target>::keys>
+      context;
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -106,13 +106,22 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
+// What a run was given for it: nothing, a Capture of some stage, or what makes an AttentionMap.
+template <Shape S>
+constexpr CaptureNothing capture(CaptureNothing) noexcept {
+  return {};
+}
 template <Shape S, Stage G>
-constexpr auto capture_map(Capture<G> to) noexcept {
+constexpr auto capture(Capture<G> to) noexcept {
   if constexpr (G == Stage::weights) {
     return CaptureMap<S>{to.data};
   } else {
     return CaptureMap<S, CaptureScoreRows<G>>{to.data};
   }
+}
+template <Shape S>
+constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
+  return {to.data};
 }
 
 }  // namespace kernel

@@ -10,20 +10,20 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Model, std::size_t Hidden,
-          Activation F, class Rows1, class Rows2>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, std::size_t Hidden, Activation F, class Rows1,
+          class Rows2>
 constexpr void feed_forward(const Rows1& w1, const Rows2& w2, const float* in, float* hidden, float* out) noexcept {
-  project<Pack, MaxRows, Packs, Width, Hidden, Model>(w1, in, 1, StoreActivated<Width, F>{hidden});
-  project<Pack, MaxRows, Packs, Width, Model, Hidden>(w2, hidden, 1, AddTo<Width>{out});
+  project<Simd, T, Packs, Hidden, Model>(w1, in, 1, StoreActivated<T.width(), F>{hidden});
+  project<Simd, T, Packs, Model, Hidden>(w2, hidden, 1, AddTo<T.width()>{out});
 }
 
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Model, std::size_t Hidden,
-          Activation F, class Rows1, class Rows2>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, std::size_t Hidden, Activation F, class Rows1,
+          class Rows2>
 constexpr void gated_feed_forward(const Rows1& gate, const Rows1& w1, const Rows2& w2, const float* in, float* hidden,
                                   float* out) noexcept {
-  project<Pack, MaxRows, Packs, Width, Hidden, Model>(gate, in, 1, StoreActivated<Width, F>{hidden});
-  project<Pack, MaxRows, Packs, Width, Hidden, Model>(w1, in, 1, MultiplyInto<Width>{hidden});
-  project<Pack, MaxRows, Packs, Width, Model, Hidden>(w2, hidden, 1, AddTo<Width>{out});
+  project<Simd, T, Packs, Hidden, Model>(gate, in, 1, StoreActivated<T.width(), F>{hidden});
+  project<Simd, T, Packs, Hidden, Model>(w1, in, 1, MultiplyInto<T.width()>{hidden});
+  project<Simd, T, Packs, Model, Hidden>(w2, hidden, 1, AddTo<T.width()>{out});
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

@@ -12,6 +12,7 @@
 
 #include <ladon/kernel/activation.hpp>
 #include <ladon/kernel/tile.hpp>
+#include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/matrix.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
@@ -30,16 +31,17 @@ LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, B
   return {};
 }
 
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t Width, std::size_t Rows, std::size_t Inner,
-          std::size_t RowStride, std::size_t InnerStride, Bias B, class Finish>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
+          std::size_t InnerStride, Bias B, class Finish>
 LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
                                     Finish finish) noexcept {
-  for_row_tiles<Rows, MaxRows>([&]<std::size_t R>(std::size_t first) {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  for_row_tiles<Rows, T.rows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
       const auto bias = bias_of(w, first);
       Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t) { return Pack::broadcast(bias[r]); });
-      tile.template accumulate<RowStride, InnerStride, Width>(Inner, w.weight + first * RowStride,
-                                                              in + p * Inner * Width);
+      tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, w.weight + first * RowStride,
+                                                                  in + p * Inner * T.width());
       tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
     }
   });

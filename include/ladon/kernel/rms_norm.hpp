@@ -5,16 +5,17 @@
 
 #include <cstddef>
 
-#include <ladon/simd/pack.hpp>
+#include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
-// in and out are [Features][Width] and may be one.
-template <class Pack, std::size_t Packs, std::size_t Width, std::size_t Features>
+// in and out are [Features][T.width()] and may be one.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 constexpr void normalize(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
   const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
-  const auto at = [](std::size_t i, std::size_t v) { return i * Width + v * Pack::lanes; };
+  const auto at = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack scale[Packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) scale[v] = Pack::broadcast(0.0f);

@@ -23,8 +23,8 @@ namespace ladon::inline LADON_ABI::kernel {
 template <Shape S, class Score>
 struct ScoreForm {
   static constexpr bool capped = Score::softcap != 0;
-  static constexpr float query_scale = capped ? Score::scale(S) / (capped ? Score::softcap : 1.0f)
-                                              : static_cast<float>(Score::scale(S) * score::log2_e);
+  static constexpr float query_scale =
+      capped ? Score::scale(S) / (capped ? Score::softcap : 1.0f) : static_cast<float>(Score::scale(S) * score::log2_e);
   template <class Pack>
   static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
     if constexpr (capped) {

@@ -8,13 +8,15 @@
 
 #include <ladon/kernel/feed_forward.hpp>
 #include <ladon/kernel/layer_norm.hpp>
+#include <ladon/kernel/mat_vec.hpp>
+#include <ladon/kernel/normalize_one.hpp>
 #include <ladon/kernel/rms_norm.hpp>
 #include <ladon/layer_form.hpp>
 #include <ladon/panels.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
-template <Shape S, LayerForm Form, class Pack, Tiling T>
+template <Shape S, LayerForm Form, class Simd, Tiling T>
 struct Sublayers {
   static constexpr std::size_t width = T.width();
   static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next
@@ -25,8 +27,8 @@ struct Sublayers {
   template <std::size_t Packs, class Output>
   static LADON_INLINE constexpr void add_attention(const Output& output, const float* heads, float* x,
                                                    const NormOf& norm, float* normed) noexcept {
-    project<Pack, T.rows, Packs, width, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
-    normalize<Pack, Packs, width, S.model>(x, norm, normed);
+    project<Simd, T, Packs, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
+    normalize<Simd, T, Packs, S.model>(x, norm, normed);
   }
 
   // x += W2 f(W1 normed), and post-LN normalises it.
@@ -34,19 +36,19 @@ struct Sublayers {
   static LADON_INLINE constexpr void add_feed_forward(const Layer& w, const float* normed, float* hidden, float* x,
                                                       const NormOf& norm) noexcept {
     if constexpr (Form.gated) {
-      gated_feed_forward<Pack, T.rows, Packs, width, S.model, Form.feed_forward, Form.activation>(
+      gated_feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
           w.gate.rows_from(0), w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
     } else {
-      feed_forward<Pack, T.rows, Packs, width, S.model, Form.feed_forward, Form.activation>(
+      feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
           w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
     }
-    if constexpr (Form.norm == NormOrder::post) normalize<Pack, Packs, width, S.model>(x, norm, x);
+    if constexpr (Form.norm == NormOrder::post) normalize<Simd, T, Packs, S.model>(x, norm, x);
   }
 
   // Of every panel, out = norm(in).
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out) noexcept {
     each_panel(active, [&]<std::size_t Packs>(std::size_t p) {
-      normalize<Pack, Packs, width, S.model>(in + p * stride, norm, out + p * stride);
+      normalize<Simd, T, Packs, S.model>(in + p * stride, norm, out + p * stride);
     });
   }
 

@@ -110,8 +110,7 @@ template <bool PerHead>
 struct Added {
   template <Shape S>
   struct Data {
-    std::conditional_t<PerHead, Tensor<const float, S.heads, S.queries, S.keys>,
-                       Matrix<const float, S.queries, S.keys>>
+    std::conditional_t<PerHead, Tensor<const float, S.heads, S.queries, S.keys>, Matrix<const float, S.queries, S.keys>>
         values;
     std::size_t keys = all;
   };
@@ -144,8 +143,8 @@ struct Alibi {
       return Pack::every_lane(true);
     }
     LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
-      const std::ptrdiff_t from_first = static_cast<std::ptrdiff_t>(key) - offset -
-                                        static_cast<std::ptrdiff_t>(first + v * Pack::lanes);
+      const std::ptrdiff_t from_first =
+          static_cast<std::ptrdiff_t>(key) - offset - static_cast<std::ptrdiff_t>(first + v * Pack::lanes);
       const Pack distance = Pack::broadcast(static_cast<float>(from_first)) - Pack::lane_index();
       return fma(Pack::broadcast(slope), distance, score);
     }

@@ -62,6 +62,11 @@ struct PairBound {
   template <class Pack, std::size_t Width, std::size_t N>
   LADON_INLINE constexpr LanesOfWords<Pack> lanes(const Slice& slice, KeyWords<N>& scratch) const noexcept {
     static_assert(N <= 32, "ladon: a mask of bits takes panels of at most 32 tokens");
+    if constexpr (Width == 1) {
+      const std::uint32_t row = rows.word(slice.head, slice.queries.begin, slice.keys.begin);
+      for (std::size_t key = 0; key < N; ++key) scratch.word[key] = row >> key & 1;
+      return {scratch.word, slice.keys.begin};
+    }
     LADON_UNROLL
     for (std::size_t q = 0; q < N; ++q) {
       const std::size_t query = slice.queries.begin + q;
@@ -150,8 +155,7 @@ struct Bytes {
   template <Shape S>
   static constexpr auto bind(const Placement& run, const Data<S>& data) noexcept {
     assert(data.keys == all || data.keys <= S.keys);
-    return PairBound<Rows>{
-        {data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, run.lengths.keys}};
+    return PairBound<Rows>{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, run.lengths.keys}};
   }
 };
 struct Boolean : Bytes<false> {};

@@ -100,8 +100,14 @@ struct None {
 };
 
 // A shape with room for any window.
-inline constexpr Shape roomy{.queries = 1, .keys = (1u << 24) - 1, .model = 1, .kv_heads = 1, .head_width = 1,
-                             .value_width = 1, .key_model = 1, .value_model = 1};
+inline constexpr Shape roomy{.queries = 1,
+                             .keys = (1u << 24) - 1,
+                             .model = 1,
+                             .kv_heads = 1,
+                             .head_width = 1,
+                             .value_width = 1,
+                             .key_model = 1,
+                             .value_model = 1};
 
 template <class T>
 concept Policy = requires(const Placement& run, const typename T::template Data<roomy>& data) {

@@ -78,10 +78,10 @@ struct Window {
   };
   template <Shape S>
   static constexpr auto bind(const Placement& run, const Data<S>& data) noexcept {
-    static_assert(Left == all || Left < S.keys,
-                  "ladon: this window is wider to the left than there are keys; say ladon::all, or narrow it");
-    static_assert(Right == all || Right < S.keys,
-                  "ladon: this window is wider to the right than there are keys; say ladon::all, or narrow it");
+    static_assert(Left == all || Left < S.keys + S.queries,
+                  "ladon: this window is wider to the left than keys and queries together; say ladon::all");
+    static_assert(Right == all || Right < S.keys + S.queries,
+                  "ladon: this window is wider to the right than keys and queries together; say ladon::all");
     return WindowBound<Left, Right>(offset_of(run, data.offset), run.lengths.keys);
   }
 };
@@ -101,5 +101,42 @@ struct WindowAt {
 struct Causal : Window<all, 0> {};
 template <std::ptrdiff_t Offset>
 struct CausalAt : WindowAt<all, 0, Offset> {};
+
+// A window into a cache that keeps only the latest tokens: token p lies in slot p % slots, and query i is token
+// past + i. Positions are counted from the first query, so that they may grow without end.
+template <std::size_t Left>
+struct RingBound : PositionBound<RingBound<Left>> {
+  static constexpr bool hides_keys = true;
+  std::size_t past, newest, slots;
+
+  constexpr RingBound(std::size_t before, std::size_t tokens, std::size_t capacity) noexcept
+      : past(before), newest(before + tokens - 1), slots(capacity) {}
+  constexpr VisibleKeys panel(Range queries) const noexcept {
+    if (newest < slots) {
+      return WindowBound<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).panel(queries);
+    }
+    const bool shows_all = queries.end - queries.begin == 1 && Left + 1 >= slots;
+    return {{0, slots}, {0, shows_all ? slots : 0}};
+  }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack& query, std::size_t slot) const noexcept {
+    const std::size_t wrap = newest % slots;
+    const std::ptrdiff_t behind = static_cast<std::ptrdiff_t>(slot <= wrap ? wrap - slot : wrap + slots - slot);
+    const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(newest - past) - behind;
+    if (position + static_cast<std::ptrdiff_t>(past) < 0) return Pack::every_lane(false);
+    return (Pack::broadcast(static_cast<float>(position)) <= query) &
+           (query <= Pack::broadcast(static_cast<float>(position + static_cast<std::ptrdiff_t>(Left))));
+  }
+};
+
+// Whether a mask can do with a ring of the latest keys, and how many before a query it sees.
+template <class Mask>
+inline constexpr bool fits_ring = false;
+template <std::size_t Left>
+inline constexpr bool fits_ring<Window<Left, 0>> = Left != all;
+template <class Mask>
+inline constexpr std::size_t reach = all;
+template <std::size_t Left>
+inline constexpr std::size_t reach<Window<Left, 0>> = Left;
 
 }  // namespace ladon::inline LADON_ABI::mask

@@ -33,6 +33,14 @@ struct Array {
 };
 
 #if LADON_HAS_XSIMD
+template <std::size_t N>
+struct VectorPack {
+  using Type = XsimdPack<N>;
+};
+template <>
+struct VectorPack<1> {
+  using Type = ArrayPack<1>;  // one float is no vector
+};
 struct Vector {
   static constexpr std::size_t lanes = xsimd::batch<float>::size;
 #if defined(__AVX512F__) || defined(__aarch64__)
@@ -44,7 +52,7 @@ struct Vector {
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
   template <std::size_t N>
-  using Pack = XsimdPack<N>;
+  using Pack = typename VectorPack<N>::Type;
 };
 using Default = Vector;
 #elif defined(LADON_ARRAY_LANES)
@@ -55,6 +63,7 @@ using Default = Array<1>;
 
 // The packs that constant evaluation computes with.
 struct ArrayPacks {
+  static constexpr std::size_t lanes = 1;  // no more than that is needed
   template <std::size_t N>
   using Pack = ArrayPack<N>;
 };

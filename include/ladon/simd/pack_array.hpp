@@ -191,6 +191,16 @@ struct ArrayPack {
     }
   }
 
+  // Lane r of the result is the sum of row r's lanes.
+  static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
+    return apply([&](std::size_t i) { return reduce_add(row[i]); });
+  }
+
+  friend constexpr float reduce_max(const ArrayPack& a) noexcept {
+    float largest = a.lane[0];
+    for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];
+    return largest;
+  }
   friend constexpr float reduce_add(const ArrayPack& a) noexcept {
     float sum = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) sum += a.lane[i];

@@ -58,8 +58,8 @@ struct XsimdPack {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
 #endif
-    alignas(64) static constexpr std::uint32_t own[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,
-                                                          1 << 6, 1 << 7, 1 << 8,  1 << 9,  1 << 10, 1 << 11,
+    alignas(64) static constexpr std::uint32_t own[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                                          1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
                                                           1 << 12, 1 << 13, 1 << 14, 1 << 15};
     alignas(64) float own_bits[N];
     std::memcpy(own_bits, own, sizeof(own_bits));
@@ -195,6 +195,15 @@ struct XsimdPack {
     }
   }
 
+  // Lane r of the result is the sum of row r's lanes: pairs of rows are added crosswise, then pairs of those.
+  static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
+    add_pairs<1>(row);
+    add_pairs<2>(row);
+    if constexpr (N > 4) add_pairs<4>(row);
+    if constexpr (N > 8) add_pairs<8>(row);
+    return row[0];
+  }
+
   // xsimd names the target type of this cast as an element since 9, as a batch before.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
@@ -205,6 +214,13 @@ struct XsimdPack {
 #endif
   }
 
+  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
+    XsimdPack largest = max(a, XsimdPack(moved_down<1>(a)));
+    largest = max(largest, XsimdPack(moved_down<2>(largest)));
+    if constexpr (N > 4) largest = max(largest, XsimdPack(moved_down<4>(largest)));
+    if constexpr (N > 8) largest = max(largest, XsimdPack(moved_down<8>(largest)));
+    return largest.batch.get(0);
+  }
   friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
     return xsimd::reduce_add(a.batch);
@@ -216,6 +232,22 @@ struct XsimdPack {
  private:
   using Lanes = std::make_index_sequence<N>;
 
+  // Of each pair of rows one row: in groups of 2 * Width lanes first sums of the former's, then of the latter's.
+  template <std::size_t Width>
+  static LADON_INLINE void add_pairs(XsimdPack (&row)[N]) noexcept {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < N / Width / 2; ++i) {
+      const XsimdPack a = row[2 * i], b = row[2 * i + 1];
+      row[i] = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return XsimdPack(reorder<(I % (2 * Width) < Width ? I : N + I - Width)...>(a, b)) +
+               XsimdPack(reorder<(I % (2 * Width) < Width ? I + Width : N + I)...>(a, b));
+      }(Lanes{});
+    }
+  }
+  template <std::size_t By>
+  static LADON_INLINE Batch moved_down(const XsimdPack& a) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return reorder<((I + By) % N)...>(a, a); }(Lanes{});
+  }
   // In every four lanes the same pick of a's four (0 .. 3) and b's four (4 .. 7).
   template <std::size_t... Pick>
   static LADON_INLINE Batch shuffle(const XsimdPack& a, const XsimdPack& b) noexcept {

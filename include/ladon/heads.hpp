@@ -1,0 +1,199 @@
+// The steps of multi-head attention on panels: project a head's keys and values, attend, go on to the next head; then
+// the output. Encoder and decoder layers are made of the same steps.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+
+#include <ladon/attend.hpp>
+#include <ladon/kernel/mat_vec.hpp>
+#include <ladon/kernel/project.hpp>
+#include <ladon/kernel/rotate.hpp>
+#include <ladon/key_value_cache.hpp>
+#include <ladon/weights.hpp>
+#include <ladon/workspace.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+// Simd has the target's packs, or plain arrays in constant evaluation.
+template <Shape S, class Weights, class Score, class Target, class Simd>
+struct Heads {
+  using L = PanelLayout<S, Target>;
+  using Rotary = typename Score::Rotary;
+  static constexpr Tiling q = L::queries, k = L::keys;
+  using QueryPack = typename Simd::template Pack<q.lanes>;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
+
+  static constexpr void queries_in(const float* rows, std::size_t active, float* panels) noexcept {
+    to_panels<QueryPack, q, S.model>(rows, active, panels);
+  }
+  template <std::size_t Features>
+  static constexpr void context_in(const float* rows, std::size_t active, float* panels) noexcept {
+    to_panels<KeyPack, k, Features>(rows, active, panels);
+  }
+  static constexpr void queries_out(const float* panels, std::size_t active, float* rows) noexcept {
+    from_panels<QueryPack, q, S.model>(panels, active, rows);
+  }
+
+  // Every head: x, and what keys and values are made from, in panels, to the concatenated heads in panels.
+  template <class Options, class CaptureOf>
+  static constexpr void attend_all(const float* x, const float* context, const Weights& w, Lengths lengths,
+                                   const Options& options, HeadScratch<S, Target>& scratch, float* heads,
+                                   CaptureOf capture_of) noexcept {
+    const auto mask = options.bind(lengths);
+    const std::ptrdiff_t offset = Options::usual_offset();
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
+      project_values(w.value(g), context, lengths.keys, scratch.values.data);
+      const bool finite =
+          !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
+      attend_group(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options, scratch,
+                   heads, capture_of);
+    }
+  }
+
+  // Of every head, K^T and V^T of a context into a cache, in the place of what it held.
+  template <class Data, class Cache>
+  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& rotary,
+                                  Cache& cache) noexcept {
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      project_keys(w.key(g), context, active, rotary, cache.keys[g].data);
+    }
+    cache.length = active;
+  }
+  template <class Cache>
+  static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
+    cache.values_finite = true;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      project_values(w.value(g), context, active, cache.values[g].data);
+      if (!all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active)) cache.values_finite = false;
+    }
+  }
+
+  // Of every head, K^T and V^T of the first `tokens` of x, behind those that the cache has.
+  template <class Data, class Cache>
+  static constexpr void append(const float* x, const Weights& w, std::size_t tokens, const Data& rotary, Cache& cache,
+                               CachedScratch<S, Target>& scratch) noexcept {
+    float* const projected = scratch.projected.data;
+    for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const std::size_t used = tokens - p * q.width() < q.width() ? tokens - p * q.width() : q.width();
+        const std::size_t at = cache.length + p * q.width();
+        const float* const in = x + p * S.model * q.width();
+        for (std::size_t g = 0; g < S.kv_heads; ++g) {
+          project<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, StoreScaled<q.width()>{projected, 0, 1.0f});
+          if constexpr (Rotary::turns) {
+            rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(*rotary.table, rotary.offset + at, used,
+                                                                      projected);
+          }
+          scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
+          project<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1,
+                                                          StoreScaled<q.width()>{projected, 0, 1.0f});
+          if (!all_finite<QueryPack, q.width(), S.value_width>(projected, used)) cache.values_finite = false;
+          scatter<k, S.keys, S.value_width, q.width()>(projected, used, at, cache.values[g].data);
+        }
+      }
+    });
+    cache.length += tokens;
+  }
+
+  // Every head: x in panels to the concatenated heads in panels, attending to a cache. Query i stands at offset + i.
+  template <class Bound, class Options, class Cache, class CaptureOf>
+  static constexpr void attend_cache(const float* x, const Cache& cache, const Weights& w, Lengths lengths,
+                                     const Bound& mask, std::ptrdiff_t offset, const Options& options,
+                                     CachedScratch<S, Target>& scratch, float* heads, CaptureOf capture_of) noexcept {
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      attend_group(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x, lengths, mask, offset,
+                   options, scratch, heads, capture_of);
+    }
+  }
+
+  // Of every head: x into the cache, then attention to all that is in it.
+  template <class Options, class Cache, class CaptureOf>
+  static constexpr void extend(const float* x, const Weights& w, std::size_t tokens, const Options& options,
+                               Cache& cache, CachedScratch<S, Target>& scratch, float* heads,
+                               CaptureOf capture_of) noexcept {
+    constexpr bool ring = Cache::keep == Keep::latest;
+    assert((ring || cache.length + tokens <= S.keys) && "ladon: the cache has no room for these tokens");
+    append(x, w, tokens, options.rotary, cache, scratch);
+    const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
+    attend_cache(x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),
+                 static_cast<std::ptrdiff_t>(cache.length - tokens), options, scratch, heads, capture_of);
+  }
+
+  // Y^T = Wo concat(heads)^T + bo, one panel after the other.
+  static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y) noexcept {
+    for_panels<q, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      project<Simd, q, Packs, S.model, S.concat_width()>(
+          w.output(), heads + first * S.concat_width() * q.width(), count,
+          StoreScaled<q.width()>{y + first * S.model * q.width(), S.model * q.width(), 1.0f});
+    });
+  }
+
+ private:
+  // K^T or V^T of one head for every active key: out [panels][Rows][width].
+  template <class W, class Data>
+  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& rotary,
+                                     float* out) noexcept {
+    constexpr std::size_t stride = S.head_width * k.width();
+    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      project<Simd, k, Packs, S.head_width, S.key_model>(w, context + first * S.key_model * k.width(), count,
+                                                         StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
+      if constexpr (Rotary::turns) {
+        for (std::size_t p = first; p < first + count; ++p) {
+          const Range keys = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
+          rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(*rotary.table, rotary.offset + keys.begin,
+                                                                  keys.end - keys.begin, out + p * stride);
+        }
+      }
+    });
+  }
+  template <class W>
+  static constexpr void project_values(const W& w, const float* context, std::size_t active, float* out) noexcept {
+    constexpr std::size_t stride = S.value_width * k.width();
+    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      project<Simd, k, Packs, S.value_width, S.value_model>(w, context + first * S.value_model * k.width(), count,
+                                                            StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
+    });
+  }
+
+  // The query heads that share one head of keys and values.
+  template <class Bound, class Options, class Scratch, class CaptureOf>
+  static constexpr void attend_group(std::size_t g, const float* keys, const float* values, bool values_finite,
+                                     const Weights& w, const float* x, Lengths lengths, const Bound& mask,
+                                     std::ptrdiff_t offset, const Options& options, Scratch& scratch, float* heads,
+                                     CaptureOf capture_of) noexcept {
+    for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
+      const Head head{keys, values, values_finite, h, sink_of<Score>(options.sinks, h)};
+      attend_head(head, w, x, lengths, mask, offset, options.rotary, scratch, heads, capture_of);
+    }
+  }
+
+  // One head, every active query: its part of the concatenated heads.
+  template <class Bound, class Data, class Scratch, class CaptureOf>
+  static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
+                                    const Bound& mask, std::ptrdiff_t offset, const Data& rotary, Scratch& scratch,
+                                    float* heads, CaptureOf capture_of) noexcept {
+    constexpr float scale = ScoreForm<S, Score>::query_scale;
+    const std::size_t h = head.index;
+    float* const query = scratch.query.data;
+    for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        project<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
+                                                       StoreScaled<q.width()>{query, 0, scale});
+        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
+        if constexpr (Rotary::turns) {
+          const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(rotary.offset + queries.begin) + offset;
+          assert(position >= 0 && "ladon: rotary embedding has no position before the first");
+          rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(*rotary.table, static_cast<std::size_t>(position),
+                                                                    queries.end - queries.begin, query);
+        }
+        attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, scratch.scores.data,
+                                              heads + (p * S.concat_width() + h * S.value_width) * q.width(),
+                                              capture_of(h, queries));
+      }
+    });
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::kernel

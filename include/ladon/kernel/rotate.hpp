@@ -1,0 +1,38 @@
+// Rotate: the pairs of one head's features, for the tokens of one panel (rotary.hpp).
+//
+//     panel  [head width][Width], in place; token t of it stands at position first + t
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/rotary.hpp>
+#include <ladon/simd/pack.hpp>
+
+namespace ladon::inline LADON_ABI::kernel {
+
+template <class Rotary, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
+constexpr void rotate(const typename Rotary::Table& table, std::size_t first, std::size_t tokens,
+                      float* panel) noexcept {
+  static_assert(Rotary::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  assert(first + tokens <= Rotary::positions && "ladon: the rotary table ends before these positions");
+  constexpr std::size_t half = Rotary::width / 2;
+  constexpr bool neighbours = Rotary::pairing == Pairing::neighbours;
+  for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
+    const std::size_t at = first + v * Pack::lanes;
+    // Lanes that hold no token turn by nothing, for the table may end there.
+    const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
+    const auto load = [&](const float* from) {
+      return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
+    };
+    for (std::size_t pair = 0; pair < half; ++pair) {
+      float* const a = panel + (neighbours ? 2 * pair : pair) * Width + v * Pack::lanes;
+      float* const b = a + (neighbours ? 1 : half) * Width;
+      const Pack cosine = load(table.cosine[pair]), sine = load(table.sine[pair]);
+      const Pack x = Pack::load(a), y = Pack::load(b);
+      (x * cosine - y * sine).store(a);
+      fma(x, sine, y * cosine).store(b);
+    }
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::kernel

@@ -1,0 +1,21 @@
+// One linear map of one token, y = W x + b: what stands before or after a layer, such as a classifier.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/mat_vec.hpp>
+#include <ladon/kernel/project.hpp>
+#include <ladon/weights.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// x [In], y [Out]; they may not overlap.
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = simd::Default>
+constexpr void linear(const Linear<Out, In, O, B>& w, Vector<const float, In> x, Vector<float, Out> y) noexcept {
+  constexpr kernel::Tiling one = kernel::tiling<Target>(1);
+  simd::with_packs<Target>([&]<class Simd>(Simd) {
+    kernel::project<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, kernel::StoreScaled<1>{y.data, 0, 1.0f});
+  });
+}
+
+}  // namespace ladon::inline LADON_ABI
