@@ -74,6 +74,8 @@ struct PackedInProj {
 
   template <Shape S>
   struct Weights {
+    static_assert(S.key_model == S.model && S.value_model == S.model,
+                  "ladon: one in_proj has one width; keys or values of another need layout::SeparateQKV");
     Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
     Linear<S.model, S.concat_width(), order, Output> out_proj;
 
@@ -100,8 +102,8 @@ struct PerProjection {
   template <Shape S>
   struct Weights {
     Linear<S.query_rows(), S.model, O, Projections> query_proj;
-    Linear<S.key_rows(), S.model, O, Projections> key_proj;
-    Linear<S.value_rows(), S.model, O, Projections> value_proj;
+    Linear<S.key_rows(), S.key_model, O, Projections> key_proj;
+    Linear<S.value_rows(), S.value_model, O, Projections> value_proj;
     Linear<S.model, S.concat_width(), O, Output> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj.rows_from(head * S.head_width); }
@@ -111,7 +113,8 @@ struct PerProjection {
   };
 };
 
-// q, k, v and output apart, each (out, in): Hugging Face's BERT.
+// q, k, v and output apart, each (out, in): Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim
+// (where the biases are still packed: parts of in_proj_bias).
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
 // q, k, v and output apart, each (in, out): Keras' kernels (model, heads, width) and (heads, width, model).
@@ -128,8 +131,8 @@ struct MatrixPerHead {
   template <Shape S>
   struct Weights {
     std::array<Linear<S.head_width, S.model, order, Projections>, S.heads> query_proj;
-    std::array<Linear<S.head_width, S.model, order, Projections>, S.kv_heads> key_proj;
-    std::array<Linear<S.value_width, S.model, order, Projections>, S.kv_heads> value_proj;
+    std::array<Linear<S.head_width, S.key_model, order, Projections>, S.kv_heads> key_proj;
+    std::array<Linear<S.value_width, S.value_model, order, Projections>, S.kv_heads> value_proj;
     Linear<S.model, S.concat_width(), order, Output> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj[head].rows_from(0); }
