@@ -170,6 +170,8 @@ struct DecoderLayer {
   static constexpr Shape shape = ShapeGiven.complete();
   static_assert(shape.queries == shape.keys,
                 "ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart");
+  static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
   static_assert(Form.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
   static constexpr Shape cross = memory_shape<shape, Memory>();

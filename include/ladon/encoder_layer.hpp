@@ -110,6 +110,8 @@ template <Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None, clas
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
+  static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
   static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
   using Weights = EncoderLayerWeights<shape, Form, Layout>;

@@ -113,7 +113,8 @@ struct PerProjection {
   };
 };
 
-// q, k, v and output apart, each (out, in): Hugging Face's BERT.
+// q, k, v and output apart, each (out, in): Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim
+// (where the biases are still packed: parts of in_proj_bias).
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
 // q, k, v and output apart, each (in, out): Keras' kernels (model, heads, width) and (heads, width, model).

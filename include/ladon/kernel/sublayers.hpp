@@ -25,16 +25,16 @@ struct Sublayers {
 
   // x += output(heads), then normed = norm(x): this sublayer's norm in post-LN, the next one's in pre-LN.
   template <std::size_t Packs, class Output>
-  static LADON_INLINE constexpr void add_attention(const Output& output, const float* heads, float* x,
-                                                   const NormOf& norm, float* normed) noexcept {
+  static constexpr void add_attention(const Output& output, const float* heads, float* x, const NormOf& norm,
+                                      float* normed) noexcept {
     project<Simd, T, Packs, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
     normalize<Simd, T, Packs, S.model>(x, norm, normed);
   }
 
   // x += W2 f(W1 normed), and post-LN normalises it.
   template <std::size_t Packs, class Layer>
-  static LADON_INLINE constexpr void add_feed_forward(const Layer& w, const float* normed, float* hidden, float* x,
-                                                      const NormOf& norm) noexcept {
+  static constexpr void add_feed_forward(const Layer& w, const float* normed, float* hidden, float* x,
+                                         const NormOf& norm) noexcept {
     if constexpr (Form.gated) {
       gated_feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
           w.gate.rows_from(0), w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
@@ -54,7 +54,7 @@ struct Sublayers {
 
   // Calls f.operator()<Packs>(panel) for every panel with one of the first `active` tokens.
   template <class F>
-  static constexpr void each_panel(std::size_t active, F f) noexcept {
+  static LADON_INLINE constexpr void each_panel(std::size_t active, F f) noexcept {
     for_panels<T, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) f.template operator()<Packs>(p);
     });

@@ -27,13 +27,11 @@ struct AddedLanes {
     return Pack::load(values + (key - first) * Width + v * Pack::lanes);
   }
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
-    return Pack::broadcast(std::numeric_limits<float>::lowest()) <= at(v, key);
+    return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));  // NaN hides nothing
   }
-  // -inf is put there by select: the score may be NaN. The sum of two finite numbers stays finite.
+  // The sum of two finite numbers stays finite.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
-    const Pack value = at(v, key), masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
-    const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + value);
-    return select(value == masked, masked, sum);
+    return max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
   }
 };
 

@@ -79,6 +79,9 @@ struct ArrayPack {
     friend LADON_INLINE constexpr Mask operator&(const Mask& a, const Mask& b) noexcept {
       return apply([&](std::size_t i) { return a.lane[i] && b.lane[i]; });
     }
+    friend LADON_INLINE constexpr Mask operator!(const Mask& a) noexcept {
+      return apply([&](std::size_t i) { return !a.lane[i]; });
+    }
     template <class F>
     static LADON_INLINE constexpr Mask apply(F f) noexcept {
       Mask result;

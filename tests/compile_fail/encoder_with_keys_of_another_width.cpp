@@ -1,0 +1,6 @@
+// message: ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model
+#include <ladon/ladon.hpp>
+
+using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2, .value_model = 7},
+                                  ladon::LayerForm{.feed_forward = 3}, ladon::mask::None, ladon::layout::SeparateQKV>;
+Layer::Options options;
