@@ -14,15 +14,6 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-// Keys and values of one head, in panels: what its queries attend to.
-struct Head {
-  const float* keys;
-  const float* values;
-  bool values_finite;
-  std::size_t index;  // of the query head
-  float sink;         // as an exponent of two; read only where the score has sinks
-};
-
 template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -61,17 +52,14 @@ constexpr void capture_scores(const Head& head, const float* query, Range querie
 
 // O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
 template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
-constexpr void attend_panel(const Head& head, const float* query, Range queries, std::size_t active_keys,
-                            const Bound& mask, float* scores, float* out, const Capture& capture) noexcept {
+constexpr void attend_panel(const Head& head, const float* query, Range queries, const Bound& mask, float* scores,
+                            float* out, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Form = ScoreForm<S, Score>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
   constexpr bool one_block = S.keys <= L::block;
   constexpr std::size_t rows = L::queries.rows;
 
-  if constexpr (Capture::scores) {
-    capture_scores<S, Score, Target, Pack, Packs>(head, query, queries, active_keys, mask, scores, capture);
-  }
   const VisibleKeys visible = mask.panel(queries);
   RunningSoftmax<Pack, Packs> softmax;
   if constexpr (Score::sinks) softmax = RunningSoftmax<Pack, Packs>(head.sink);
@@ -109,20 +97,25 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   if constexpr (Capture::weights) capture.template finish<width>(visible.seen, after);
 }
 
-// The same by the kernels of a single query where there is one; captures, and values that are hidden for they are not
-// finite, are left to the panels' (of width 1).
+// The same by the kernels of a single query where there is one.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class Bound, class Capture>
 constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys, const Bound& mask,
                       float* scores, float* out, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
-  if constexpr (one_token<Simd, L::queries> && L::keys.lanes > 1 && !Capture::weights && !Capture::scores) {
-    if (!Bound::hides_keys || head.values_finite) {
-      return attend_one<S, Score, typename Simd::template Pack<L::keys.lanes>, L::keys>(
-          head.keys, head.values, head.index, head.sink, query, mask, scores, out);
-    }
+  using Pack = typename Simd::template Pack<L::queries.lanes>;
+  if constexpr (Capture::scores) {
+    capture_scores<S, Score, Target, Pack, Packs>(head, query, queries, active_keys, mask, scores, capture);
   }
-  attend_panel<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>(
-      head, query, queries, active_keys, mask, scores, out, capture);
+  if constexpr (one_token<Simd, L::queries> && L::keys.lanes > 1) {
+    using KeyPack = typename Simd::template Pack<L::keys.lanes>;
+    if (!Bound::hides_keys || head.values_finite) {
+      attend_one<false, S, Score, KeyPack, L::keys>(head, query, mask, scores, out, capture);
+    } else {
+      attend_one<true, S, Score, KeyPack, L::keys>(head, query, mask, scores, out, capture);
+    }
+  } else {
+    attend_panel<S, Score, Target, Pack, Packs>(head, query, queries, mask, scores, out, capture);
+  }
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

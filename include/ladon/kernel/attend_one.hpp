@@ -12,6 +12,15 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
+// Keys and values of one head, in panels: what its queries attend to.
+struct Head {
+  const float* keys;
+  const float* values;
+  bool values_finite;
+  std::size_t index;  // of the query head
+  float sink;         // as an exponent of two; read only where the score has sinks
+};
+
 // q . k of one pack of keys. Four sums, to hide the latency of an fma.
 template <class Pack, std::size_t KeyWidth, std::size_t HeadWidth>
 LADON_INLINE constexpr Pack score_keys(const float* keys, const float* query) noexcept {
@@ -43,8 +52,8 @@ constexpr void mask_keys(const Bound& mask, const Slice& slice, float* scores) n
 }
 
 // out[row] = factor * sum over keys of value[row][key] * p[key]. Lanes outside `seen` hold no key: whatever lies there
-// in V must not count.
-template <class Pack, Tiling K, std::size_t ValueWidth>
+// in V must not count. Nor must, with Selected, keys whose p is negative.
+template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected>
 LADON_KERNEL constexpr void weigh_one(const float* values, const float* p, Range seen, float factor,
                                       float* out) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
@@ -56,13 +65,14 @@ LADON_KERNEL constexpr void weigh_one(const float* values, const float* p, Range
     for (std::size_t base = start; base < seen.end; base += lanes) {
       const Pack weight = Pack::load(p + base - start);
       const float* const panel = values + base / width * width * ValueWidth + row * width + base % width;
-      if (seen.contains({base, base + lanes})) {
+      if (!Selected && seen.contains({base, base + lanes})) {
         LADON_UNROLL
         for (std::size_t r = 0; r < R; ++r) sum[r] = fma(Pack::load(panel + r * width), weight, sum[r]);
       } else {
         const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
         const auto counts = (key < Pack::broadcast(static_cast<float>(seen.end))) &
-                            (Pack::broadcast(static_cast<float>(seen.begin)) <= key);
+                            (Pack::broadcast(static_cast<float>(seen.begin)) <= key) &
+                            (Pack::broadcast(0.0f) <= weight);
         LADON_UNROLL
         for (std::size_t r = 0; r < R; ++r) {
           sum[r] = select(counts, fma(Pack::load(panel + r * width), weight, sum[r]), sum[r]);
@@ -78,42 +88,79 @@ LADON_KERNEL constexpr void weigh_one(const float* values, const float* p, Range
   });
 }
 
-// Precondition: values that the mask hides are finite (attend.hpp has the other case).
-template <Shape S, class Score, class Pack, Tiling K, class Bound>
-constexpr void attend_one(const float* keys, const float* values, std::size_t head, float sink, const float* query,
-                          const Bound& mask, float* scores, float* out) noexcept {
-  using Form = ScoreForm<S, Score>;
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  const float masked = -std::numeric_limits<float>::infinity();
-  const VisibleKeys visible = mask.panel({0, 1});
-  const Range seen = visible.seen;
-  const std::size_t start = seen.begin / width * width;
-  Pack largest = Pack::broadcast(Score::sinks ? sink : masked);
-  for (std::size_t base = start; base < seen.end; base += width) {
+// Scores of the keys that the query sees, from a whole panel on, -inf where the mask says no; their maximum.
+template <class Form, class Pack, Tiling K, std::size_t HeadWidth, class Bound>
+LADON_KERNEL constexpr Pack score_one(const float* keys, std::size_t head, const float* query,
+                                      const VisibleKeys& visible, const Bound& mask, float* scores,
+                                      Pack largest) noexcept {
+  constexpr std::size_t width = K.width();
+  const std::size_t start = visible.seen.begin / width * width;
+  for (std::size_t base = start; base < visible.seen.end; base += width) {
     float* const row = scores + base - start;
     LADON_UNROLL
     for (std::size_t v = 0; v < K.packs; ++v) {
-      Form::exponent(score_keys<Pack, width, S.head_width>(keys + base * S.head_width + v * lanes, query))
-          .store(row + v * lanes);
+      Form::exponent(score_keys<Pack, width, HeadWidth>(keys + base * HeadWidth + v * Pack::lanes, query))
+          .store(row + v * Pack::lanes);
     }
-    const Range range = Range{base, base + width} & Range{0, seen.end};
+    const Range range = Range{base, base + width} & Range{0, visible.seen.end};
     if (Bound::adds || !visible.clear.contains(range)) mask_keys<width>(mask, {head, {0, 1}, range}, row);
-    for (std::size_t key = range.end; key < base + width; ++key) row[key - base] = masked;
+    for (std::size_t key = range.end; key < base + width; ++key) {
+      row[key - base] = -std::numeric_limits<float>::infinity();
+    }
     LADON_UNROLL
-    for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(row + v * lanes));
+    for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(row + v * Pack::lanes));
   }
-  const float maximum = reduce_max(largest);
-  const Pack shift = Pack::broadcast(maximum == masked ? 0.0f : maximum);
-  Pack total = Pack::broadcast(0.0f);
-  for (std::size_t i = 0; start + i < seen.end; i += lanes) {
-    const Pack p = exp2_of_nonpositive(Pack::load(scores + i) - shift);
-    total = total + p;
-    p.store(scores + i);
+  return largest;
+}
+
+template <class Score, class Pack>
+struct SoftmaxOfOne {
+  float shift;
+  Pack total;
+
+  constexpr explicit SoftmaxOfOne(const Pack& largest) noexcept : total(Pack::broadcast(0.0f)) {
+    const float maximum = reduce_max(largest);
+    shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  float sum = reduce_add(total);
-  if constexpr (Score::sinks)
-    sum += exp2_of_nonpositive(simd::ArrayPack<1>{sink - (maximum == masked ? 0.0f : maximum)}).lane[0];
-  weigh_one<Pack, K, S.value_width>(values, scores, seen, 1.0f / (sum == 0 ? 1.0f : sum), out);
+  // Scores become 2^(s - maximum), and with Mark those that are hidden -1.
+  template <bool Mark>
+  constexpr void exponentials(float* scores, std::size_t count) noexcept {
+    const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < count; i += Pack::lanes) {
+      const Pack s = Pack::load(scores + i);
+      const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
+      total = total + p;
+      if constexpr (Mark) {
+        select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
+      } else {
+        p.store(scores + i);
+      }
+    }
+  }
+  constexpr float reciprocal_sum(float sink) const noexcept {
+    float sum = reduce_add(total);
+    if constexpr (Score::sinks) sum += exp2_of_nonpositive(simd::ArrayPack<1>{sink - shift}).lane[0];
+    return 1.0f / (sum == 0 ? 1.0f : sum);
+  }
+};
+
+template <bool Selected, Shape S, class Score, class Pack, Tiling K, class Bound, class Capture>
+constexpr void attend_one(const Head& head, const float* query, const Bound& mask, float* scores, float* out,
+                          const Capture& capture) noexcept {
+  const VisibleKeys visible = mask.panel({0, 1});
+  const std::size_t start = visible.seen.begin / K.width() * K.width();
+  const Pack smallest = Pack::broadcast(Score::sinks ? head.sink : -std::numeric_limits<float>::infinity());
+  SoftmaxOfOne<Score, Pack> softmax(score_one<ScoreForm<S, Score>, Pack, K, S.head_width>(
+      head.keys, head.index, query, visible, mask, scores, smallest));
+  if (visible.seen.end > start) softmax.template exponentials<Selected>(scores, visible.seen.end - start);
+  const float factor = softmax.reciprocal_sum(head.sink);
+  weigh_one<Pack, K, S.value_width, Selected>(head.values, scores, visible.seen, factor, out);
+  if constexpr (Capture::weights) {
+    for (std::size_t key = 0; key < S.keys; ++key) {
+      const bool counts = visible.seen.contains({key, key + 1}) && !(scores[key - start] < 0);
+      capture.rows[key] = counts ? scores[key - start] * factor : 0.0f;
+    }
+  }
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel
