@@ -84,8 +84,7 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  const std::vector<Case> cases = ladon_bench::register_attention();
-  Table table(cases);
+  Table table(ladon_bench::cases());
   benchmark::RunSpecifiedBenchmarks(&table);
   if (!path.empty()) {
     const nlohmann::ordered_json figures{

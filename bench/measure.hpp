@@ -1,7 +1,10 @@
 // Whole multi-head attention and the encoder layer, as a share of the FMA peak of the same run.
+#pragma once
+
 #include <cmath>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,13 +13,11 @@
 #include "cases.hpp"
 #include "rounds.hpp"
 
-namespace {
+namespace ladon_bench {
 
 using namespace ladon;
 
-constexpr int rounds = 31;
-
-std::vector<float> random_numbers(std::size_t count, float deviation) {
+inline std::vector<float> random_numbers(std::size_t count, float deviation) {
   static std::mt19937 generator(20260101);
   std::normal_distribution<float> normal(0, deviation);
   std::vector<float> numbers(count);
@@ -33,7 +34,7 @@ struct Parameters {
 
 // Flops that the result needs: 2 a multiply-add, projections of four matrices, scores and weighted sums; causal, half
 // of the latter two.
-double attention_flops(const Shape& s, bool causal) {
+inline double attention_flops(const Shape& s, bool causal) {
   const double tokens = static_cast<double>(s.queries), model = static_cast<double>(s.model);
   return 8 * tokens * model * model + (causal ? 2 : 4) * tokens * tokens * model;
 }
@@ -101,53 +102,34 @@ struct Capped : score::Scaled {
   static constexpr float softcap = 50;
 };
 
-class Register {
- public:
-  std::vector<ladon_bench::Case> cases;
-
-  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
-  void attention() {
-    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-    add({"attention", Tokens, Model, Heads, "full"}, measure_attention<shape, mask::None, score::Scaled>);
-    add({"attention", Tokens, Model, Heads, "causal"}, measure_attention<shape, mask::Causal, score::Scaled>);
-  }
-  // What each mask and score costs beside "full": the flops counted are the same.
-  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
-  void options() {
-    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-    add({"attention", Tokens, Model, Heads, "bits"}, measure_attention<shape, mask::Bits, score::Scaled>);
-    add({"attention", Tokens, Model, Heads, "boolean"}, measure_attention<shape, mask::Boolean, score::Scaled>);
-    add({"attention", Tokens, Model, Heads, "additive"}, measure_attention<shape, mask::Additive, score::Scaled>);
-    add({"attention", Tokens, Model, Heads, "alibi"}, measure_attention<shape, mask::Alibi, score::Scaled>);
-    add({"attention", Tokens, Model, Heads, "softcap"}, measure_attention<shape, mask::None, Capped>);
-  }
-  template <std::size_t Tokens, std::size_t Model, std::size_t Heads>
-  void encoder_layer() {
-    constexpr Shape shape{.queries = Tokens, .model = Model, .heads = Heads};
-    add({"encoder_layer", Tokens, Model, Heads, "full"}, measure_encoder_layer<shape>);
-  }
-
- private:
-  void add(ladon_bench::Case one, void (*run)(benchmark::State&)) {
-    benchmark::RegisterBenchmark(one.name().c_str(), run)->UseManualTime()->Iterations(rounds);
-    cases.push_back(std::move(one));
-  }
-};
-
-}  // namespace
-
-std::vector<ladon_bench::Case> ladon_bench::register_attention() {
-  Register all;
-  all.attention<16, 32, 4>();
-  all.attention<32, 64, 4>();
-  all.attention<64, 128, 4>();
-  all.attention<128, 384, 12>();
-  all.options<128, 384, 12>();
-  all.attention<128, 768, 12>();
-  all.attention<512, 256, 8>();
-  all.attention<1024, 512, 8>();
-  all.encoder_layer<64, 128, 4>();
-  all.encoder_layer<128, 384, 12>();
-  all.encoder_layer<128, 768, 12>();
-  return all.cases;
+inline bool add(Case one, void (*run)(benchmark::State&)) {
+  constexpr int rounds = 31;
+  benchmark::RegisterBenchmark(one.name().c_str(), run)->UseManualTime()->Iterations(rounds);
+  cases().push_back(std::move(one));
+  return true;
 }
+
+template <Shape S>
+bool add_attention() {
+  const auto named = [](const char* mask) { return Case{"attention", S.queries, S.model, S.heads, mask}; };
+  return add(named("full"), measure_attention<S, mask::None, score::Scaled>) &&
+         add(named("causal"), measure_attention<S, mask::Causal, score::Scaled>);
+}
+
+// What each mask and score costs beside "full": the flops counted are the same.
+template <Shape S>
+bool add_options() {
+  const auto named = [](const char* mask) { return Case{"attention", S.queries, S.model, S.heads, mask}; };
+  return add(named("bits"), measure_attention<S, mask::Bits, score::Scaled>) &&
+         add(named("boolean"), measure_attention<S, mask::Boolean, score::Scaled>) &&
+         add(named("additive"), measure_attention<S, mask::Additive, score::Scaled>) &&
+         add(named("alibi"), measure_attention<S, mask::Alibi, score::Scaled>) &&
+         add(named("softcap"), measure_attention<S, mask::None, Capped>);
+}
+
+template <Shape S>
+bool add_encoder_layer() {
+  return add({"encoder_layer", S.queries, S.model, S.heads, "full"}, measure_encoder_layer<S>);
+}
+
+}  // namespace ladon_bench
