@@ -33,7 +33,9 @@ void Sampler::keep_likeliest() {
   // Rarer ones cannot be among them, however many there are: it saves sorting them.
   const float rare = (1 - top_p_) / static_cast<float>(candidates_.size() - 1);
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });
-  std::ranges::stable_sort(candidates_, std::ranges::greater{}, &Candidate::probability);
+  std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
+    return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;
+  });
   float sum = 0;
   const auto last =
       std::ranges::find_if(candidates_, [&](const Candidate& one) { return (sum += one.probability) > top_p_; });
