@@ -46,7 +46,7 @@ class Safetensors {
   [[noreturn]] void fail(std::string_view tensor, const std::string& what) const;
 
   std::string name_;  // the file's, for messages
-  MappedFile file_;
+  examples::MappedFile file_;
   std::size_t data_begin_ = 0;  // bytes, from the beginning of the file
   std::map<std::string, Entry, std::less<>> entries_;
 };

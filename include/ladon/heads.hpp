@@ -113,7 +113,7 @@ struct Heads {
   static constexpr void extend(const float* x, const Weights& w, std::size_t tokens, const Options& options,
                                Cache& cache, CachedScratch<S, Target>& scratch, float* heads,
                                CaptureOf capture_of) noexcept {
-    constexpr bool ring = Cache::keep == Keep::latest;
+    [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
     assert((ring || cache.length + tokens <= S.keys) && "ladon: the cache has no room for these tokens");
     append(x, w, tokens, options.rotary, cache, scratch);
     const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};

@@ -57,13 +57,15 @@ LADON_INLINE constexpr void add_columns(const float* w, const float* in, Take ta
   for (std::size_t p = 0; p < Packs; ++p) take(p * Pack::lanes, sum[p]);
 }
 
-// As many rows from `row` on as fit into whole steps of Packs packs of N lanes; then narrower steps take over.
-template <class Simd, std::size_t N, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
-          std::size_t InnerStride, Bias B, class Finish>
+// As many rows from First on as fit into whole steps of Packs packs of N lanes; then narrower steps take over. First is
+// a template argument so that no step is compiled that no row needs.
+template <class Simd, std::size_t N, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
+          std::size_t RowStride, std::size_t InnerStride, Bias B, class Finish>
 LADON_INLINE constexpr void mat_vec_rows(const WeightRows<RowStride, InnerStride, B>& w, const float* in,
-                                         std::size_t row, Finish finish) noexcept {
+                                         Finish finish) noexcept {
   using Pack = typename Simd::template Pack<N>;
-  for (; row + N * Packs <= Rows; row += N * Packs) {
+  constexpr std::size_t end = First + (Rows - First) / (N * Packs) * (N * Packs);
+  for (std::size_t row = First; row < end; row += N * Packs) {
     const auto take = [&](std::size_t r, const Pack& sum) {
       if constexpr (B == Bias::with) {
         finish(0, row + r, 0, sum + Pack::load(w.bias + row + r));
@@ -88,11 +90,11 @@ LADON_INLINE constexpr void mat_vec_rows(const WeightRows<RowStride, InnerStride
       add_columns<Pack, Packs, Inner, InnerStride>(w.weight + row, in, take);
     }
   }
-  if constexpr (Packs > 1) {
-    mat_vec_rows<Simd, N, Packs / 2, Rows, Inner>(w, in, row, finish);
-  } else if constexpr (N > 1) {
+  if constexpr (end < Rows && Packs > 1) {
+    mat_vec_rows<Simd, N, Packs / 2, Rows, Inner, end>(w, in, finish);
+  } else if constexpr (end < Rows) {
     constexpr std::size_t narrower = N > 4 ? N / 2 : 1;
-    mat_vec_rows<Simd, narrower, 1, Rows, Inner>(w, in, row, finish);
+    mat_vec_rows<Simd, narrower, 1, Rows, Inner, end>(w, in, finish);
   }
 }
 
@@ -104,7 +106,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
 LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t,
                                     Finish finish) noexcept {
   constexpr std::size_t packs = InnerStride == 1 ? (Simd::lanes < 8 ? 2 : 1) : 8;
-  mat_vec_rows<Simd, Simd::lanes, packs, Rows, Inner>(w, in, 0, finish);
+  mat_vec_rows<Simd, Simd::lanes, packs, Rows, Inner, 0>(w, in, finish);
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model_error.hpp"
+#include "error.hpp"
 
 #ifdef _WIN32
 #ifndef NOMINMAX  // some compilers set it themselves
@@ -21,11 +21,11 @@
 #include <cerrno>
 #endif
 
-namespace minilm {
+namespace examples {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
-  throw ModelError(file.string() + ": " + what);
+  throw Error(file.string() + ": " + what);
 }
 
 // How a system says what went wrong last.
@@ -125,4 +125,4 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-}  // namespace minilm
+}  // namespace examples

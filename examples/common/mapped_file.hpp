@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <span>
 
-namespace minilm {
+namespace examples {
 
 // A file mapped into memory, read-only, for as long as the object lives.
 // The mapping starts at the beginning of a page, so a file offset's alignment is its address'.
 class MappedFile {
  public:
-  // Throws ModelError when the file is missing, not a regular file, or cannot be mapped.
+  // Throws Error when the file is missing, not a regular file, or cannot be mapped.
   explicit MappedFile(const std::filesystem::path& file);
   ~MappedFile();
 
@@ -26,4 +26,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace minilm
+}  // namespace examples

@@ -1,0 +1,53 @@
+// What stories260K is, and where its weights lie.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace stories {
+
+using TokenId = std::uint32_t;
+
+// karpathy/tinyllamas, folder stories260K: the header of its model file.
+inline constexpr std::size_t model_width = 64;
+inline constexpr std::size_t feed_forward_width = 172;
+inline constexpr std::size_t layer_count = 5;
+inline constexpr std::size_t head_count = 8;
+inline constexpr std::size_t kv_head_count = 4;
+inline constexpr std::size_t vocabulary_size = 512;
+inline constexpr std::size_t max_positions = 512;
+
+inline constexpr std::size_t head_width = model_width / head_count;
+inline constexpr std::size_t kv_width = kv_head_count * head_width;
+
+// What the file does not say and llama2.c fixes.
+inline constexpr float norm_epsilon = 1e-5f;
+inline constexpr float rotary_base = 10000;
+
+// All row-major, (out, in): y = W x. There are no biases.
+struct LayerTensors {
+  const float* attention_norm;     // (model_width): RMSNorm before the attention
+  const float* query;              // (model_width, model_width)
+  const float* key;                // (kv_width, model_width)
+  const float* value;              // (kv_width, model_width)
+  const float* output;             // (model_width, model_width)
+  const float* feed_forward_norm;  // (model_width): RMSNorm before the feed-forward
+  const float* gate;               // (feed_forward_width, model_width), w1: silu of it is the gate
+  const float* up;                 // (feed_forward_width, model_width), w3: what the gate lets through
+  const float* down;               // (model_width, feed_forward_width), w2
+};
+
+struct Checkpoint {
+  const float* embedding;  // (vocabulary_size, model_width): of a token, and the classifier's weight
+  std::array<LayerTensors, layer_count> layers;
+  const float* final_norm;  // (model_width)
+};
+
+// Finds all of it in a file of llama2.c's "version 0" format; throws Error, which names `file`, where the header or the
+// size is not this model's. What it gives points into `bytes`, which begin at a multiple of 4: no weight is copied.
+Checkpoint find_tensors(std::span<const std::byte> bytes, const std::filesystem::path& file);
+
+}  // namespace stories

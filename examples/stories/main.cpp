@@ -1,0 +1,118 @@
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "error.hpp"
+#include "generate.hpp"
+#include "model_files.hpp"
+
+namespace {
+
+constexpr int failure = 1, wrong_usage = 2;
+
+struct Options {
+  std::filesystem::path model;      // empty: the default
+  std::filesystem::path tokenizer;  // empty: beside the model
+  std::string prompt;
+  std::size_t steps = 256;
+  float temperature = 1;
+  float top_p = 0.9f;
+  std::optional<std::uint64_t> seed;
+};
+
+// CLI11 takes "-1" for the largest number there is.
+std::string whole_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return "expected a whole number, found " + text;
+}
+
+void check(const Options& options) {
+  if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
+    throw CLI::ValidationError("--temperature", "expected a number from 0 on");
+  if (!(options.top_p >= 0 && options.top_p <= 1))
+    throw CLI::ValidationError("--top-p", "expected a number from 0 to 1");
+}
+
+void describe(CLI::App& app, Options& options) {
+  const std::string folder = stories::default_folder().string() + "/";
+  const std::string longest = std::to_string(stories::max_positions);
+  app.add_option("--model", options.model, "the model's file [" + folder + stories::model_file_name + "]")
+      ->type_name("FILE");
+  app.add_option("--tokenizer", options.tokenizer,
+                 std::string("its vocabulary [") + stories::tokenizer_file_name + ", beside the model]")
+      ->type_name("FILE");
+  app.add_option("--prompt", options.prompt, "how the story begins")->type_name("TEXT");
+  app.add_option("--steps", options.steps,
+                 "tokens in all, the prompt's included; 0 and what is over " + longest + " mean " + longest)
+      ->type_name("N")
+      ->check(whole_number)
+      ->capture_default_str();
+  app.add_option("--temperature", options.temperature, "0: always the likeliest token; 1: as likely as the model says")
+      ->type_name("T")
+      ->capture_default_str();
+  app.add_option("--top-p", options.top_p,
+                 "choose among the likeliest tokens that together have this probability; 0 and 1: among all")
+      ->type_name("P")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "the same number tells the same story [any]")
+      ->type_name("S")
+      ->check(whole_number);
+  app.callback([&options] { check(options); });
+  app.footer("The text goes to standard output, tokens a second to standard error.");
+}
+
+std::uint64_t some_seed() {
+  std::random_device random;
+  return random();
+}
+
+void answer(const Options& options) {
+  const auto model_file =
+      stories::existing(options.model.empty() ? stories::default_folder() / stories::model_file_name : options.model);
+  const auto tokenizer_file = stories::existing(
+      options.tokenizer.empty() ? model_file.parent_path() / stories::tokenizer_file_name : options.tokenizer);
+  stories::Model model(model_file);
+  const stories::Tokenizer tokenizer(tokenizer_file);
+  const std::uint64_t seed = options.seed ? *options.seed : some_seed();
+  stories::Sampler sampler(options.temperature, options.top_p, seed);
+  const std::size_t steps = options.steps == 0 ? stories::max_positions : options.steps;
+
+  const auto timing = stories::generate(model, tokenizer, sampler, tokenizer.encode(options.prompt), steps, std::cout);
+  if (!std::cout) throw examples::Error("the text could not be written");
+  if (timing.positions > 1)
+    std::cerr << "stories: " << std::fixed << std::setprecision(1) << timing.tokens_per_second()
+              << " tokens a second\n";
+  if (!options.seed && options.temperature > 0) std::cerr << "stories: --seed " << seed << " tells it again\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"stories: a small story, by stories260K (a Llama of 260 thousand weights), computed by Ladon",
+               "stories"};
+  try {
+    Options options;
+    describe(app, options);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : wrong_usage;
+    }
+    std::ios::sync_with_stdio(false);
+    answer(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "stories: " << error.what() << '\n';
+    return failure;
+  }
+}

@@ -1,0 +1,44 @@
+// stories260K by Ladon: tokens in, logits of the next token out.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "checkpoint.hpp"
+#include "mapped_file.hpp"
+
+namespace stories {
+
+using Logits = std::span<const float, vocabulary_size>;
+
+class Model {
+ public:
+  // Maps the file and finds every tensor in it; throws Error.
+  explicit Model(const std::filesystem::path& file);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // Begins a new text.
+  void clear() noexcept;
+
+  // Tokens of the text so far.
+  [[nodiscard]] std::size_t length() const noexcept;
+
+  // Appends tokens to the text and tells what may follow the last of them; what it gives stays until the next call.
+  // Throws Error where there is no token, one that is not below vocabulary_size, or more than max_positions in all; and
+  // where the result is not finite (a damaged file).
+  [[nodiscard]] Logits extend(std::span<const TokenId> tokens);
+
+  [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }
+
+ private:
+  class Network;  // what of it is Ladon's
+
+  examples::MappedFile file_;
+  Checkpoint checkpoint_;
+  std::unique_ptr<Network> network_;
+};
+
+}  // namespace stories

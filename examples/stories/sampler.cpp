@@ -1,0 +1,69 @@
+#include "sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stories {
+
+Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
+    : temperature_(temperature),
+      top_p_(top_p),
+      state_(seed != 0 ? seed : 0x9E3779B97F4A7C15u) {}  // 0 would stay 0 for ever: 2^64 / golden ratio instead
+
+TokenId Sampler::choose(std::span<const float> logits) {
+  if (temperature_ == 0) return static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
+  soften(logits);
+  if (top_p_ > 0 && top_p_ < 1) keep_likeliest();
+  return draw();
+}
+
+// candidates_ = softmax(logits / temperature).
+void Sampler::soften(std::span<const float> logits) {
+  candidates_.clear();
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    candidates_.push_back({logits[i] / temperature_, static_cast<TokenId>(i)});
+  const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
+  float sum = 0;
+  for (auto& [value, token] : candidates_) sum += value = std::exp(value - largest);
+  for (auto& [value, token] : candidates_) value /= sum;
+}
+
+// The likeliest first, up to the one with which their sum exceeds top_p.
+void Sampler::keep_likeliest() {
+  // Rarer ones cannot be among them, however many there are: it saves sorting them.
+  const float rare = (1 - top_p_) / static_cast<float>(candidates_.size() - 1);
+  std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });
+  std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
+    return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;
+  });
+  float sum = 0;
+  const auto last =
+      std::ranges::find_if(candidates_, [&](const Candidate& one) { return (sum += one.probability) > top_p_; });
+  if (last != candidates_.end()) candidates_.erase(last + 1, candidates_.end());
+}
+
+TokenId Sampler::draw() {
+  float total = 1;
+  if (top_p_ > 0 && top_p_ < 1) {
+    total = 0;
+    for (const Candidate& one : candidates_) total += one.probability;
+  }
+  const float chosen = random() * total;
+  float sum = 0;
+  for (const Candidate& one : candidates_) {
+    sum += one.probability;
+    if (chosen < sum) return one.token;
+  }
+  return candidates_.back().token;  // rounding left the sum below
+}
+
+// xorshift64* (Vigna, arXiv 1402.6246), of which the upper 24 bits of the upper half make a number in [0, 1).
+float Sampler::random() noexcept {
+  state_ ^= state_ >> 12;
+  state_ ^= state_ << 25;
+  state_ ^= state_ >> 27;
+  constexpr float two_to_minus_24 = 1.0f / 16777216.0f;
+  return static_cast<float>((state_ * 0x2545F4914F6CDD1Du) >> 40) * two_to_minus_24;
+}
+
+}  // namespace stories

@@ -1,0 +1,144 @@
+// The program as a user calls it.
+#include <doctest/doctest.h>
+
+#ifndef _WIN32  // the shell's quoting is POSIX'
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "fixtures.hpp"
+
+namespace stories {
+namespace {
+
+struct Answer {
+  std::string out;
+  std::string err;
+  int status;
+};
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+Answer run(const std::string& arguments, const std::string& environment = "") {
+  const TemporaryFolder folder;
+  const std::string command = environment + " '" STORIES_PROGRAM "' " + arguments;
+  const auto out = folder.path() / "out", err = folder.path() / "err";
+  const int status = std::system(("{ " + command + "; } >'" + out.string() + "' 2>'" + err.string() + "'").c_str());
+  return {content_of(out), content_of(err), WEXITSTATUS(status)};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void check_refused(const Answer& answer, int status, const std::string& words) {
+  CAPTURE(answer.err);
+  CHECK(answer.status == status);
+  CHECK(answer.out.empty());
+  CHECK(has(answer.err, words));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("program");
+
+TEST_CASE("wrong usage ends with 2") {
+  for (const std::string arguments : {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan",
+                                      "--temperature inf", "--top-p 1.5", "--top-p -1", "--top-p nan", "--seed -1",
+                                      "--seed 99999999999999999999", "--seed x", "--prompt", "--colour", "text"}) {
+    CAPTURE(arguments);
+    const Answer answer = run(arguments);
+    CHECK(answer.status == 2);
+    CHECK(answer.out.empty());
+    CHECK_FALSE(answer.err.empty());
+  }
+  const Answer help = run("--help");
+  CHECK(help.status == 0);
+  for (const char* option : {"--model", "--tokenizer", "--prompt", "--steps", "--temperature", "--top-p", "--seed"})
+    CHECK(has(help.out, option));
+}
+
+TEST_CASE("a model that is absent, or no model, ends with 1 and says what is wrong") {
+  const TemporaryFolder folder;
+  const std::string absent = (folder.path() / model_file_name).string(),
+                    environment = "LADON_STORIES_DIR='" + folder.path().string() + "'";
+  check_refused(run("", environment), 1, "there is no " + absent);
+  check_refused(run("", environment), 1, "karpathy/tinyllamas, folder stories260K");
+  check_refused(run("--model '" + absent + "'"), 1, "there is no " + absent);
+  static_cast<void>(folder.file(model_file_name, ""));
+  check_refused(run("", environment), 1, "there is no " + (folder.path() / tokenizer_file_name).string());
+  static_cast<void>(folder.file(tokenizer_file_name, ""));
+  check_refused(run("", environment), 1, "expected a header of 28 bytes, found 0 bytes");
+  check_refused(run("--model '" + folder.path().string() + "' --tokenizer '" + folder.path().string() + "'"), 1,
+                "is not a regular file");
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("program_with_model");
+
+TEST_CASE("text goes to standard output, speed to standard error") {
+  STORIES_SKIP_WITHOUT(model_file());
+  const Answer answer = run("--prompt 'The little dog' --temperature 0 --steps 13");
+  CHECK(answer.status == 0);
+  CHECK(answer.out == "The little dog was a little girl named Lily.\n");
+  CHECK(has(answer.err, " tokens a second\n"));
+  CHECK_FALSE(has(answer.err, "--seed"));
+  const Answer same = run("--prompt 'The little dog' --temperature 0 --steps 13 --model '" + model_file().string() +
+                          "' --tokenizer '" + tokenizer_file().string() + "'");
+  CHECK(same.out == answer.out);
+  CHECK(run("--temperature 0 --steps 0").out == run("--temperature 0 --steps 512").out);
+  CHECK(run("--temperature 0 --steps 600").out == run("--temperature 0 --steps 512").out);
+}
+
+TEST_CASE("a prompt is any text") {
+  STORIES_SKIP_WITHOUT(model_file());
+  for (const std::string prompt : {"", " ", "-x", "--", "[a, b]", "{}", "\"a\"", "a\nb", "%%", "# a", "a=b"}) {
+    CAPTURE(prompt);
+    const Answer answer = run("--temperature 0 --steps 20 --prompt '" + prompt + "'");
+    CHECK(answer.status == 0);
+    CHECK(answer.out.starts_with(prompt == " " ? "" : prompt));
+  }
+  // Bytes that no token of the vocabulary has are read, but not written.
+  CHECK(run("--temperature 0 --steps 5 --prompt '\u6771\xff'").out == "\n");
+  check_refused(run("--prompt '" + std::string(600, 'Q') + "'"), 1,
+                "the prompt is too long: expected at most 512 tokens");
+}
+
+TEST_CASE("a seed tells its story again") {
+  STORIES_SKIP_WITHOUT(model_file());
+  const std::string arguments = "--prompt 'Tom was' --temperature 0.8";
+  const std::string one = run(arguments + " --seed 1").out;
+  CHECK(run(arguments + " --seed 1").out == one);
+  CHECK(run(arguments + " --seed 2").out != one);
+  const Answer any = run(arguments);
+  const auto said = any.err.find("--seed ");
+  REQUIRE(said != std::string::npos);
+  CHECK(run(arguments + ' ' + any.err.substr(said, any.err.find(" tells", said) - said)).out == any.out);
+}
+
+TEST_CASE("a vocabulary that is none is refused") {
+  STORIES_SKIP_WITHOUT(model_file());
+  const TemporaryFolder folder;
+  check_refused(run("--tokenizer '" + folder.file("empty", "").string() + "'"), 1, "the length of the longest token");
+  check_refused(run("--tokenizer '" + model_file().string() + "'"), 1, "expected");
+}
+
+TEST_CASE("output that cannot be written") {
+  STORIES_SKIP_WITHOUT(model_file());
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Answer answer = run("--temperature 0 >/dev/full");
+  CHECK(answer.status == 1);
+  CHECK(has(answer.err, "could not be written"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace stories
+
+#endif
