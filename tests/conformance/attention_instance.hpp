@@ -120,10 +120,14 @@ constexpr auto both(A a, B b) {
   }
 }
 
-// A causal mask bounds the window's right side too: query i stands at i + offset in both.
+// A causal mask bounds the window's right side too: query i stands at i + offset in both. Offsets are no larger than
+// the keys, so a side as wide as all tokens has no end.
 template <Form F>
 constexpr auto positional() {
-  constexpr auto side = [](std::ptrdiff_t keys) { return keys < 0 ? ladon::all : static_cast<std::size_t>(keys); };
+  constexpr auto side = [](std::ptrdiff_t width) {
+    const bool endless = width < 0 || width >= static_cast<std::ptrdiff_t>(F.keys + F.queries);
+    return endless ? ladon::all : static_cast<std::size_t>(width);
+  };
   if constexpr (F.causal && F.left < 0) {
     return mask::Causal{};
   } else if constexpr (F.causal) {

@@ -42,10 +42,13 @@ struct LayerInstances {
 };
 
 template <LayerSizes L>
+inline constexpr ladon::Shape shape_of{.queries = L.length, .model = L.model, .heads = L.heads};
+template <LayerSizes L>
+inline constexpr ladon::LayerForm form_of{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
+
+template <LayerSizes L>
 void run_encoder(const Sentence& sentence) {
-  constexpr ladon::Shape shape{.queries = L.length, .model = L.model, .heads = L.heads};
-  constexpr ladon::LayerForm form{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
-  using Layer = ladon::EncoderLayer<shape, form, ladon::mask::Padding>;
+  using Layer = ladon::EncoderLayer<shape_of<L>, form_of<L>, ladon::mask::Padding>;
   const float* const p = sentence.parameters;
   const float epsilon = sentence.epsilon;
   const typename Layer::Weights weights{.attention = {.in_proj = {p, p}, .out_proj = {p, p}},
@@ -58,8 +61,30 @@ void run_encoder(const Sentence& sentence) {
 }
 
 template <LayerSizes L>
+void run_decoder(const Sentence& sentence) {
+  using Layer = ladon::DecoderLayer<shape_of<L>, L.memory, form_of<L>, ladon::mask::Padding, ladon::mask::Padding>;
+  const float* const p = sentence.parameters;
+  const float epsilon = sentence.epsilon;
+  const typename Layer::Weights weights{.self_attention = {.in_proj = {p, p}, .out_proj = {p, p}},
+                                        .cross_attention = {.in_proj = {p, p}, .out_proj = {p, p}},
+                                        .linear1 = {p, p},
+                                        .linear2 = {p, p},
+                                        .norm1 = {p, p, epsilon},
+                                        .norm2 = {p, p, epsilon},
+                                        .norm3 = {p, p, epsilon}};
+  const auto workspace = std::make_unique<typename Layer::Workspace>();
+  Layer::run(
+      sentence.input, sentence.memory, weights, sentence.out, *workspace,
+      {.self = {.mask = {.may_see = sentence.may_see}}, .memory = {.mask = {.may_see = sentence.memory_may_see}}});
+}
+
+template <LayerSizes L>
 constexpr LayerInstance instance() {
-  return {L, run_encoder<L>};
+  if constexpr (L.decoder) {
+    return {L, run_decoder<L>};
+  } else {
+    return {L, run_encoder<L>};
+  }
 }
 
 }  // namespace conformance

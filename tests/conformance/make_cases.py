@@ -307,6 +307,9 @@ def cases():
     yield case("window_causal_valid_keys_mask", (4, 5, 3), (2, 8, 3),
                {"is_causal": 1, "left_window_size": 0, "right_window_size": 3}, opset=25, batch=2, valid=[6, 2],
                mask=bools(4, 5, 8, shown=0.8))
+    yield case("window_wider_than_the_keys", (2, 3, 3), (2, 5, 3),
+               {"is_causal": 1, "left_window_size": 4096, "right_window_size": 8}, opset=25, past=2)
+    yield case("window_wide_queries_beyond_the_keys", (1, 12, 3), (1, 4, 3), {"left_window_size": 5}, opset=25)
     yield case("window_unbounded", (2, 3, 4), (2, 5, 4), {"left_window_size": -1, "right_window_size": -1}, opset=25)
 
     # Precision
