@@ -46,7 +46,9 @@ class Tensor:
                 return "nan"
             if math.isinf(value):
                 return "inf" if value > 0 else "-inf"
-            short = float("%.8g" % rounded(value, self.dtype))
+            exact = rounded(value, self.dtype)
+            short = next(number for digits in range(1, 18) if rounded(number := float(f"{exact:.{digits}g}"), self.dtype)
+                         == exact)
             return int(short) if short == int(short) and abs(short) < 1e6 else short
 
         return {"dims": self.dims, "dtype": self.dtype, "data": [written(value) for value in self.data]}
@@ -244,6 +246,7 @@ def cases():
 
     # Scale and softcap
     yield case("scale_zero", (2, 3, 4), (2, 5, 4), {"scale": 0.0}, outputs=SCORES)
+    yield case("scale_negative", (2, 3, 4), (2, 5, 4), {"scale": -0.5, "qk_matmul_output_mode": 3}, outputs=SCORES)
     yield case("scale_whole_number", (2, 3, 4), (2, 5, 4), {"scale": 2}, outputs=SCORES)
     yield case("scale_tiny_softcap_tiny", (2, 3, 4), (2, 5, 4),
                {"scale": 1e-05, "softcap": 1e-05, "qk_matmul_output_mode": 1}, outputs=SCORES)
