@@ -56,7 +56,12 @@ class Tensor:
 
 def rounded(value, dtype):
     code = {"float32": "f", "float16": "e"}.get(dtype)
-    return struct.unpack(code, struct.pack(code, value))[0] if code and math.isfinite(value) else value
+    if code is None or not math.isfinite(value):
+        return value
+    try:
+        return struct.unpack(code, struct.pack(code, value))[0]
+    except OverflowError:
+        return math.copysign(INF, value)
 
 
 # The operator
