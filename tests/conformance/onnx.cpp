@@ -178,10 +178,11 @@ Outcome run_onnx(const json& document) {
   if (inputs.three_dimensions) computed.y = transposed(computed.y, q[0], q[1], q[2], inputs.v.dims[3]);
 
   Outcome outcome;
-  for (const auto& [name, stored] : document.at("outputs").items()) {
-    if (stored.is_null()) continue;
-    const Tensor expected = tensor(stored);
-    const auto expect = [&, name = name](const std::vector<std::size_t>& dims, const std::vector<float>& got) {
+  for (const auto& output : document.at("outputs").items()) {
+    if (output.value().is_null()) continue;
+    const std::string& name = output.key();
+    const Tensor expected = tensor(output.value());
+    const auto expect = [&](const std::vector<std::size_t>& dims, const std::vector<float>& got) {
       if (dims != expected.dims) throw Failure(name + " has other dims than computed");
       compare(name, got, expected.data, tolerance, outcome);
     };
