@@ -1,0 +1,90 @@
+// What is instantiated for PyTorch's layers: one sentence through a layer of one size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+
+#include <ladon/ladon.hpp>
+
+namespace conformance {
+
+struct LayerSizes {
+  bool decoder;
+  std::size_t model, heads, feed_forward;
+  std::size_t length, memory;  // tokens of the input, and of what a decoder's cross-attention reads
+  ladon::Activation activation;
+  ladon::NormOrder norm;
+
+  friend bool operator==(const LayerSizes&, const LayerSizes&) = default;
+};
+
+// One sentence. Every parameter tensor of the layer holds the same numbers, each as many as it needs.
+struct Sentence {
+  const float* input;   // [length][model]
+  const float* memory;  // [memory][model]
+  float* out;           // [length][model]
+  const std::uint8_t* may_see;
+  const std::uint8_t* memory_may_see;  // null: every token may be seen
+  const float* parameters;
+  float epsilon;
+};
+
+struct LayerInstance {
+  LayerSizes sizes;
+  void (*run)(const Sentence&);
+};
+
+// Instances announce themselves before main().
+struct LayerInstances {
+  LayerInstances(std::initializer_list<LayerInstance> instances);
+};
+
+template <LayerSizes L>
+inline constexpr ladon::Shape shape_of{.queries = L.length, .model = L.model, .heads = L.heads};
+template <LayerSizes L>
+inline constexpr ladon::LayerForm form_of{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
+
+template <LayerSizes L>
+void run_encoder(const Sentence& sentence) {
+  using Layer = ladon::EncoderLayer<shape_of<L>, form_of<L>, ladon::mask::Padding>;
+  const float* const p = sentence.parameters;
+  const float epsilon = sentence.epsilon;
+  const typename Layer::Weights weights{.attention = {.in_proj = {p, p}, .out_proj = {p, p}},
+                                        .linear1 = {p, p},
+                                        .linear2 = {p, p},
+                                        .norm1 = {p, p, epsilon},
+                                        .norm2 = {p, p, epsilon}};
+  const auto workspace = std::make_unique<typename Layer::Workspace>();
+  Layer::run(sentence.input, weights, sentence.out, *workspace, {.mask = {.may_see = sentence.may_see}});
+}
+
+template <LayerSizes L>
+void run_decoder(const Sentence& sentence) {
+  using Layer = ladon::DecoderLayer<shape_of<L>, L.memory, form_of<L>, ladon::mask::Padding, ladon::mask::Padding>;
+  const float* const p = sentence.parameters;
+  const float epsilon = sentence.epsilon;
+  const typename Layer::Weights weights{.self_attention = {.in_proj = {p, p}, .out_proj = {p, p}},
+                                        .cross_attention = {.in_proj = {p, p}, .out_proj = {p, p}},
+                                        .linear1 = {p, p},
+                                        .linear2 = {p, p},
+                                        .norm1 = {p, p, epsilon},
+                                        .norm2 = {p, p, epsilon},
+                                        .norm3 = {p, p, epsilon}};
+  const auto workspace = std::make_unique<typename Layer::Workspace>();
+  Layer::run(
+      sentence.input, sentence.memory, weights, sentence.out, *workspace,
+      {.self = {.mask = {.may_see = sentence.may_see}}, .memory = {.mask = {.may_see = sentence.memory_may_see}}});
+}
+
+template <LayerSizes L>
+constexpr LayerInstance instance() {
+  if constexpr (L.decoder) {
+    return {L, run_decoder<L>};
+  } else {
+    return {L, run_encoder<L>};
+  }
+}
+
+}  // namespace conformance

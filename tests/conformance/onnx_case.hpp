@@ -1,0 +1,48 @@
+// A case of ONNX's operator Attention as the file has it, its optional parts given their defaults, and past keys and
+// values put before the new ones.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "attention_instance.hpp"
+#include "tensor.hpp"
+
+namespace conformance {
+
+struct Attributes {
+  int opset = 23;
+  bool causal = false;
+  int heads = 0, kv_heads = 0;  // of inputs with three dimensions
+  int left = -1, right = -1;
+  int mode = 0;
+  int precision = 1;
+  std::optional<float> scale;
+  float softcap = 0;
+};
+
+struct Inputs {
+  Tensor q, k, v;  // [batch][heads][tokens][width], past keys and values included
+  std::optional<Tensor> mask;
+  std::optional<Tensor> valid_keys;
+  std::size_t past = 0;
+  bool three_dimensions = false;
+};
+
+struct OnnxCase {
+  Attributes attributes;
+  Inputs inputs;
+  bool captures;  // qk_matmul_output
+  Form form;      // what it needs instantiated
+};
+
+OnnxCase onnx_case(const nlohmann::json& document);
+
+// [batch][outer][inner][width] -> [batch][inner][outer][width]
+std::vector<float> transposed(const std::vector<float>& in, std::size_t batch, std::size_t outer, std::size_t inner,
+                              std::size_t width);
+
+}  // namespace conformance
