@@ -23,10 +23,10 @@ namespace {
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, AttentionProblem& problem) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);
-  const oracle::MaySee may_see = mask_of(subject, variation);
+  const Seen seen = seen_of(subject, variation);
   const bool cross = !problem.context.empty();
   for (std::size_t k = 0; k < shape.keys; ++k) {
-    if (seen_by_any(may_see, queries, k)) continue;
+    if (seen_by_any(seen, shape, queries, k)) continue;
     if (cross) {
       spoil_row(problem.context, k, shape.model);
     } else if (k >= queries) {
@@ -48,20 +48,14 @@ void check_aliased(const Subject& subject, Task task, const Outcome& apart) {
   CHECK_MESSAGE(same_bits(y.subspan(task.y_used), std::span(task.x).subspan(task.y_used)), "y is written beyond");
 }
 
-void check_variation(const Subject& subject, const Variation& variation, bool cross, std::uint64_t seed) {
+void check_variation(const Subject& subject, Variation variation, bool cross, std::uint64_t seed) {
   AttentionProblem problem = random_problem(subject.shape, cross, seed);
+  spoil_hidden_values(subject, variation);
   spoil_what_is_hidden(subject, variation, problem);
   const std::string description = to_string(subject, variation) + (cross ? " cross" : " self");
   INFO(description);
   const Task task = task_of(subject, problem, variation);
-  const Outcome outcome = run_guarded(subject, task);
-  const auto expected = expected_attention(subject, problem, variation, heads_of(subject.shape));
-  CHECK(worst_distance(outcome.y, expected.y) <= 1);
-  CHECK(worst_distance(outcome.maps[0], expected.map) <= 1);
-  const bool finite = std::ranges::none_of(outcome.y, [](float y) { return std::isnan(y) && !is_poison(y); });
-  if (finite) {
-    check_row_sums(outcome.maps[0], subject.shape, variation.queries(subject.shape), mask_of(subject, variation));
-  }
+  const Outcome outcome = check_run(subject, task, variation, expected_attention(subject, problem, variation));
   check_aliased(subject, task, outcome);
 }
 
@@ -74,14 +68,48 @@ Task task_of(const Subject& subject, const AttentionProblem& problem, const Vari
   task.x = problem.x;
   task.context = problem.context;
   append_tensors(task.weights, subject.layout, shape, problem.weights);
-  task.may_see = variation.may_see;
-  task.lengths = variation.given;
+  append_variation(task, subject, variation);
   task.x_used = (problem.context.empty() ? std::max(queries, keys) : queries) * shape.model;
   task.context_used = keys * shape.model;
-  task.may_see_used = keys;
   task.y_size = shape.queries * shape.model;
   task.y_used = queries * shape.model;
   return task;
+}
+
+void append_variation(Task& task, const Subject& subject, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  task.may_see = variation.may_see;
+  task.may_see_used = variation.keys(shape);
+  if (subject.mask.bits) {
+    task.bits = to_bits(shape, variation.pairs);
+  } else {
+    task.pairs = variation.pairs;
+  }
+  task.values = variation.values;
+  task.slopes = variation.slopes;
+  task.sinks = variation.sinks;
+  task.lengths = variation.given;
+}
+
+Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
+                  const ExpectedAttention& expected) {
+  const Outcome outcome = run_guarded(subject, task);
+  CHECK(worst_distance(outcome.y, expected.y) <= 1);
+  CHECK(worst_distance(outcome.maps[0], expected.map) <= 1);
+  const bool finite = std::ranges::none_of(outcome.y, [](float y) { return std::isnan(y) && !is_poison(y); });
+  if (finite && !subject.score.sinks) check_row_sums(outcome.maps[0], subject, variation);
+  if (!subject.captures) return outcome;
+  const auto stage = [&](ladon::Stage which) { return run_capturing(subject, task, which, outcome.y); };
+  CHECK(worst_distance(stage(ladon::Stage::scaled), expected.scaled) <= 1);
+  CHECK(worst_distance(stage(ladon::Stage::capped), expected.capped) <= 1);
+  CHECK(worst_distance(stage(ladon::Stage::masked), expected.masked) <= 1);
+  CHECK(same_bits(stage(ladon::Stage::weights), outcome.maps[0]));
+  return outcome;
+}
+
+ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
+                                     const Variation& variation) {
+  return expected_attention(subject, problem, variation, heads_of(subject, variation));
 }
 
 ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
@@ -93,6 +121,11 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
   const auto attended = oracle::multi_head_attention(x, context, problem.weights, heads, mask_of(subject, variation));
   ExpectedAttention expected{Expected(attended.out.data.begin(), attended.out.data.end()),
                              expected_map(shape, attended.weights)};
+  if (subject.captures) {
+    expected.scaled = expected_scores(shape, attended.scaled, 0);
+    expected.capped = expected_scores(shape, attended.capped, 0);
+    expected.masked = expected_scores(shape, attended.masked, -std::numeric_limits<double>::infinity());
+  }
   expected.y.resize(shape.queries * shape.model);
   return expected;
 }
@@ -114,14 +147,31 @@ Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matri
   return map;
 }
 
-void check_row_sums(const Floats& map, const ladon::Shape& shape, std::size_t queries, const oracle::MaySee& may_see) {
+Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond) {
+  Expected all(shape.heads * shape.queries * shape.keys);
+  for (std::size_t h = 0; h < shape.heads; ++h) {
+    for (std::size_t q = 0; q < scores[h].rows; ++q) {
+      for (std::size_t k = 0; k < shape.keys; ++k) {
+        Real score = k < scores[h].columns ? scores[h](q, k) : beyond;
+        // divided by log2(e) again, which is a constant and a product
+        if (score.deviation != 0) score = rounded(score.value, score.deviation, 0, 2);
+        all[(h * shape.queries + q) * shape.keys + k] = score;
+      }
+    }
+  }
+  return all;
+}
+
+void check_row_sums(const Floats& map, const Subject& subject, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  const Seen may_see = seen_of(subject, variation);
   double worst = 0;
   for (std::size_t h = 0; h < shape.heads; ++h) {
-    for (std::size_t q = 0; q < queries; ++q) {
+    for (std::size_t q = 0; q < variation.queries(shape); ++q) {
       double sum = 0, seen = 0;
       for (std::size_t k = 0; k < shape.keys; ++k) {
         sum += static_cast<double>(map[(h * shape.queries + q) * shape.keys + k]);
-        if (may_see(q, k)) seen = 1;
+        if (may_see(h, q, k)) seen = 1;
       }
       worst = std::max(worst, std::abs(sum - seen));
     }

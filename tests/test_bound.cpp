@@ -96,7 +96,7 @@ TEST_CASE("a scale that is off by 1e-4 breaks the bound") {
   for (const Ran& ran : runs()) {
     for (const double off : {1e-4, -1e-4}) {
       oracle::Heads wrong = heads_of(ran.subject.shape);
-      wrong.scale *= 1 + off;
+      wrong.score.scale *= 1 + off;
       CHECK(ran.distance_of_y(ran.problem, ran.variation, wrong) > 1);
       CHECK(ran.distance_of_map(ran.problem, ran.variation, wrong) > 1);
     }
