@@ -22,8 +22,8 @@
 //
 // For the softmax: a shift of all scores cancels, so the row's maximum is taken as exact. It is computed with powers of
 // two, so log2(e) is multiplied in somewhere: into the scale, or, where a cap, a bias or a sink comes between, into
-// those by themselves: 2 u more of each, for the constant and for its product. Sines and cosines of the rotary embedding
-// come from a table: within u of the truth, which is half a unit in the last place of 1.
+// those by themselves: 2 u more of each, for the constant and for its product. Sines and cosines of the rotary
+// embedding come from a table: within u of the truth, which is half a unit in the last place of 1.
 //
 // A result agrees when it is within 8 deviations. For up to 64 roundings of one size that is the worst case as well;
 // beyond, the worst case grows with n where this grows with sqrt(n), and no such luck occurs: of all that the tests

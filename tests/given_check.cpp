@@ -8,18 +8,24 @@
 // Attention of given q [heads][queries][head_width], k [kv_heads][keys][head_width], v [kv_heads][keys][value_width].
 namespace ladon_test {
 
-namespace {
-
-struct Given {
-  Floats q, k, v;
-};
-
 Given random_given(const ladon::Shape& shape, std::uint64_t seed) {
   Random random(seed + shape.queries * 31 + shape.keys);
   return {random.normals(shape.heads * shape.queries * shape.head_width, 1.3),
           random.normals(shape.kv_heads * shape.keys * shape.head_width, 1.3),
           random.normals(shape.kv_heads * shape.keys * shape.value_width)};
 }
+
+Task task_of(const Subject& subject, const Given& given, const Variation& variation) {
+  const ladon::Shape& shape = subject.shape;
+  Task task{.x = given.q, .context = given.k, .weights = {given.v}};
+  append_variation(task, subject, variation);
+  task.x_used = given.q.size();
+  task.context_used = given.k.size();
+  task.y_size = task.y_used = shape.heads * shape.queries * shape.value_width;
+  return task;
+}
+
+namespace {
 
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, Given& given) {
   const ladon::Shape& shape = subject.shape;
@@ -67,12 +73,7 @@ void check_variation(const Subject& subject, Variation variation, std::uint64_t 
   spoil_what_is_hidden(subject, variation, given);
   const std::string description = to_string(subject, variation);
   INFO(description);
-  Task task{.x = given.q, .context = given.k, .weights = {given.v}};
-  append_variation(task, subject, variation);
-  task.x_used = given.q.size();
-  task.context_used = given.k.size();
-  task.y_size = task.y_used = shape.heads * shape.queries * shape.value_width;
-  check_run(subject, task, variation, expected_given(subject, given, variation));
+  check_run(subject, task_of(subject, given, variation), variation, expected_given(subject, given, variation));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask.hpp and score.hpp
-// in words that know no lanes and no ranges. A mask of several parts has each kind of part once.
+// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask.hpp and
+// score.hpp in words that know no lanes and no ranges. A mask of several parts has each kind of part once.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_
 struct MaskForm {
   bool causal = false;
   bool window = false;
-  std::size_t left = 0, right = 0;      // of the window; ladon::all: no end on that side
-  bool fixed_offset = false;            // CausalAt, WindowAt
-  std::ptrdiff_t offset = 0;            // theirs
-  bool padding = false;                 // a byte a key
-  bool bits = false, boolean = false;   // a bit or a byte a pair
+  std::size_t left = 0, right = 0;     // of the window; ladon::all: no end on that side
+  bool fixed_offset = false;           // CausalAt, WindowAt
+  std::ptrdiff_t offset = 0;           // theirs
+  bool padding = false;                // a byte a key
+  bool bits = false, boolean = false;  // a bit or a byte a pair
   bool boolean_per_head = false;
   bool additive = false;
   bool additive_per_head = false;

@@ -75,8 +75,9 @@ struct DecoderLayerWeights {
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
-// What a layer gives, and what it looked at: a matrix [queries][keys] for each head, of the softmax's weights and of the
-// scores on their way there: scaled products, the same capped, and with what is added, where -inf (exact) hides a key.
+// What a layer gives, and what it looked at: a matrix [queries][keys] for each head, of the softmax's weights and of
+// the scores on their way there: scaled products, the same capped, and with what is added, where -inf (exact) hides a
+// key.
 struct Attended {
   Matrix out{};
   std::vector<Matrix> weights{};

@@ -1,5 +1,5 @@
-// What makes a score, beside the product of a query and a key: the scale, the turns of the rotary embedding, the softcap,
-// what is added, and the sinks. One form serves every head of an attention.
+// What makes a score, beside the product of a query and a key: the scale, the turns of the rotary embedding, the
+// softcap, what is added, and the sinks. One form serves every head of an attention.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace ladon_test::oracle {
 
-// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2): of the first `width` numbers of a query or a key
-// at position t, pair i is turned by the angle t / scaling * base^(-2 i / width).
+// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2): of the first `width` numbers of a query or a
+// key at position t, pair i is turned by the angle t / scaling * base^(-2 i / width).
 struct Rotary {
   std::size_t width = 0;  // 0: no turns
   bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX and Llama; otherwise (2 i, 2 i + 1)

@@ -217,10 +217,14 @@ void run_capturing(const Call& call, Run run) {
   if (!call.capture) return run(typename Attention::Map(call.maps[0]));
   if constexpr (C == Captures::every_stage) {
     switch (call.stage) {
-      case Stage::scaled: return run(ladon::Capture<Stage::scaled>{call.maps[0]});
-      case Stage::capped: return run(ladon::Capture<Stage::capped>{call.maps[0]});
-      case Stage::masked: return run(ladon::Capture<Stage::masked>{call.maps[0]});
-      case Stage::weights: return run(ladon::Capture<Stage::weights>{call.maps[0]});
+      case Stage::scaled:
+        return run(ladon::Capture<Stage::scaled>{call.maps[0]});
+      case Stage::capped:
+        return run(ladon::Capture<Stage::capped>{call.maps[0]});
+      case Stage::masked:
+        return run(ladon::Capture<Stage::masked>{call.maps[0]});
+      case Stage::weights:
+        return run(ladon::Capture<Stage::weights>{call.maps[0]});
     }
   }
 }
@@ -302,7 +306,8 @@ Subject layer_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
-  return {Layer::shape, kind_of<Layout>, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes, run, MaskOf<Mask>::form};
+  return {Layer::shape, kind_of<Layout>,   MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes,
+          run,          MaskOf<Mask>::form};
 }
 
 template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
@@ -330,7 +335,9 @@ Subject encoder_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Encoder::Workspace);
-  return {Encoder::shape, LayoutKind::in_proj, MaskOf<Mask>::causal, MaskOf<Mask>::padding, Layers, bytes, bytes, run, MaskOf<Mask>::form};
+  return {
+      Encoder::shape,    LayoutKind::in_proj, MaskOf<Mask>::causal, MaskOf<Mask>::padding, Layers, bytes, bytes, run,
+      MaskOf<Mask>::form};
 }
 
 }  // namespace ladon_test

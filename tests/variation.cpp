@@ -69,17 +69,26 @@ std::vector<std::vector<std::uint8_t>> paddings_to_try(std::size_t keys) {
 
 // Which pairs a mask of pairs shows.
 constexpr std::size_t pair_patterns = 8;
-bool shown(std::size_t pattern, const ladon::Shape& shape, std::size_t h, std::size_t q, std::size_t k, Random& random) {
+bool shown(std::size_t pattern, const ladon::Shape& shape, std::size_t h, std::size_t q, std::size_t k,
+           Random& random) {
   const std::size_t middle = q * shape.keys / shape.queries;
   switch (pattern % pair_patterns) {
-    case 0: return random.uniform() < 0.6;
-    case 1: return true;
-    case 2: return k <= middle + 3 && middle <= k + 3;
-    case 3: return q % 2 == 1;
-    case 4: return k == (q * 7 + h) % shape.keys;
-    case 5: return k + 2 >= shape.keys;
-    case 6: return (k / 5 + q + h) % 2 == 0;
-    default: return false;
+    case 0:
+      return random.uniform() < 0.6;
+    case 1:
+      return true;
+    case 2:
+      return k <= middle + 3 && middle <= k + 3;
+    case 3:
+      return q % 2 == 1;
+    case 4:
+      return k == (q * 7 + h) % shape.keys;
+    case 5:
+      return k + 2 >= shape.keys;
+    case 6:
+      return (k / 5 + q + h) % 2 == 0;
+    default:
+      return false;
   }
 }
 
@@ -103,7 +112,8 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
   };
   if (mask.per_pair()) {
     each_pair(mask.boolean_per_head, [&](std::size_t h, std::size_t q, std::size_t k) {
-      variation.pairs.push_back(shown(i, shape, h, q, k, random) ? static_cast<std::uint8_t>(1 + random.next() % 255) : 0);
+      variation.pairs.push_back(shown(i, shape, h, q, k, random) ? static_cast<std::uint8_t>(1 + random.next() % 255)
+                                                                 : 0);
     });
   }
   if (mask.adds()) {
@@ -287,18 +297,13 @@ std::string to_string(const Subject& subject, const Variation& variation) {
                      " heads " + number(s.heads) + "/" + number(s.kv_heads) + " widths " + number(s.head_width) + "/" +
                      number(s.value_width) + "; active queries " + number(variation.queries(s)) + " keys " +
                      number(variation.keys(s));
-  const std::pair<bool, const char*> parts[] = {{mask.causal, " causal"},
-                                                {mask.window, " window"},
-                                                {mask.padding, " padding"},
-                                                {mask.bits, " bits"},
-                                                {mask.boolean, " boolean"},
-                                                {mask.boolean_per_head, " boolean per head"},
-                                                {mask.additive, " additive"},
-                                                {mask.additive_per_head, " additive per head"},
-                                                {mask.alibi, " alibi"},
-                                                {subject.score.softcap != 0, " softcap"},
-                                                {subject.score.sinks, " sinks"},
-                                                {subject.score.rotary.width != 0, " rotary"}};
+  const std::pair<bool, const char*> parts[] = {
+      {mask.causal, " causal"},        {mask.window, " window"},
+      {mask.padding, " padding"},      {mask.bits, " bits"},
+      {mask.boolean, " boolean"},      {mask.boolean_per_head, " boolean per head"},
+      {mask.additive, " additive"},    {mask.additive_per_head, " additive per head"},
+      {mask.alibi, " alibi"},          {subject.score.softcap != 0, " softcap"},
+      {subject.score.sinks, " sinks"}, {subject.score.rotary.width != 0, " rotary"}};
   for (const auto& [has, name] : parts) text += has ? name : "";
   if (mask.takes_offset()) text += " offset " + number(variation.given.offset);
   if (mask.takes_columns()) text += " columns " + number(variation.columns(s));

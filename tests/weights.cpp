@@ -141,7 +141,10 @@ void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {
 }
 
 oracle::Heads heads_of(const ladon::Shape& shape) {
-  return {shape.heads, shape.kv_heads, shape.head_width, shape.value_width,
+  return {shape.heads,
+          shape.kv_heads,
+          shape.head_width,
+          shape.value_width,
           {.scale = 1 / std::sqrt(static_cast<double>(shape.head_width))}};
 }
 
