@@ -14,6 +14,7 @@ void check_attention(const Subject& subject);
 
 // q, k and v given.
 void check_given(const Subject& subject);
+void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
 
 // The parts, for tests that change one of them.
 struct AttentionProblem {

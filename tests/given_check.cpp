@@ -66,9 +66,11 @@ ExpectedAttention expected_given(const Subject& subject, const Given& given, con
   return expected;
 }
 
-void check_variation(const Subject& subject, Variation variation, std::uint64_t seed) {
-  const ladon::Shape& shape = subject.shape;
-  Given given = random_given(shape, seed);
+}  // namespace
+
+void check_given(const Subject& subject, const Variation& asked, std::uint64_t seed) {
+  Variation variation = asked;
+  Given given = random_given(subject.shape, seed);
   spoil_hidden_values(subject, variation);
   spoil_what_is_hidden(subject, variation, given);
   const std::string description = to_string(subject, variation);
@@ -76,11 +78,9 @@ void check_variation(const Subject& subject, Variation variation, std::uint64_t 
   check_run(subject, task_of(subject, given, variation), variation, expected_given(subject, given, variation));
 }
 
-}  // namespace
-
 void check_given(const Subject& subject) {
   std::uint64_t seed = 0;
-  for (const Variation& variation : variations(subject)) check_variation(subject, variation, ++seed);
+  for (const Variation& variation : variations(subject)) check_given(subject, variation, ++seed);
 }
 
 }  // namespace ladon_test
