@@ -13,8 +13,8 @@ constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // What a hidden pair's score becomes. Exact: a score that is infinite by itself has no finite deviation.
-constexpr double hidden = -infinity;
-bool is_seen(Real score) { return score.value != hidden || score.deviation != 0; }
+constexpr double not_seen = -infinity;
+bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
 // Columns [first, first + count) of m.
 Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
@@ -119,7 +119,7 @@ Matrix masked_scores(const Matrix& capped, const ScoreForm& form, std::size_t he
         seen = seen && added.value != -infinity;
         if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // times log2(e)
       }
-      if (!seen) scores(i, j) = hidden;
+      if (!seen) scores(i, j) = not_seen;
     }
   }
   return scores;

@@ -45,8 +45,6 @@ struct Call {
 struct Subject {
   ladon::Shape shape;  // complete
   LayoutKind layout;
-  bool causal;
-  bool padding;
   std::size_t layers;  // maps that it gives
   std::size_t workspace_bytes;
   std::size_t cross_workspace_bytes;
@@ -135,10 +133,17 @@ struct MaskOf<ladon::mask::Both<A, B>> : MaskParts<(MaskOf<A>::form & MaskOf<B>:
   }
 };
 
+template <class Mask, ladon::Shape S>
+typename Mask::template Data<S> data_of(const Call& call) {
+  typename Mask::template Data<S> data{};
+  MaskOf<Mask>::fill(data, call);
+  return data;
+}
+
 template <class Layer, class Mask>
 typename Layer::Options options_of(const Call& call) {
   typename Layer::Options options{.tokens = call.tokens, .queries = call.queries, .keys = call.keys};
-  MaskOf<Mask>::fill(options.mask, call);
+  options.mask = data_of<Mask, Layer::shape>(call);
   if constexpr (requires { options.sinks.data; }) options.sinks = call.sinks;
   return options;
 }
@@ -251,8 +256,6 @@ Subject attention_subject() {
   };
   return {Attention::shape,
           kind_of<Layout>,
-          MaskOf<Mask>::causal,
-          MaskOf<Mask>::padding,
           1,
           sizeof(typename Attention::Workspace),
           sizeof(typename Attention::CrossWorkspace),
@@ -277,8 +280,6 @@ Subject given_subject() {
   constexpr std::size_t bytes = sizeof(typename Attention::Workspace);
   return {Attention::shape,
           LayoutKind::separate,
-          MaskOf<Mask>::causal,
-          MaskOf<Mask>::padding,
           1,
           bytes,
           bytes,
@@ -306,8 +307,7 @@ Subject layer_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
-  return {Layer::shape, kind_of<Layout>,   MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes,
-          run,          MaskOf<Mask>::form};
+  return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
 template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
@@ -335,9 +335,7 @@ Subject encoder_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Encoder::Workspace);
-  return {
-      Encoder::shape,    LayoutKind::in_proj, MaskOf<Mask>::causal, MaskOf<Mask>::padding, Layers, bytes, bytes, run,
-      MaskOf<Mask>::form};
+  return {Encoder::shape, LayoutKind::in_proj, Layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
 }  // namespace ladon_test

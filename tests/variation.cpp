@@ -138,7 +138,7 @@ oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& given, s
   // other one of the next larger (https://github.com/ofirpress/attention_with_linear_biases, get_slopes)
   std::size_t power = 1;
   while (power * 2 <= shape.heads) power *= 2;
-  return [=, heads = shape.heads](std::size_t head, std::size_t query, std::size_t key) {
+  return [=](std::size_t head, std::size_t query, std::size_t key) {
     const bool beyond = head >= power;
     const std::size_t of = beyond ? 2 * power : power, index = beyond ? 2 * (head - power) : head;
     double slope = std::exp2(-8 * static_cast<double>(index + 1) / static_cast<double>(of));
