@@ -12,7 +12,10 @@ namespace ladon_test {
 AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint64_t seed) {
   Random random(seed + shape.queries * 131 + shape.keys * 17 + shape.model);
   AttentionProblem problem{random_attention(random, shape), random.normals(shape.queries * shape.model), {}};
-  if (cross) problem.context = random.normals(shape.keys * shape.model);
+  if (cross) problem.context = random.normals(shape.keys * shape.key_model);
+  if (cross && shape.key_model != shape.value_model) {
+    problem.value_context = random.normals(shape.keys * shape.value_model);
+  }
   return problem;
 }
 
@@ -28,7 +31,8 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, At
   for (std::size_t k = 0; k < shape.keys; ++k) {
     if (seen_by_any(seen, shape, queries, k)) continue;
     if (cross) {
-      spoil_row(problem.context, k, shape.model);
+      spoil_row(problem.context, k, shape.key_model);
+      if (!problem.value_context.empty()) spoil_row(problem.value_context, k, shape.value_model);
     } else if (k >= queries) {
       spoil_row(problem.x, k, shape.model);
     } else if (variation.poison_hidden_queries) {
@@ -67,10 +71,12 @@ Task task_of(const Subject& subject, const AttentionProblem& problem, const Vari
   Task task;
   task.x = problem.x;
   task.context = problem.context;
+  task.value_context = problem.value_context;
   append_tensors(task.weights, subject.layout, shape, problem.weights);
   append_variation(task, subject, variation);
   task.x_used = (problem.context.empty() ? std::max(queries, keys) : queries) * shape.model;
-  task.context_used = keys * shape.model;
+  task.context_used = keys * shape.key_model;
+  task.value_context_used = keys * shape.value_model;
   task.y_size = shape.queries * shape.model;
   task.y_used = queries * shape.model;
   return task;
@@ -117,8 +123,11 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
   const ladon::Shape& shape = subject.shape;
   const oracle::Matrix x(variation.queries(shape), shape.model, problem.x.data());
   const Floats& from = problem.context.empty() ? problem.x : problem.context;
-  const oracle::Matrix context(variation.keys(shape), shape.model, from.data());
-  const auto attended = oracle::multi_head_attention(x, context, problem.weights, heads, mask_of(subject, variation));
+  const oracle::Matrix context(variation.keys(shape), shape.key_model, from.data());
+  const Floats& values_from = problem.value_context.empty() ? from : problem.value_context;
+  const oracle::Matrix value_context(variation.keys(shape), shape.value_model, values_from.data());
+  const auto attended =
+      oracle::multi_head_attention(x, context, value_context, problem.weights, heads, mask_of(subject, variation));
   ExpectedAttention expected{Expected(attended.out.data.begin(), attended.out.data.end()),
                              expected_map(shape, attended.weights)};
   if (subject.captures) {
@@ -178,6 +187,11 @@ void check_row_sums(const Floats& map, const Subject& subject, const Variation& 
   }
   // the sum that divides has keys - 1 roundings, then come the quotient, the product, and the corrections of blocks
   CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * corrections_of(shape.keys)) * unit);
+}
+
+void check_cross(const Subject& subject) {
+  std::uint64_t seed = 100;
+  for (const Variation& variation : variations(subject)) check_variation(subject, variation, true, ++seed);
 }
 
 void check_attention(const Subject& subject) {

@@ -12,6 +12,9 @@ namespace ladon_test {
 // Self-attention where queries and keys are as many, and keys from elsewhere.
 void check_attention(const Subject& subject);
 
+// Only keys from elsewhere.
+void check_cross(const Subject& subject);
+
 // q, k and v given.
 void check_given(const Subject& subject);
 void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
@@ -19,8 +22,9 @@ void check_given(const Subject& subject, const Variation& variation, std::uint64
 // The parts, for tests that change one of them.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
-  Floats x;        // [queries][model]
-  Floats context;  // [keys][model]; empty in self-attention
+  Floats x;                // [queries][model]
+  Floats context;          // [keys][key_model]; empty in self-attention
+  Floats value_context{};  // [keys][value_model]; empty where values come from where keys do
 };
 AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint64_t seed);
 Task task_of(const Subject& subject, const AttentionProblem& problem, const Variation& variation);

@@ -42,6 +42,7 @@ class Stage {
         task_(task),
         x_(part(task.x, task.x_used, edge), edge),
         context_(part(task.context, task.context_used, edge), edge),
+        value_context_(part(task.value_context, task.value_context_used, edge), edge),
         may_see_(part(task.may_see, task.may_see_used, edge), edge),
         pairs_(std::span(task.pairs), edge),
         bits_(std::span(task.bits), edge),
@@ -69,6 +70,7 @@ class Stage {
     Call call = task_.lengths;
     call.x = task_.aliased ? y_.data() : x_.data();
     call.context = task_.context.empty() ? nullptr : context_.data();
+    call.value_context = task_.value_context.empty() ? nullptr : value_context_.data();
     call.weights = weights.data();
     const auto given = [](const auto& buffer) { return buffer.size() == 0 ? nullptr : buffer.data(); };
     call.may_see = task_.may_see.empty() ? nullptr : may_see_.data();
@@ -103,9 +105,9 @@ class Stage {
 
   bool guards_intact() const {
     const auto intact = [](const auto& buffer) { return buffer.intact(); };
-    return x_.intact() && context_.intact() && may_see_.intact() && pairs_.intact() && bits_.intact() &&
-           values_.intact() && slopes_.intact() && sinks_.intact() && y_.intact() && workspace_.intact() &&
-           std::ranges::all_of(weights_, intact) && std::ranges::all_of(maps_, intact);
+    return x_.intact() && context_.intact() && value_context_.intact() && may_see_.intact() && pairs_.intact() &&
+           bits_.intact() && values_.intact() && slopes_.intact() && sinks_.intact() && y_.intact() &&
+           workspace_.intact() && std::ranges::all_of(weights_, intact) && std::ranges::all_of(maps_, intact);
   }
 
   Outcome outcome(bool with_maps) const {
@@ -120,7 +122,7 @@ class Stage {
 
   const Subject& subject_;
   const Task& task_;
-  Guarded<float> x_, context_;
+  Guarded<float> x_, context_, value_context_;
   Guarded<std::uint8_t> may_see_, pairs_;
   Guarded<std::uint32_t> bits_;
   Guarded<float> values_, slopes_, sinks_;

@@ -52,6 +52,7 @@ struct ScoreKind {
   double softcap = 0;
   bool sinks = false;
   oracle::Rotary rotary{};
+  std::size_t positions = 0;  // of its table
 };
 
 }  // namespace ladon_test

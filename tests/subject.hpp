@@ -20,7 +20,8 @@ enum class LayoutKind { in_proj, separate, in_out, per_head };
 // it has one.
 struct Call {
   const float* x = nullptr;
-  const float* context = nullptr;  // null: keys and values come from x
+  const float* context = nullptr;        // null: keys and values come from x
+  const float* value_context = nullptr;  // null: values come from where keys do
   const float* const* weights = nullptr;
   float* y = nullptr;
   void* workspace = nullptr;
@@ -148,11 +149,27 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
+// A test's score with a rotary embedding says its base and scaling beside it.
+template <class Score>
+void set_rotary(auto& options, const Call& call) {
+  using Rotary = typename Score::Rotary;
+  if constexpr (Rotary::turns) {
+    static const auto table = ladon::rotary_table<Rotary::positions, Rotary::width>(Score::base, Score::scaling);
+    options.rotary = {.table = &table, .offset = call.rotary_offset};
+  }
+}
+
 // The default scale is the oracle's own; any other is taken at its word, and a test of its own holds it to its formula.
 template <ladon::Shape S, class Score>
 ScoreKind kind_of_score() {
   ScoreKind kind{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) kind.scale = static_cast<double>(Score::scale(S));
+  if constexpr (Score::Rotary::turns) {
+    constexpr bool halves = Score::Rotary::pairing == ladon::Pairing::halves;
+    // by default the last query stands at the last key
+    kind.rotary = {Score::Rotary::width, halves, Score::base, Score::scaling, S.keys - S.queries, 0};
+    kind.positions = Score::Rotary::positions;
+  }
   return kind;
 }
 
@@ -242,7 +259,8 @@ Subject attention_subject() {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
-    const auto options = options_of<Attention, Mask>(call);
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
     if (call.context != nullptr) {
       auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
       run_capturing<Attention, C>(call, [&](auto... where) {
@@ -265,6 +283,41 @@ Subject attention_subject() {
           C == Captures::every_stage};
 }
 
+// Keys and values projected into a cache, and then attended to. They may come from different tokens.
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled>
+Subject projected_subject() {
+  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score>;
+  struct Memory {
+    typename Attention::Cache cache;
+    typename Attention::KeyWorkspace keys;
+    typename Attention::CachedWorkspace queries;
+  };
+  const auto run = [](const Call& call) {
+    typename Attention::Weights weights;
+    const float* const* next = call.weights;
+    point(weights, next);
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
+    auto& memory = *static_cast<Memory*>(call.workspace);
+    if constexpr (Attention::shape.key_model == Attention::shape.value_model) {
+      Attention::project_keys(call.context, weights, memory.cache, memory.keys, options);
+    } else {
+      Attention::project_keys(call.context, call.value_context, weights, memory.cache, memory.keys, options);
+    }
+    run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+      Attention::attend(call.x, memory.cache, weights, call.y, memory.queries, options, where...);
+    });
+  };
+  return {Attention::shape,
+          kind_of<Layout>,
+          1,
+          sizeof(Memory),
+          sizeof(Memory),
+          run,
+          MaskOf<Mask>::form,
+          kind_of_score<Attention::shape, Score>()};
+}
+
 // x, context and weights[0] are q, k and v.
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, Captures C = Captures::weights,
           class Target = ladon::simd::Default>
@@ -272,7 +325,8 @@ Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Target>;
   const auto run = [](const Call& call) {
     auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
-    const auto options = options_of<Attention, Mask>(call);
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
     run_capturing<Attention, C>(call, [&](auto... where) {
       Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, where...);
     });

@@ -125,6 +125,9 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
   if (mask.alibi && i % 2 == 1) {
     for (std::size_t h = 0; h < shape.heads; ++h) variation.slopes.push_back(static_cast<float>(random.uniform()));
   }
+  if (subject.score.positions > shape.keys) {
+    variation.given.rotary_offset = i * 3 % (subject.score.positions - shape.keys + 1);
+  }
   if (subject.score.sinks) {
     const float far[] = {-infinity, 20.0f, -20.0f};
     for (std::size_t h = 0; h < shape.heads; ++h) {

@@ -22,6 +22,31 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
+template <class Mask, class Score = ladon::score::Scaled>
+struct Projected {
+  using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score>;
+  using Options = typename Attention::Options;
+  std::array<float, 6> x{}, y{};
+  std::array<float, 8> context{};
+  std::array<float, 12> in_weight{};
+  std::array<float, 6> in_bias{};
+  std::array<float, 4> out_weight{};
+  std::array<float, 2> out_bias{};
+  typename Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+  typename Attention::Cache cache{};
+  typename Attention::KeyWorkspace keys{};
+  typename Attention::CachedWorkspace workspace{};
+
+  void project(const Options& options) { Attention::project_keys(context, weights, cache, keys, options); }
+  void attend(const Options& options) { Attention::attend(x, cache, weights, y, workspace, options); }
+  void extend(const Options& options) { Attention::extend(x, cache, weights, y, workspace, options); }
+};
+
+struct Turned : ladon::score::Scaled {
+  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 2, 4>;
+};
+constexpr auto table = ladon::rotary_table<4, 2>();
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -32,6 +57,24 @@ int main(int, char** arguments) {
   if (broken == "queries") run<None>({.queries = 4});
   if (broken == "keys") run<None>({.keys = 5});
   if (broken == "tokens") run<None>({.tokens = 4});
+  if (broken == "cache") {
+    Projected<Causal> text;
+    text.extend({});
+    text.extend({.tokens = 2});
+  }
+  if (broken == "attended_keys") {
+    Projected<None> memory;
+    memory.project({.keys = 2});
+    memory.attend({.keys = 3});
+  }
+  if (broken == "ring_offset") {
+    Projected<Window<1>> text;
+    text.extend({.mask = {.offset = 1}});
+  }
+  if (broken == "rotary_table") {
+    Projected<None, Turned> memory;
+    memory.project({.rotary = {.table = &table, .offset = 1}});
+  }
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
   std::puts("nothing was said");
