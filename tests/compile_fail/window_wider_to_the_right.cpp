@@ -1,4 +1,4 @@
-// message: ladon: this window is wider to the right than there are keys
+// message: ladon: this window is wider to the right than keys and queries together
 // says: 18446744073709551615, 9, 0>
 // says: Shape{3, 5, 6, 2,
 #include <ladon/ladon.hpp>
