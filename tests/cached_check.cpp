@@ -169,7 +169,7 @@ void check_cut(const CachedSubject& subject, const Text& text, const Cut& cut) {
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts) {
   for (const Cut& cut : cuts) {
     std::string pieces = cut.by_one ? "cut" : "cut, never by one";
-    for (const std::size_t tokens : cut.pieces) pieces += " " + std::to_string(tokens);
+    for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
     const std::string description = to_string(as_subject(subject), {});
     INFO(description);
     INFO(pieces);
