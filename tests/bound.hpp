@@ -12,6 +12,7 @@
 //     sqrt(a)         d^2 = (d(a) / (2 sqrt a))^2 + (u sqrt a)^2
 //     exp(a)          d^2 = (e^a d(a))^2 + (4 u e^a)^2             2^x is promised within 2 units in the last place,
 //     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     erf within 4; such a unit is at most 2 u
+//     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh within 4; t is the slope, at most 1
 //
 // 2^-126 is added for what underflows. What follows for a dot product b + sum w_i x_i of n exact terms, with partial
 // sums s_1 .. s_n (one term after the other, as the library promises; the product's rounding counts for targets
@@ -19,7 +20,10 @@
 //
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
-// For the softmax: a shift of all scores cancels, so the row's maximum is taken as exact.
+// For the softmax: a shift of all scores cancels, so the row's maximum is taken as exact. It is computed with powers of
+// two, so log2(e) is multiplied in somewhere: into the scale, or, where a cap, a bias or a sink comes between, into
+// those by themselves: 2 u more of each, for the constant and for its product. Sines and cosines of the rotary
+// embedding come from a table: within u of the truth, which is half a unit in the last place of 1.
 //
 // A result agrees when it is within 8 deviations. For up to 64 roundings of one size that is the worst case as well;
 // beyond, the worst case grows with n where this grows with sqrt(n), and no such luck occurs: of all that the tests
@@ -77,6 +81,12 @@ inline Real erf(Real a) {
   return rounded(std::erf(a.value), a.deviation * two_over_root_pi * std::exp(-a.value * a.value), 0, 8);
 }
 
+inline Real tanh(Real a) {
+  // the slope is steepest at the end nearest to 0 of where the argument may be
+  const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
+  return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
+}
+
 // A long row goes in blocks of at least 256 keys. The maximum of each further block corrects what came before it, by
 // 2^(old maximum - new): that difference is rounded (all of them together are at most |s - m|), so is the power, and
 // so are the products with the sums.
@@ -88,14 +98,15 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
 }
 
 // The distance of a float32 result from a Real, as a share of what is allowed: <= 1 agrees. NaN agrees with NaN only;
-// what came from infinities can be any such thing and is not asked for.
+// what came from infinities can be any such thing and is not asked for; an infinity that was put there is exact.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;
+  if (expected.deviation == 0) return static_cast<double>(actual) == expected.value ? 0 : infinite;
   if (std::isinf(expected.value) || !std::isfinite(expected.deviation)) return 0;
   const double off = std::abs(static_cast<double>(actual) - expected.value);
   if (off == 0) return 0;
-  return std::isnan(off) || expected.deviation == 0 ? infinite : off / expected.bound();
+  return std::isnan(off) ? infinite : off / expected.bound();
 }
 
 }  // namespace ladon_test

@@ -58,10 +58,8 @@ void point_decoder_layer(Layer& layer, const float* const*& next, float epsilon)
 
 template <class Layer, class SelfMask, class MemoryMask>
 typename Layer::Options decoder_options_of(const Call& call) {
-  return {.self = {.queries = call.queries,
-                   .keys = call.tokens,
-                   .mask = MaskOf<SelfMask>::template data<Layer::shape>(call)},
-          .memory = {.keys = call.keys, .mask = MaskOf<MemoryMask>::template data<Layer::cross>(call)}};
+  return {.self = {.queries = call.queries, .keys = call.tokens, .mask = data_of<SelfMask, Layer::shape>(call)},
+          .memory = {.keys = call.keys, .mask = data_of<MemoryMask, Layer::cross>(call)}};
 }
 
 template <class Decoder, std::size_t Layers>

@@ -95,7 +95,7 @@ ExpectedEncoder expected_encoder(const Subject& subject, const EncoderProblem& p
   ExpectedEncoder expected;
   for (std::size_t i = 0; i < form.layers; ++i) {
     const std::size_t queries = i + 1 < form.layers ? inner : variation.queries(shape);
-    auto attended = oracle::encoder_layer(x, problem.layers[i], heads_of(shape), form.layer, queries, keys,
+    auto attended = oracle::encoder_layer(x, problem.layers[i], heads_of(subject, variation), form.layer, queries, keys,
                                           mask_of(subject, variation));
     expected.maps.push_back(expected_map(shape, attended.weights));
     x = std::move(attended.out);

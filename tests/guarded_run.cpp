@@ -42,7 +42,13 @@ class Stage {
         task_(task),
         x_(part(task.x, task.x_used, edge), edge),
         context_(part(task.context, task.context_used, edge), edge),
+        value_context_(part(task.value_context, task.value_context_used, edge), edge),
         may_see_(part(task.may_see, task.may_see_used, edge), edge),
+        pairs_(std::span(task.pairs), edge),
+        bits_(std::span(task.bits), edge),
+        values_(std::span(task.values), edge),
+        slopes_(std::span(task.slopes), edge),
+        sinks_(std::span(task.sinks), edge),
         y_(task.aliased ? task.x.size() : part_size(task.y_size, task.y_used, edge), edge),
         workspace_(workspace_floats(), edge) {
     for (const Floats& weight : task.weights) weights_.emplace_back(std::span(weight), edge);
@@ -50,7 +56,7 @@ class Stage {
     for (std::size_t i = 0; i < subject.layers; ++i) maps_.emplace_back(map_size, edge);
   }
 
-  Outcome run(bool with_maps) {
+  Outcome run(bool with_maps, std::optional<ladon::Stage> stage = {}) {
     std::ranges::fill(workspace_.values(), poison());
     std::ranges::fill(y_.values(), poison());
     if (task_.aliased) std::ranges::copy(task_.x, y_.data());
@@ -64,8 +70,17 @@ class Stage {
     Call call = task_.lengths;
     call.x = task_.aliased ? y_.data() : x_.data();
     call.context = task_.context.empty() ? nullptr : context_.data();
+    call.value_context = task_.value_context.empty() ? nullptr : value_context_.data();
     call.weights = weights.data();
+    const auto given = [](const auto& buffer) { return buffer.size() == 0 ? nullptr : buffer.data(); };
     call.may_see = task_.may_see.empty() ? nullptr : may_see_.data();
+    call.pairs = given(pairs_);
+    call.bits = given(bits_);
+    call.values = given(values_);
+    call.slopes = given(slopes_);
+    call.sinks = given(sinks_);
+    call.capture = stage.has_value();
+    call.stage = stage.value_or(ladon::Stage::weights);
     call.y = y_.data();
     call.workspace = workspace_.data();
     call.maps = with_maps ? maps.data() : nullptr;
@@ -90,8 +105,9 @@ class Stage {
 
   bool guards_intact() const {
     const auto intact = [](const auto& buffer) { return buffer.intact(); };
-    return x_.intact() && context_.intact() && may_see_.intact() && y_.intact() && workspace_.intact() &&
-           std::ranges::all_of(weights_, intact) && std::ranges::all_of(maps_, intact);
+    return x_.intact() && context_.intact() && value_context_.intact() && may_see_.intact() && pairs_.intact() &&
+           bits_.intact() && values_.intact() && slopes_.intact() && sinks_.intact() && y_.intact() &&
+           workspace_.intact() && std::ranges::all_of(weights_, intact) && std::ranges::all_of(maps_, intact);
   }
 
   Outcome outcome(bool with_maps) const {
@@ -106,8 +122,10 @@ class Stage {
 
   const Subject& subject_;
   const Task& task_;
-  Guarded<float> x_, context_;
-  Guarded<std::uint8_t> may_see_;
+  Guarded<float> x_, context_, value_context_;
+  Guarded<std::uint8_t> may_see_, pairs_;
+  Guarded<std::uint32_t> bits_;
+  Guarded<float> values_, slopes_, sinks_;
   Guarded<float> y_, workspace_;
   std::vector<Guarded<float>> weights_, maps_;
 };
@@ -126,7 +144,17 @@ Outcome run_guarded(const Subject& subject, const Task& task) {
   for (std::size_t i = 0; i < mapped.maps.size(); ++i) {
     CHECK_MESSAGE(same_bits(mapped.maps[i], mapped_again.maps[i]), "the map differs between two runs");
   }
+  mapped.y = plain.y;
   return mapped;
+}
+
+Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected) {
+  const Outcome begin = Stage(subject, task, Edge::begin).run(true, stage);
+  const Outcome end = Stage(subject, task, Edge::end).run(true, stage);
+  CHECK_MESSAGE(same_bits(begin.y, expected), "asking for a stage changed y");
+  CHECK_MESSAGE(same_bits(end.y, expected), "asking for a stage changed y");
+  CHECK_MESSAGE(same_bits(begin.maps[0], end.maps[0]), "a stage differs between two runs");
+  return begin.maps[0];
 }
 
 }  // namespace ladon_test

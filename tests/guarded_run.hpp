@@ -22,12 +22,16 @@ using Floats = std::vector<float>;
 
 struct Task {
   Floats x{};
-  Floats context{};  // empty: self-attention
+  Floats context{};        // empty: self-attention
+  Floats value_context{};  // empty: values come from where keys do
   std::vector<Floats> weights{};
-  std::vector<std::uint8_t> may_see{};  // empty: null
-  Call lengths{};                       // tokens, queries, keys, offset, epsilon
+  std::vector<std::uint8_t> may_see{};  // empty: null; so for the rest of what masks and scores are given
+  std::vector<std::uint8_t> pairs{};
+  std::vector<std::uint32_t> bits{};
+  Floats values{}, slopes{}, sinks{};
+  Call lengths{};  // tokens, queries, keys, offset, mask_keys, epsilon
   // How much of x, context, may_see and y the lengths leave in use: at one edge there is no more of it.
-  std::size_t x_used = 0, context_used = 0, may_see_used = 0, y_used = 0;
+  std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;
   bool aliased = false;  // y is x itself
 };
@@ -38,6 +42,9 @@ struct Outcome {
 };
 
 Outcome run_guarded(const Subject& subject, const Task& task);
+
+// The scores at one stage on their way through a subject that captures them; `expected` is y as it must be then too.
+Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected);
 
 // What a number must be; nothing: it must not have been written.
 using Expected = std::vector<std::optional<Real>>;

@@ -1,5 +1,6 @@
 #include "oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,6 +10,11 @@ namespace ladon_test::oracle {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// What a hidden pair's score becomes. Exact: a score that is infinite by itself has no finite deviation.
+constexpr double not_seen = -infinity;
+bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
 // Columns [first, first + count) of m.
 Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
@@ -61,55 +67,128 @@ Matrix linear(const Linear& w, const Matrix& x) {
   return y;
 }
 
-Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, double scale, const MaySee& may_see) {
+Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first) {
+  Matrix turned = rows;
+  for (std::size_t t = 0; t < rows.rows; ++t) {
+    for (std::size_t i = 0; i < rotary.width / 2; ++i) {
+      const double share = static_cast<double>(2 * i) / static_cast<double>(rotary.width);
+      const double angle = static_cast<double>(first + t) / rotary.scaling * std::pow(rotary.base, -share);
+      const Real cosine(std::cos(angle), unit), sine(std::sin(angle), unit);
+      const std::size_t a = rotary.halves ? i : 2 * i, b = rotary.halves ? i + rotary.width / 2 : 2 * i + 1;
+      turned(t, a) = rows(t, a) * cosine - rows(t, b) * sine;
+      turned(t, b) = rows(t, a) * sine + rows(t, b) * cosine;
+    }
+  }
+  return turned;
+}
+
+namespace {
+
+// scale * q k^T for every pair.
+Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // a root, a quotient, and log2(e) that joins them
-  Attended result{Matrix(q.rows, v.columns), {Matrix(q.rows, k.rows)}};
-  Matrix& weights = result.weights[0];
+  Matrix scores(q.rows, k.rows);
   for (std::size_t i = 0; i < q.rows; ++i) {
-    double maximum = -std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < k.rows; ++j) {
-      if (!may_see(i, j)) continue;
       Real score = 0;
       for (std::size_t c = 0; c < q.columns; ++c) score = score + (rounded_scale * q(i, c)) * k(j, c);
-      weights(i, j) = score;
-      maximum = std::max(maximum, score.value);
+      scores(i, j) = score;
     }
-    Real total = 0;
+  }
+  return scores;
+}
+
+Matrix capped_scores(const Matrix& scaled, double softcap) {
+  Matrix scores = scaled;
+  if (softcap == 0) return scores;
+  for (Real& s : scores.data) {
+    s = Real(softcap) * tanh(s * rounded(1 / softcap));
+    s = rounded(s.value, s.deviation, 0, 2);  // log2(e) comes after the cap: the constant and its product
+  }
+  return scores;
+}
+
+// Each pair plus what is added to it; -inf where it is hidden, whatever stood there.
+Matrix masked_scores(const Matrix& capped, const ScoreForm& form, std::size_t head, const MaySee& may_see) {
+  Matrix scores = capped;
+  for (std::size_t i = 0; i < scores.rows; ++i) {
+    for (std::size_t j = 0; j < scores.columns; ++j) {
+      bool seen = may_see(i, j);
+      for (const Bias& bias : form.biases) {
+        const Real added = seen ? bias(head, i, j) : 0;
+        seen = seen && added.value != -infinity;
+        if (seen) scores(i, j) = scores(i, j) + rounded(added.value, added.deviation, 0, 2);  // times log2(e)
+      }
+      if (!seen) scores(i, j) = not_seen;
+    }
+  }
+  return scores;
+}
+
+}  // namespace
+
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const ScoreForm& form, std::size_t head,
+                const MaySee& may_see) {
+  const Matrix scaled = scaled_scores(rotate(q, form.rotary, form.rotary.first_query),
+                                      rotate(k, form.rotary, form.rotary.first_key), form.scale);
+  const Matrix capped = capped_scores(scaled, form.softcap), masked = masked_scores(capped, form, head, may_see);
+  Matrix out(q.rows, v.columns), weights(q.rows, k.rows);
+  const double sink = form.sinks.empty() ? -infinity : static_cast<double>(form.sinks[head]);
+  for (std::size_t i = 0; i < q.rows; ++i) {
+    double maximum = sink;
     for (std::size_t j = 0; j < k.rows; ++j) {
-      if (!may_see(i, j)) continue;
-      const Real below = weights(i, j) - Real(maximum);
-      weights(i, j) = corrected(exp(below), below, k.rows);
+      if (is_seen(masked(i, j))) maximum = std::max(maximum, masked(i, j).value);
+    }
+    const auto power = [&](Real score) {
+      const Real below = score - Real(maximum);
+      return corrected(exp(below), below, k.rows);
+    };
+    Real total = sink == -infinity ? Real(0) : power(rounded(sink, 0, 0, 2));
+    for (std::size_t j = 0; j < k.rows; ++j) {
+      if (!is_seen(masked(i, j))) continue;
+      weights(i, j) = power(masked(i, j));
       total = total + weights(i, j);
     }
     const Real share = Real(1) / (total.value == 0 ? Real(1) : total);
     for (std::size_t c = 0; c < v.columns; ++c) {
       Real mean = 0;
       for (std::size_t j = 0; j < k.rows; ++j) {
-        if (may_see(i, j)) mean = mean + weights(i, j) * v(j, c);
+        if (is_seen(masked(i, j))) mean = mean + weights(i, j) * v(j, c);
       }
-      result.out(i, c) = mean * share;
+      out(i, c) = mean * share;
     }
     for (std::size_t j = 0; j < k.rows; ++j) {
-      if (may_see(i, j)) weights(i, j) = weights(i, j) * share;
+      if (is_seen(masked(i, j))) weights(i, j) = weights(i, j) * share;
     }
   }
-  return result;
+  return {out, {weights}, {scaled}, {capped}, {masked}};
+}
+
+void append(Attended& all, Attended head) {
+  for (auto part : {&Attended::weights, &Attended::scaled, &Attended::capped, &Attended::masked}) {
+    (all.*part).push_back(std::move((head.*part)[0]));
+  }
 }
 
 Attended multi_head_attention(const Matrix& x, const Matrix& context, const AttentionWeights& weights,
                               const Heads& heads, const MaySee& may_see) {
-  const Matrix q = linear(weights.query, x), k = linear(weights.key, context), v = linear(weights.value, context);
+  return multi_head_attention(x, context, context, weights, heads, may_see);
+}
+
+Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
+                              const AttentionWeights& weights, const Heads& heads, const MaySee& may_see) {
+  const Matrix q = linear(weights.query, x), k = linear(weights.key, key_input), v = linear(weights.value, value_input);
   Attended result;
   Matrix concat(x.rows, heads.heads * heads.value_width);
   for (std::size_t h = 0; h < heads.heads; ++h) {
     const std::size_t kv = h / (heads.heads / heads.kv_heads);
     Attended head =
         attend(columns(q, h * heads.head_width, heads.head_width), columns(k, kv * heads.head_width, heads.head_width),
-               columns(v, kv * heads.value_width, heads.value_width), heads.scale, may_see);
+               columns(v, kv * heads.value_width, heads.value_width), heads.score, h, may_see);
     for (std::size_t t = 0; t < x.rows; ++t) {
       for (std::size_t c = 0; c < heads.value_width; ++c) concat(t, h * heads.value_width + c) = head.out(t, c);
     }
-    result.weights.push_back(std::move(head.weights[0]));
+    append(result, std::move(head));
   }
   result.out = linear(weights.output, concat);
   return result;

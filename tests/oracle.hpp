@@ -12,6 +12,7 @@
 #include <ladon/encoder_layer.hpp>
 
 #include "bound.hpp"
+#include "score_form.hpp"
 
 namespace ladon_test::oracle {
 
@@ -38,8 +39,8 @@ struct Linear {
 
 struct AttentionWeights {
   Linear query;   // (heads * head_width, model)
-  Linear key;     // (kv_heads * head_width, model)
-  Linear value;   // (kv_heads * value_width, model)
+  Linear key;     // (kv_heads * head_width, key_model)
+  Linear value;   // (kv_heads * value_width, value_model)
   Linear output;  // (model, heads * value_width)
 };
 
@@ -48,7 +49,7 @@ struct Heads {
   std::size_t kv_heads = 1;  // head h reads keys and values h / (heads / kv_heads)
   std::size_t head_width = 1;
   std::size_t value_width = 1;
-  double scale = 1;
+  ScoreForm score{};
 };
 
 struct Norm {
@@ -74,17 +75,31 @@ struct DecoderLayerWeights {
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
-// What a layer gives, and what it looked at: a matrix [queries][keys] for each head.
+// What a layer gives, and what it looked at: a matrix [queries][keys] for each head, of the softmax's weights and of
+// the scores on their way there: scaled products, the same capped, and with what is added, where -inf (exact) hides a
+// key.
 struct Attended {
-  Matrix out;
-  std::vector<Matrix> weights;
+  Matrix out{};
+  std::vector<Matrix> weights{};
+  std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// One head: softmax(scale q k^T) v over the keys that each query may see; 0 where it may see none.
-Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, double scale, const MaySee& may_see);
+// Everything of one more head but its output.
+void append(Attended& all, Attended head);
+
+// One head: softmax(score(q, k)) v over the keys that each query may see; 0 where it may see none.
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const ScoreForm& form, std::size_t head,
+                const MaySee& may_see);
 
 Attended multi_head_attention(const Matrix& x, const Matrix& context, const AttentionWeights& weights,
                               const Heads& heads, const MaySee& may_see);
+
+// Keys and values of one token made from different inputs: [keys][key_model] and [keys][value_model].
+Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
+                              const AttentionWeights& weights, const Heads& heads, const MaySee& may_see);
+
+// One head's queries or keys, whose first row stands at position `first`.
+Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first);
 
 Matrix linear(const Linear& w, const Matrix& x);
 Matrix layer_norm(const Norm& norm, const Matrix& x);

@@ -8,6 +8,8 @@
 
 #include <ladon/ladon.hpp>
 
+#include "mask_form.hpp"
+
 namespace ladon_test {
 
 using CausalAndPadding = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
@@ -18,7 +20,8 @@ enum class LayoutKind { in_proj, separate, in_out, per_head };
 // it has one.
 struct Call {
   const float* x = nullptr;
-  const float* context = nullptr;  // null: keys and values come from x
+  const float* context = nullptr;        // null: keys and values come from x
+  const float* value_context = nullptr;  // null: values come from where keys do
   const float* const* weights = nullptr;
   float* y = nullptr;
   void* workspace = nullptr;
@@ -26,64 +29,148 @@ struct Call {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
   std::size_t keys = ladon::all;
-  std::ptrdiff_t offset = ladon::mask::usual_offset;
-  const std::uint8_t* may_see = nullptr;
+  std::ptrdiff_t offset = bottom_right;
+  const std::uint8_t* may_see = nullptr;  // [keys]
+  const std::uint8_t* pairs = nullptr;    // [heads or 1][queries][mask_keys]
+  const std::uint32_t* bits = nullptr;    // [queries][words]
+  const float* values = nullptr;          // [heads or 1][queries][mask_keys]
+  std::size_t mask_keys = ladon::all;
+  const float* slopes = nullptr;  // [heads]
+  const float* sinks = nullptr;   // [heads]
+  std::size_t rotary_offset = 0;
+  bool capture = false;  // maps is one pointer: `stage` goes there
+  ladon::Stage stage = ladon::Stage::weights;
   float epsilon = 1e-5f;
 };
 
 struct Subject {
   ladon::Shape shape;  // complete
   LayoutKind layout;
-  bool causal;
-  bool padding;
   std::size_t layers;  // maps that it gives
   std::size_t workspace_bytes;
   std::size_t cross_workspace_bytes;
   void (*run)(const Call&);
+  MaskForm mask{};
+  ScoreKind score{};
+  bool captures = false;  // takes a stage
 };
 
+// What a mask type consists of, and its data for a call.
+template <MaskForm Form>
+struct MaskParts {
+  static constexpr MaskForm form = Form;
+  static constexpr bool causal = Form.causal, padding = Form.padding;
+};
 template <class Mask>
 struct MaskOf;
 template <>
-struct MaskOf<ladon::mask::None> {
-  static constexpr bool causal = false, padding = false;
-  template <ladon::Shape S>
-  static ladon::mask::None::Data<S> data(const Call&) {
-    return {};
+struct MaskOf<ladon::mask::None> : MaskParts<MaskForm{}> {
+  static void fill(auto&, const Call&) {}
+};
+template <>
+struct MaskOf<ladon::mask::Causal> : MaskParts<MaskForm{.causal = true}> {
+  static void fill(auto& data, const Call& call) {
+    if (call.offset != bottom_right) data.offset = call.offset;
+  }
+};
+template <std::size_t Left, std::size_t Right>
+struct MaskOf<ladon::mask::Window<Left, Right>> : MaskParts<MaskForm{.window = true, .left = Left, .right = Right}> {
+  static void fill(auto& data, const Call& call) {
+    if (call.offset != bottom_right) data.offset = call.offset;
+  }
+};
+template <std::ptrdiff_t Offset>
+struct MaskOf<ladon::mask::CausalAt<Offset>>
+    : MaskParts<MaskForm{.causal = true, .fixed_offset = true, .offset = Offset}> {
+  static void fill(auto&, const Call&) {}
+};
+template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
+struct MaskOf<ladon::mask::WindowAt<Left, Right, Offset>>
+    : MaskParts<MaskForm{.window = true, .left = Left, .right = Right, .fixed_offset = true, .offset = Offset}> {
+  static void fill(auto&, const Call&) {}
+};
+template <>
+struct MaskOf<ladon::mask::Padding> : MaskParts<MaskForm{.padding = true}> {
+  static void fill(auto& data, const Call& call) { data.may_see = call.may_see; }
+};
+template <>
+struct MaskOf<ladon::mask::Bits> : MaskParts<MaskForm{.bits = true}> {
+  static void fill(auto& data, const Call& call) { data.bits = call.bits; }
+};
+template <MaskForm Form>
+struct PairsOf : MaskParts<Form> {
+  static void fill(auto& data, const Call& call) {
+    data.may_see = call.pairs;
+    data.keys = call.mask_keys;
   }
 };
 template <>
-struct MaskOf<ladon::mask::Causal> {
-  static constexpr bool causal = true, padding = false;
-  template <ladon::Shape S>
-  static ladon::mask::Causal::Data<S> data(const Call& call) {
-    return {.offset = call.offset};
+struct MaskOf<ladon::mask::Boolean> : PairsOf<MaskForm{.boolean = true}> {};
+template <>
+struct MaskOf<ladon::mask::BooleanPerHead> : PairsOf<MaskForm{.boolean_per_head = true}> {};
+template <MaskForm Form>
+struct ValuesOf : MaskParts<Form> {
+  static void fill(auto& data, const Call& call) {
+    data.values = call.values;
+    data.keys = call.mask_keys;
   }
 };
 template <>
-struct MaskOf<ladon::mask::Padding> {
-  static constexpr bool causal = false, padding = true;
-  template <ladon::Shape S>
-  static ladon::mask::Padding::Data<S> data(const Call& call) {
-    return {.may_see = call.may_see};
+struct MaskOf<ladon::mask::Additive> : ValuesOf<MaskForm{.additive = true}> {};
+template <>
+struct MaskOf<ladon::mask::AdditivePerHead> : ValuesOf<MaskForm{.additive_per_head = true}> {};
+template <>
+struct MaskOf<ladon::mask::Alibi> : MaskParts<MaskForm{.alibi = true}> {
+  static void fill(auto& data, const Call& call) {
+    data.slopes = call.slopes;
+    if (call.offset != bottom_right) data.offset = call.offset;
   }
 };
 template <class A, class B>
-struct MaskOf<ladon::mask::Both<A, B>> {
-  static constexpr bool causal = MaskOf<A>::causal || MaskOf<B>::causal;
-  static constexpr bool padding = MaskOf<A>::padding || MaskOf<B>::padding;
-  template <ladon::Shape S>
-  static typename ladon::mask::Both<A, B>::template Data<S> data(const Call& call) {
-    return {.first = MaskOf<A>::template data<S>(call), .second = MaskOf<B>::template data<S>(call)};
+struct MaskOf<ladon::mask::Both<A, B>> : MaskParts<(MaskOf<A>::form & MaskOf<B>::form)> {
+  static void fill(auto& data, const Call& call) {
+    MaskOf<A>::fill(data.first, call);
+    MaskOf<B>::fill(data.second, call);
   }
 };
 
+template <class Mask, ladon::Shape S>
+typename Mask::template Data<S> data_of(const Call& call) {
+  typename Mask::template Data<S> data{};
+  MaskOf<Mask>::fill(data, call);
+  return data;
+}
+
 template <class Layer, class Mask>
 typename Layer::Options options_of(const Call& call) {
-  return {.tokens = call.tokens,
-          .queries = call.queries,
-          .keys = call.keys,
-          .mask = MaskOf<Mask>::template data<Layer::shape>(call)};
+  typename Layer::Options options{.tokens = call.tokens, .queries = call.queries, .keys = call.keys};
+  options.mask = data_of<Mask, Layer::shape>(call);
+  if constexpr (requires { options.sinks.data; }) options.sinks = call.sinks;
+  return options;
+}
+
+// A test's score with a rotary embedding says its base and scaling beside it.
+template <class Score>
+void set_rotary(auto& options, const Call& call) {
+  using Rotary = typename Score::Rotary;
+  if constexpr (Rotary::turns) {
+    static const auto table = ladon::rotary_table<Rotary::positions, Rotary::width>(Score::base, Score::scaling);
+    options.rotary = {.table = &table, .offset = call.rotary_offset};
+  }
+}
+
+// The default scale is the oracle's own; any other is taken at its word, and a test of its own holds it to its formula.
+template <ladon::Shape S, class Score>
+ScoreKind kind_of_score() {
+  ScoreKind kind{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
+  if (Score::scale(S) != ladon::score::Scaled::scale(S)) kind.scale = static_cast<double>(Score::scale(S));
+  if constexpr (Score::Rotary::turns) {
+    constexpr bool halves = Score::Rotary::pairing == ladon::Pairing::halves;
+    // by default the last query stands at the last key
+    kind.rotary = {Score::Rotary::width, halves, Score::base, Score::scaling, S.keys - S.queries, 0};
+    kind.positions = Score::Rotary::positions;
+  }
+  return kind;
 }
 
 template <class Layout, class Other>
@@ -141,56 +228,119 @@ void point(Layer& layer, const float* const*& next) {
   point(layer.norm3, next);
 }
 
+// Whether a subject is asked for scores before the softmax too: each stage is compiled by itself.
+enum class Captures { weights, every_stage };
+
+// Calls run(what): with nothing, with the map, or with what captures the stage that is asked for.
+template <class Attention, Captures C, class Run>
+void run_capturing(const Call& call, Run run) {
+  using ladon::Stage;
+  if (call.maps == nullptr) return run();
+  if (!call.capture) return run(typename Attention::Map(call.maps[0]));
+  if constexpr (C == Captures::every_stage) {
+    switch (call.stage) {
+      case Stage::scaled:
+        return run(ladon::Capture<Stage::scaled>{call.maps[0]});
+      case Stage::capped:
+        return run(ladon::Capture<Stage::capped>{call.maps[0]});
+      case Stage::masked:
+        return run(ladon::Capture<Stage::masked>{call.maps[0]});
+      case Stage::weights:
+        return run(ladon::Capture<Stage::weights>{call.maps[0]});
+    }
+  }
+}
+
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::simd::Default,
-          class Score = ladon::score::Scaled>
+          class Score = ladon::score::Scaled, Captures C = Captures::weights>
 Subject attention_subject() {
   using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>;
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
-    const auto options = options_of<Attention, Mask>(call);
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
     if (call.context != nullptr) {
       auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
-      if (call.maps != nullptr) {
-        Attention::run(call.x, call.context, weights, call.y, workspace, options, call.maps[0]);
-      } else {
-        Attention::run(call.x, call.context, weights, call.y, workspace, options);
-      }
+      run_capturing<Attention, C>(call, [&](auto... where) {
+        Attention::run(call.x, call.context, weights, call.y, workspace, options, where...);
+      });
     } else if constexpr (Attention::as_many_keys) {
       auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
-      if (call.maps != nullptr) {
-        Attention::run(call.x, weights, call.y, workspace, options, call.maps[0]);
-      } else {
-        Attention::run(call.x, weights, call.y, workspace, options);
-      }
+      run_capturing<Attention, C>(
+          call, [&](auto... where) { Attention::run(call.x, weights, call.y, workspace, options, where...); });
     }
   };
   return {Attention::shape,
           kind_of<Layout>,
-          MaskOf<Mask>::causal,
-          MaskOf<Mask>::padding,
           1,
           sizeof(typename Attention::Workspace),
           sizeof(typename Attention::CrossWorkspace),
-          run};
+          run,
+          MaskOf<Mask>::form,
+          kind_of_score<Attention::shape, Score>(),
+          C == Captures::every_stage};
+}
+
+// Keys and values projected into a cache, and then attended to. They may come from different tokens.
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled>
+Subject projected_subject() {
+  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score>;
+  struct Memory {
+    typename Attention::Cache cache;
+    typename Attention::KeyWorkspace keys;
+    typename Attention::CachedWorkspace queries;
+  };
+  const auto run = [](const Call& call) {
+    typename Attention::Weights weights;
+    const float* const* next = call.weights;
+    point(weights, next);
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
+    auto& memory = *static_cast<Memory*>(call.workspace);
+    if constexpr (Attention::shape.key_model == Attention::shape.value_model) {
+      Attention::project_keys(call.context, weights, memory.cache, memory.keys, options);
+    } else {
+      Attention::project_keys(call.context, call.value_context, weights, memory.cache, memory.keys, options);
+    }
+    run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+      Attention::attend(call.x, memory.cache, weights, call.y, memory.queries, options, where...);
+    });
+  };
+  return {Attention::shape,
+          kind_of<Layout>,
+          1,
+          sizeof(Memory),
+          sizeof(Memory),
+          run,
+          MaskOf<Mask>::form,
+          kind_of_score<Attention::shape, Score>()};
 }
 
 // x, context and weights[0] are q, k and v.
-template <ladon::Shape S, class Mask, class Target = ladon::simd::Default, class Score = ladon::score::Scaled>
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, Captures C = Captures::weights,
+          class Target = ladon::simd::Default>
 Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Target>;
   const auto run = [](const Call& call) {
     auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
-    const auto options = options_of<Attention, Mask>(call);
-    if (call.maps != nullptr) {
-      Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, call.maps[0]);
-    } else {
-      Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options);
-    }
+    auto options = options_of<Attention, Mask>(call);
+    set_rotary<Score>(options, call);
+    run_capturing<Attention, C>(call, [&](auto... where) {
+      Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, where...);
+    });
   };
   constexpr std::size_t bytes = sizeof(typename Attention::Workspace);
-  return {Attention::shape, LayoutKind::separate, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes, run};
+  return {Attention::shape,
+          LayoutKind::separate,
+          1,
+          bytes,
+          bytes,
+          run,
+          MaskOf<Mask>::form,
+          kind_of_score<Attention::shape, Score>(),
+          C == Captures::every_stage};
 }
 
 template <ladon::Shape S, ladon::LayerForm Form, class Mask, class Layout = ladon::layout::InProj,
@@ -211,7 +361,7 @@ Subject layer_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
-  return {Layer::shape, kind_of<Layout>, MaskOf<Mask>::causal, MaskOf<Mask>::padding, 1, bytes, bytes, run};
+  return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
 template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
@@ -239,7 +389,7 @@ Subject encoder_subject() {
     }
   };
   constexpr std::size_t bytes = sizeof(typename Encoder::Workspace);
-  return {Encoder::shape, LayoutKind::in_proj, MaskOf<Mask>::causal, MaskOf<Mask>::padding, Layers, bytes, bytes, run};
+  return {Encoder::shape, LayoutKind::in_proj, Layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
 }  // namespace ladon_test

@@ -77,14 +77,14 @@ TEST_CASE("a mask that is off by one breaks the bound") {
     Variation wrong = ran.variation;
     wrong.given.keys = ran.subject.shape.keys - 1;
     caught(wrong);
-    if (ran.subject.causal) {
+    if (ran.subject.mask.causal) {
       for (const std::ptrdiff_t offset : {-1, 1}) {
         wrong = ran.variation;
         wrong.given.offset = offset;
         caught(wrong);
       }
     }
-    if (ran.subject.padding) {
+    if (ran.subject.mask.padding) {
       wrong = ran.variation;
       std::rotate(wrong.may_see.begin(), wrong.may_see.end() - 1, wrong.may_see.end());
       caught(wrong);
@@ -96,7 +96,7 @@ TEST_CASE("a scale that is off by 1e-4 breaks the bound") {
   for (const Ran& ran : runs()) {
     for (const double off : {1e-4, -1e-4}) {
       oracle::Heads wrong = heads_of(ran.subject.shape);
-      wrong.scale *= 1 + off;
+      wrong.score.scale *= 1 + off;
       CHECK(ran.distance_of_y(ran.problem, ran.variation, wrong) > 1);
       CHECK(ran.distance_of_map(ran.problem, ran.variation, wrong) > 1);
     }

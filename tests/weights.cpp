@@ -15,8 +15,8 @@ Linear random_linear(Random& random, std::size_t out, std::size_t in, double gai
 AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
   const double livelier = 1.3;  // scores of deviation 1.7: softmax weights that are neither even nor one-hot
   return {random_linear(random, shape.query_rows(), shape.model, livelier),
-          random_linear(random, shape.key_rows(), shape.model, livelier),
-          random_linear(random, shape.value_rows(), shape.model),
+          random_linear(random, shape.key_rows(), shape.key_model, livelier),
+          random_linear(random, shape.value_rows(), shape.value_model),
           random_linear(random, shape.model, shape.concat_width())};
 }
 
@@ -141,8 +141,11 @@ void append_tensors(std::vector<Floats>& tensors, const Norm& norm) {
 }
 
 oracle::Heads heads_of(const ladon::Shape& shape) {
-  return {shape.heads, shape.kv_heads, shape.head_width, shape.value_width,
-          1 / std::sqrt(static_cast<double>(shape.head_width))};
+  return {shape.heads,
+          shape.kv_heads,
+          shape.head_width,
+          shape.value_width,
+          {.scale = 1 / std::sqrt(static_cast<double>(shape.head_width))}};
 }
 
 }  // namespace ladon_test

@@ -1,5 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -DSOURCE=<file> -P check.cmake
-# The file must not compile, and the compiler must say what the file's first line promises.
+# The file must not compile, and the compiler must say what the file's first line promises, and the numbers of the
+# lines after it ("// says: ").
 file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
 string(REPLACE "// message: " "" expected "${expected}")
 execute_process(COMMAND ${COMPILE} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
@@ -14,7 +15,11 @@ endif()
 if(status EQUAL 0)
   message(FATAL_ERROR "it compiles, but must not: ${expected}")
 endif()
-string(FIND "${said}" "${expected}" position)
-if(position EQUAL -1)
-  message(FATAL_ERROR "the compiler should have said \"${expected}\", but it said:\n${said}")
-endif()
+file(STRINGS ${SOURCE} numbers REGEX "^// says: ")
+list(TRANSFORM numbers REPLACE "^// says: " "")
+foreach(text IN LISTS expected numbers)
+  string(FIND "${said}" "${text}" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "the compiler should have said \"${text}\", but it said:\n${said}")
+  endif()
+endforeach()

@@ -1,5 +1,6 @@
 // message: none, this one compiles: it does rightly what the others beside it do wrong
 #include <array>
+#include <cstdint>
 #include <span>
 
 #include <ladon/ladon.hpp>
@@ -28,4 +29,34 @@ void layer(const float* x, float* y, const Layer::Weights& weights, Layer::Works
 }
 void stack(const float* x, float* y, const Stack::Weights& weights, Stack::Workspace& workspace) {
   Stack::run(x, weights, y, workspace);
+}
+
+constexpr ladon::Shape far{.queries = 3, .keys = 40, .model = 8, .heads = 2};
+constexpr auto table = ladon::rotary_table<40, 4>();
+struct Turned : ladon::score::Scaled {
+  static constexpr bool sinks = true;
+  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 40>;
+};
+using Given = ladon::Attention<far, decltype(ladon::mask::Bits{} & ladon::mask::Additive{}), Turned>;
+void given(const float* q, const float* k, const float* v, float* y, Given::Workspace& workspace,
+           const std::uint32_t (&bits)[3][2], const float (&values)[3 * 40], const float (&sinks)[2]) {
+  Given::run(
+      q, k, v, y, workspace,
+      {.mask = {.first = {.bits = bits}, .second = {.values = values}}, .sinks = sinks, .rotary = {.table = &table}});
+}
+
+using Memory =
+    ladon::MultiHeadAttention<ladon::Shape{
+                                  .queries = 3, .keys = 5, .model = 8, .heads = 2, .key_model = 7, .value_model = 9},
+                              ladon::mask::None, ladon::layout::SeparateQKV>;
+void memory(const float (&keys)[5][7], const float (&values)[5][9], const Memory::Weights& weights,
+            Memory::Cache& cache, Memory::KeyWorkspace& workspace) {
+  Memory::project_keys(keys, values, weights, cache, workspace);
+}
+
+using Text =
+    ladon::MultiHeadAttention<ladon::Shape{.queries = 5, .keys = 10, .model = 6, .heads = 2}, ladon::mask::Window<5>>;
+void text(const float* x, Text::Cache& cache, const Text::Weights& weights, float* y,
+          Text::CachedWorkspace& workspace) {
+  Text::extend(x, cache, weights, y, workspace);
 }

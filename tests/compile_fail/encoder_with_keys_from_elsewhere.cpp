@@ -1,6 +1,9 @@
-// message: ladon: an encoder attends to itself
+// message: ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity
+// says: 4 == 5
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2},
                                   ladon::LayerForm{.feed_forward = 8}>;
-Layer::Options options;
+void run(const float* x, const Layer::Weights& weights, float* y, Layer::Workspace& workspace) {
+  Layer::run(x, weights, y, workspace);
+}

@@ -1,4 +1,5 @@
 // message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 30 == 24
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

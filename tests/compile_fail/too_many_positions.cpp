@@ -1,4 +1,5 @@
 // message: ladon: positions are compared as float
+// says: 16777216
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .keys = 1u << 24, .model = 6, .heads = 2}>;

@@ -1,4 +1,5 @@
 // message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 90 == 108
 #include <array>
 
 #include <ladon/ladon.hpp>

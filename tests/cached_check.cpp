@@ -1,0 +1,193 @@
+#include "cached_check.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "guarded.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+// What the oracle needs of a subject.
+Subject as_subject(const CachedSubject& cached) {
+  Subject subject{};
+  subject.shape = cached.shape;
+  subject.layout = cached.layout;
+  subject.mask = cached.mask;
+  subject.score = cached.score;
+  return subject;
+}
+
+struct Text {
+  oracle::AttentionWeights weights;
+  Floats x;  // [tokens][model]
+};
+
+Text random_text(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
+  Random random(seed * 77 + shape.keys);
+  return {random_attention(random, shape), random.normals(tokens * shape.model)};
+}
+
+// A piece of a text, and what it must become.
+struct Piece {
+  std::size_t past, tokens;
+  Variation variation;
+  Expected y;    // [tokens][model]
+  Expected map;  // [heads][queries][capacity], queries of the call's shape
+};
+
+struct Step {
+  std::size_t queries;  // of the call's shape
+  Floats y, map;
+};
+
+// One cache, fed piece by piece: everything that is read is guarded, everything that is written was NaN.
+class Feeder {
+ public:
+  Feeder(const CachedSubject& subject, const Text& text, Edge edge)
+      : subject_(subject), text_(text), edge_(edge), cache_(subject.cache_bytes / sizeof(float), edge) {
+    std::ranges::fill(cache_.values(), poison());
+    subject.clear(cache_.data());
+    std::vector<Floats> tensors;
+    append_tensors(tensors, subject.layout, subject.shape, text.weights);
+    for (const Floats& tensor : tensors) weights_.emplace_back(std::span(tensor), edge);
+  }
+
+  Step feed(const Piece& piece, bool by_one, bool with_map) {
+    const ladon::Shape& shape = subject_.shape;
+    const bool one = by_one && piece.tokens == 1;
+    const std::size_t queries = one ? 1 : shape.queries;
+    const std::size_t room = edge_ == Edge::end ? piece.tokens : queries;  // beyond the tokens nothing is touched
+    const Guarded<float> x(std::span(text_.x).subspan(piece.past * shape.model, piece.tokens * shape.model), edge_);
+    const Guarded<float> y(room * shape.model, edge_), map(shape.heads * queries * shape.keys, edge_);
+    const std::size_t bytes = one ? subject_.one_workspace_bytes : subject_.workspace_bytes;
+    const Guarded<float> workspace(bytes / sizeof(float), edge_);
+    const std::vector<std::uint32_t> bits = to_bits(shape, piece.variation.pairs);
+    for (const Guarded<float>* buffer : {&y, &map, &workspace}) std::ranges::fill(buffer->values(), poison());
+    std::vector<const float*> weights;
+    for (const Guarded<float>& weight : weights_) weights.push_back(weight.data());
+    float* const maps[] = {map.data()};
+    Call call = piece.variation.given;
+    call.offset = bottom_right;  // in a cache: behind what it holds
+    call.queries = call.keys = ladon::all;
+    call.tokens = piece.tokens == queries ? ladon::all : piece.tokens;
+    call.x = x.data();
+    call.y = y.data();
+    call.weights = weights.data();
+    call.workspace = workspace.data();
+    call.maps = with_map ? maps : nullptr;
+    const auto given = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
+    call.may_see = given(piece.variation.may_see);
+    call.bits = given(bits);
+    call.pairs = given(piece.variation.pairs);
+    call.values = given(piece.variation.values);
+    call.slopes = given(piece.variation.slopes);
+    call.sinks = given(piece.variation.sinks);
+    (one ? subject_.extend_by_one : subject_.extend)(call, cache_.data());
+    CHECK_MESSAGE((x.intact() && y.intact() && map.intact() && workspace.intact() && cache_.intact()),
+                  "a guard byte was written to");
+    Floats out(y.data(), y.data() + y.size());
+    CHECK(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(piece.tokens * shape.model), out.end(), is_poison));
+    out.resize(piece.tokens * shape.model);
+    return {queries, std::move(out), Floats(map.data(), map.data() + map.size())};
+  }
+
+ private:
+  const CachedSubject& subject_;
+  const Text& text_;
+  Edge edge_;
+  Guarded<float> cache_;
+  std::vector<Guarded<float>> weights_;
+};
+
+// Column k of the weights lies where the cache keeps token k.
+Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Matrix>& weights, std::size_t queries) {
+  const ladon::Shape& shape = subject.shape;
+  Expected map(shape.heads * queries * shape.keys);
+  for (std::size_t h = 0; h < shape.heads; ++h) {
+    for (std::size_t q = 0; q < weights[h].rows; ++q) {
+      const auto row = std::span(map).subspan((h * queries + q) * shape.keys, shape.keys);
+      std::ranges::fill(row, Real(0));
+      for (std::size_t k = 0; k < weights[h].columns; ++k) {
+        if (weights[h](q, k).deviation != 0) row[k % shape.keys] = weights[h](q, k);
+      }
+    }
+  }
+  return map;
+}
+
+Piece expected_piece(const CachedSubject& cached, const Text& text, std::size_t past, std::size_t tokens, bool one) {
+  const Subject subject = as_subject(cached);
+  const ladon::Shape& shape = cached.shape;
+  Piece piece{past, tokens, {}, {}, {}};
+  fill_at_random(subject, piece.variation, past);
+  piece.variation.given.rotary_offset = 2;  // of every piece: keys that were turned stay so
+  if (cached.mask.padding) {
+    piece.variation.may_see.assign(shape.keys, 1);
+    for (std::size_t k = 2; k < shape.keys; k += 5) piece.variation.may_see[k] = 0;
+  }
+  Variation asked = piece.variation;
+  asked.given.queries = tokens;
+  asked.given.keys = past + tokens;
+  asked.given.offset = static_cast<std::ptrdiff_t>(past);
+  oracle::Heads heads = heads_of(subject, asked);
+  heads.score.rotary.first_query += past;
+  const oracle::Matrix all(past + tokens, shape.model, text.x.data());
+  const oracle::Matrix x(tokens, shape.model, text.x.data() + past * shape.model);
+  const auto attended = oracle::multi_head_attention(x, all, text.weights, heads, mask_of(subject, asked));
+  piece.y.assign(attended.out.data.begin(), attended.out.data.end());
+  piece.map = map_in_cache(cached, attended.weights, one ? 1 : shape.queries);
+  return piece;
+}
+
+std::size_t length_of(const Cut& cut) { return std::accumulate(cut.pieces.begin(), cut.pieces.end(), std::size_t(0)); }
+
+void check_cut(const CachedSubject& subject, const Text& text, const Cut& cut) {
+  Feeder plain(subject, text, Edge::begin), mapped(subject, text, Edge::end);
+  std::size_t past = 0;
+  for (const std::size_t tokens : cut.pieces) {
+    CAPTURE(past);
+    CAPTURE(tokens);
+    const bool one = cut.by_one && tokens == 1;
+    const Piece piece = expected_piece(subject, text, past, tokens, one);
+    const Step step = plain.feed(piece, cut.by_one, false), with_map = mapped.feed(piece, cut.by_one, true);
+    CHECK(worst_distance(step.y, piece.y) <= 1);
+    CHECK_MESSAGE(same_bits(step.y, with_map.y), "asking for the map changed y");
+    CHECK(worst_distance(with_map.map, piece.map) <= 1);
+    past += tokens;
+  }
+}
+
+}  // namespace
+
+void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts) {
+  for (const Cut& cut : cuts) {
+    std::string pieces = cut.by_one ? "cut" : "cut, never by one";
+    for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
+    const std::string description = to_string(as_subject(subject), {});
+    INFO(description);
+    INFO(pieces);
+    check_cut(subject, random_text(subject.shape, length_of(cut), 1), cut);
+  }
+}
+
+Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed) {
+  const Text text = random_text(subject.shape, length_of(cut), seed);
+  Feeder feeder(subject, text, Edge::begin);
+  Floats all;
+  std::size_t past = 0;
+  for (const std::size_t tokens : cut.pieces) {
+    const Floats y = feeder.feed({past, tokens, {}, {}, {}}, cut.by_one, false).y;
+    all.insert(all.end(), y.begin(), y.end());
+    past += tokens;
+  }
+  return all;
+}
+
+}  // namespace ladon_test

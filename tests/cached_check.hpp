@@ -1,0 +1,79 @@
+// Checks attention to a text that grows: the cache is fed in pieces, and each piece must be what the oracle makes of
+// the whole text so far. However it is cut, the same tokens come out within the bound.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "attention_check.hpp"
+
+namespace ladon_test {
+
+// Two instantiations that share a cache: for up to shape.queries tokens at once, and for one.
+struct CachedSubject {
+  ladon::Shape shape;  // complete; keys: the cache's capacity
+  LayoutKind layout;
+  MaskForm mask;
+  ScoreKind score;
+  bool ring;  // keeps the latest tokens only
+  std::size_t cache_bytes;
+  std::size_t workspace_bytes, one_workspace_bytes;
+  void (*clear)(void* cache);
+  void (*extend)(const Call&, void* cache);
+  void (*extend_by_one)(const Call&, void* cache);
+};
+
+// Tokens of each call, in turn; the text is as long as they are together. A call of one token goes to the instantiation
+// for one where `by_one` says so.
+struct Cut {
+  std::vector<std::size_t> pieces;
+  bool by_one = true;
+};
+
+void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts);
+
+// The outputs [tokens][model] of one cut, which check_cached has held against the oracle.
+Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
+
+template <class Attention, class Mask, class Score>
+void extend(const Call& call, void* cache) {
+  typename Attention::Weights weights;
+  const float* const* next = call.weights;
+  point(weights, next);
+  auto options = options_of<Attention, Mask>(call);
+  set_rotary<Score>(options, call);
+  auto& workspace = *static_cast<typename Attention::CachedWorkspace*>(call.workspace);
+  run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+    Attention::extend(call.x, *static_cast<typename Attention::Cache*>(cache), weights, call.y, workspace, options,
+                      where...);
+  });
+}
+
+constexpr ladon::Shape for_one(ladon::Shape shape) {
+  if (shape.keys == 0) shape.keys = shape.queries;
+  shape.queries = 1;
+  return shape;
+}
+
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Layout = ladon::layout::InProj>
+CachedSubject cached_subject() {
+  using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score>;
+  using One = ladon::MultiHeadAttention<for_one(S), Mask, Layout, Score>;
+  static_assert(std::is_same_v<typename Many::Cache, typename One::Cache>);
+  ScoreKind score = kind_of_score<Many::shape, Score>();
+  score.rotary.first_query = 0;
+  return {Many::shape,
+          kind_of<Layout>,
+          MaskOf<Mask>::form,
+          score,
+          Many::Cache::keep == ladon::Keep::latest,
+          sizeof(typename Many::Cache),
+          sizeof(typename Many::CachedWorkspace),
+          sizeof(typename One::CachedWorkspace),
+          [](void* cache) { static_cast<typename Many::Cache*>(cache)->clear(); },
+          extend<Many, Mask, Score>,
+          extend<One, Mask, Score>};
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,10 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 123 == 120
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+using Attention =
+    ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Additive>;
+extern const float values[3 * 41];
+Attention::Options options{.mask = {.values = values}};

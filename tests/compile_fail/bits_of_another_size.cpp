@@ -1,0 +1,9 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 3 == 6
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Bits>;
+extern const std::uint32_t bits[3][1];
+Attention::Options options{.mask = {.bits = bits}};

@@ -1,0 +1,10 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 117 == 120
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+using Attention =
+    ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Boolean>;
+extern const std::uint8_t bytes[3][39];
+Attention::Options options{.mask = {.may_see = bytes}};

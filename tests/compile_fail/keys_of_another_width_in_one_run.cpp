@@ -1,0 +1,12 @@
+// message: ladon: keys and values are made from tokens of different widths: project_keys, then attend
+// says: 7 == 8
+#include <ladon/ladon.hpp>
+
+using Attention =
+    ladon::MultiHeadAttention<ladon::Shape{
+                                  .queries = 4, .keys = 5, .model = 6, .heads = 2, .key_model = 7, .value_model = 8},
+                              ladon::mask::None, ladon::layout::SeparateQKV>;
+void run(const float* x, const float* context, float* y, const Attention::Weights& weights,
+         Attention::CrossWorkspace& workspace) {
+  Attention::run(x, context, weights, y, workspace);
+}

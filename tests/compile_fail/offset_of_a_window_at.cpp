@@ -1,0 +1,5 @@
+// message: offset
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::CausalAt<3>>;
+Attention::Options options{.mask = {.offset = 2}};

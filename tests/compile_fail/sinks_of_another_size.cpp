@@ -1,0 +1,10 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 3 == 2
+#include <ladon/ladon.hpp>
+
+struct WithSinks : ladon::score::Scaled {
+  static constexpr bool sinks = true;
+};
+using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::None, WithSinks>;
+extern const float sinks[3];
+Attention::Options options{.sinks = sinks};

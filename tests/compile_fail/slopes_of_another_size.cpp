@@ -1,0 +1,9 @@
+// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// says: 3 == 2
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 40, .model = 6, .heads = 2}, ladon::mask::Alibi>;
+extern const float slopes[3];
+Attention::Options options{.mask = {.slopes = slopes}};

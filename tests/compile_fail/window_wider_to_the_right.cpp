@@ -1,0 +1,10 @@
+// message: ladon: this window is wider to the right than keys and queries together
+// says: 18446744073709551615, 9, 0>
+// says: Shape{3, 5, 6, 2,
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 3, .keys = 5, .model = 6, .heads = 2},
+                                   ladon::mask::WindowAt<ladon::all, 9, 0>>;
+void run(const float* q, const float* k, const float* v, float* y, Attention::Workspace& workspace) {
+  Attention::run(q, k, v, y, workspace);
+}

@@ -1,0 +1,58 @@
+// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask.hpp and
+// score.hpp in words that know no lanes and no ranges. A mask of several parts has each kind of part once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <ladon/shape.hpp>
+
+#include "score_form.hpp"
+
+namespace ladon_test {
+
+inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();  // keys - queries
+
+struct MaskForm {
+  bool causal = false;
+  bool window = false;
+  std::size_t left = 0, right = 0;     // of the window; ladon::all: no end on that side
+  bool fixed_offset = false;           // CausalAt, WindowAt
+  std::ptrdiff_t offset = 0;           // theirs
+  bool padding = false;                // a byte a key
+  bool bits = false, boolean = false;  // a bit or a byte a pair
+  bool boolean_per_head = false;
+  bool additive = false;
+  bool additive_per_head = false;
+  bool alibi = false;
+
+  constexpr bool takes_offset() const { return (causal || window || alibi) && !fixed_offset; }
+  constexpr bool per_pair() const { return bits || boolean || boolean_per_head; }
+  constexpr bool adds() const { return additive || additive_per_head; }
+  // Masks of fewer columns than keys: those beyond are hidden.
+  constexpr bool takes_columns() const { return boolean || boolean_per_head || adds(); }
+
+  friend constexpr MaskForm operator&(const MaskForm& a, const MaskForm& b) {
+    MaskForm both = a.fixed_offset || a.window ? a : b;
+    both.causal = a.causal || b.causal;
+    both.padding = a.padding || b.padding;
+    both.bits = a.bits || b.bits;
+    both.boolean = a.boolean || b.boolean;
+    both.boolean_per_head = a.boolean_per_head || b.boolean_per_head;
+    both.additive = a.additive || b.additive;
+    both.additive_per_head = a.additive_per_head || b.additive_per_head;
+    both.alibi = a.alibi || b.alibi;
+    return both;
+  }
+};
+
+struct ScoreKind {
+  double scale = 0;  // 0: 1 / sqrt(head width)
+  double softcap = 0;
+  bool sinks = false;
+  oracle::Rotary rotary{};
+  std::size_t positions = 0;  // of its table
+};
+
+}  // namespace ladon_test

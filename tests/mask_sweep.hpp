@@ -1,0 +1,18 @@
+// Sweeps of masks and scores over shapes of awkward sizes: one query, one key, as many as lanes and one more or less,
+// several panels, several blocks of keys. Most go without projections: what a mask does, it does to the scores.
+#pragma once
+
+#include "attention_check.hpp"
+
+namespace ladon_test {
+
+using S = ladon::Shape;
+
+inline constexpr std::size_t lanes = ladon::simd::Default::lanes < 4 ? 4 : ladon::simd::Default::lanes;
+
+template <class Mask, ladon::Shape... Shapes>
+void sweep_given() {
+  (check_given(given_subject<Shapes, Mask>()), ...);
+}
+
+}  // namespace ladon_test

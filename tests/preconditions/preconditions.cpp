@@ -1,0 +1,82 @@
+// Breaks the promise that its argument names: a checked build ends the program and says which it was.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
+template <class Mask>
+using Attention = ladon::Attention<shape, Mask>;
+
+// A run with everything as it must be, but for the options.
+template <class Mask>
+void run(const typename Attention<Mask>::Options& options) {
+  static typename Attention<Mask>::Workspace workspace;
+  const std::array<float, 6> q{};
+  const std::array<float, 8> k{}, v{};
+  std::array<float, 6> out{};
+  Attention<Mask>::run(q, k, v, out, workspace, options);
+}
+
+template <class Mask, class Score = ladon::score::Scaled>
+struct Projected {
+  using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score>;
+  using Options = typename Attention::Options;
+  std::array<float, 6> x{}, y{};
+  std::array<float, 8> context{};
+  std::array<float, 12> in_weight{};
+  std::array<float, 6> in_bias{};
+  std::array<float, 4> out_weight{};
+  std::array<float, 2> out_bias{};
+  typename Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+  typename Attention::Cache cache{};
+  typename Attention::KeyWorkspace keys{};
+  typename Attention::CachedWorkspace workspace{};
+
+  void project(const Options& options) { Attention::project_keys(context, weights, cache, keys, options); }
+  void attend(const Options& options) { Attention::attend(x, cache, weights, y, workspace, options); }
+  void extend(const Options& options) { Attention::extend(x, cache, weights, y, workspace, options); }
+};
+
+struct Turned : ladon::score::Scaled {
+  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 2, 4>;
+};
+constexpr auto table = ladon::rotary_table<4, 2>();
+
+}  // namespace
+
+int main(int, char** arguments) {
+  using namespace ladon::mask;
+  const std::string_view broken(arguments[1]);
+  const std::array<std::uint8_t, 12> pairs{};
+  const std::array<float, 12> values{};
+  if (broken == "queries") run<None>({.queries = 4});
+  if (broken == "keys") run<None>({.keys = 5});
+  if (broken == "tokens") run<None>({.tokens = 4});
+  if (broken == "cache") {
+    Projected<Causal> text;
+    text.extend({});
+    text.extend({.tokens = 2});
+  }
+  if (broken == "attended_keys") {
+    Projected<None> memory;
+    memory.project({.keys = 2});
+    memory.attend({.keys = 3});
+  }
+  if (broken == "ring_offset") {
+    Projected<Window<1>> text;
+    text.extend({.mask = {.offset = 1}});
+  }
+  if (broken == "rotary_table") {
+    Projected<None, Turned> memory;
+    memory.project({.rotary = {.table = &table, .offset = 1}});
+  }
+  if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
+  if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
+  std::puts("nothing was said");
+  return 0;
+}

@@ -1,0 +1,35 @@
+// What makes a score, beside the product of a query and a key: the scale, the turns of the rotary embedding, the
+// softcap, what is added, and the sinks. One form serves every head of an attention.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "bound.hpp"
+
+namespace ladon_test::oracle {
+
+// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2): of the first `width` numbers of a query or a
+// key at position t, pair i is turned by the angle t / scaling * base^(-2 i / width).
+struct Rotary {
+  std::size_t width = 0;  // 0: no turns
+  bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX and Llama; otherwise (2 i, 2 i + 1)
+  double base = 10000;
+  double scaling = 1;
+  std::size_t first_query = 0;  // positions of the first query and the first key
+  std::size_t first_key = 0;
+};
+
+// What is added to a score, in natural units; -inf hides the key.
+using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
+
+struct ScoreForm {
+  double scale = 1;
+  double softcap = 0;  // 0: none; otherwise s becomes softcap * tanh(s / softcap)
+  std::vector<Bias> biases{};
+  std::vector<float> sinks{};  // [heads]: a score that takes its share of the softmax and has no value; empty: none
+  Rotary rotary{};
+};
+
+}  // namespace ladon_test::oracle

@@ -1,0 +1,148 @@
+// Attention with a cache: prefill of several tokens, decoding one by one, and both in any order.
+#include <limits>
+#include <span>
+
+#include <doctest/doctest.h>
+
+#include "cached_check.hpp"
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Bits, ladon::mask::Causal, ladon::mask::None,
+    ladon::mask::Padding, ladon::mask::Window;
+
+struct WithSinks : ladon::score::Scaled {
+  static constexpr bool sinks = true;
+};
+struct CappedAndTurned : ladon::score::Scaled {
+  static constexpr float softcap = 3;
+  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 66>;
+  static constexpr double base = 10000, scaling = 2;
+};
+
+std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
+
+// Texts of as many tokens as one call takes, and of as many as the cache holds.
+std::vector<Cut> cuts_of(const S& shape) {
+  const std::size_t most = shape.queries, room = shape.keys;
+  std::vector<std::size_t> mixed, prefilled{most};
+  for (std::size_t length = 0, i = 0; length < room; length += mixed.back(), ++i) {
+    const std::size_t next[] = {3, 1, 1, most, 2};
+    mixed.push_back(std::min({next[i % 5], most, room - length}));
+  }
+  while (prefilled.size() + most <= room) prefilled.push_back(1);
+  return {{{most}}, {ones(room)}, {ones(most), false}, {mixed}, {mixed, false}, {prefilled}};
+}
+
+void check_cuts(const CachedSubject& subject) { check_cached(subject, cuts_of(subject.shape)); }
+
+}  // namespace
+
+TEST_CASE("cache: causal") {
+  check_cuts(cached_subject<S{.queries = lanes + 3, .keys = 41, .model = 10, .heads = 2}, Causal>());
+}
+
+TEST_CASE("cache: a ring of the latest keys") {
+  const CachedSubject subject = cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>>();
+  REQUIRE(subject.ring);
+  check_cuts(subject);
+  check_cached(subject, {{ones(40)}, {{5, 5, 5, 5, 5, 5}}, {{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2, 1, 1, 1, 4}}});
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("cache: no mask, whose queries see their whole piece") {
+  check_cuts(cached_subject<S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, None>());
+}
+
+TEST_CASE("cache: masks of keys, of bits, of numbers") {
+  check_cuts(cached_subject<S{.queries = 3, .keys = 20, .model = 6, .heads = 2}, decltype(Padding{} & Causal{})>());
+  check_cuts(cached_subject<S{.queries = 3, .keys = 34, .model = 6}, Bits>());
+  check_cuts(cached_subject<S{.queries = 3, .keys = 17, .model = 6}, decltype(Additive{} & Causal{})>());
+}
+
+TEST_CASE("cache: slopes, cap, turns, sinks") {
+  check_cuts(cached_subject<S{.queries = 7, .keys = 20, .model = 6, .heads = 3}, decltype(Alibi{} & Causal{})>());
+  check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, CappedAndTurned>());
+  check_cuts(cached_subject<S{.queries = 5, .keys = 33, .model = 9, .heads = 3, .value_width = 5}, Causal, WithSinks,
+                            ladon::layout::PerHead>());
+}
+
+TEST_CASE("cache: a ring with sinks or turns, as small as can be and far around") {
+  check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
+  check_cached(cached_subject<S{.queries = 3, .keys = 8, .model = 4}, Window<5>, WithSinks>(),
+               {{ones(30)}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}, false}});
+  check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, CappedAndTurned>(),
+               {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
+}
+
+TEST_CASE("cache: several blocks of keys") {
+  check_cached(cached_subject<S{.queries = lanes + 1, .keys = 600, .model = 4}, Causal>(),
+               {{std::vector<std::size_t>(33, lanes + 1)}, {{lanes, lanes + 1, 1, 1, 1}}});
+  check_cached(cached_subject<S{.queries = lanes, .keys = 530, .model = 4}, Window<500>>(),
+               {{std::vector<std::size_t>(40, lanes)}});
+}
+#endif
+
+TEST_CASE("cache: chunks of any size give the same text, and clearing forgets it") {
+  const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
+  const Floats at_once = run_cached(subject, {{6, 6, 6}});
+  // in panels the sums run in one order, however many tokens stand beside one another
+  CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
+  CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
+}
+
+TEST_CASE("cache: what a token that is hidden left there changes nothing, not even as NaN") {
+  using Mask = decltype(Padding{} & Causal{});
+  using Prompt = ladon::MultiHeadAttention<S{.queries = 4, .keys = 40, .model = 6, .heads = 2}, Mask>;
+  using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 6, .heads = 2}, Mask>;
+  Random random(8);
+  const Floats in_weight = random.normals(18 * 6), in_bias = random.normals(18), out_weight = random.normals(36),
+               out_bias = random.normals(6), clean = random.normals(12 * 6);
+  const Prompt::Weights weights{.in_proj = {in_weight.data(), in_bias.data()},
+                                .out_proj = {out_weight.data(), out_bias.data()}};
+  const Token::Weights same_weights{.in_proj = weights.in_proj, .out_proj = weights.out_proj};
+  std::vector<std::uint8_t> may_see(40, 1);
+  may_see[1] = may_see[5] = 0;
+  const auto run = [&](const Floats& x) {
+    static Prompt::Cache cache;
+    static Prompt::CachedWorkspace workspace;
+    static Token::CachedWorkspace one_workspace;
+    Floats y(12 * 6);
+    cache.clear();
+    Prompt::extend(x.data(), cache, weights, y.data(), workspace, {.mask = {.first = {.may_see = may_see.data()}}});
+    for (std::size_t t = 4; t < 12; ++t) {
+      Token::extend(x.data() + t * 6, cache, same_weights, y.data() + t * 6, one_workspace,
+                    {.mask = {.first = {.may_see = may_see.data()}}});
+    }
+    return y;
+  };
+  Floats spoiled = clean;
+  spoil_row(spoiled, 1, 6);  // infinities, which become NaN in K and V
+  spoiled[5 * 6] = std::numeric_limits<float>::quiet_NaN();
+  const Floats expected = run(clean), outcome = run(spoiled);
+  for (std::size_t t = 0; t < 12; ++t) {
+    if (t == 1 || t == 5) continue;  // whose own queries are spoiled
+    CAPTURE(t);
+    CHECK(same_bits(std::span(outcome).subspan(t * 6, 6), std::span(expected).subspan(t * 6, 6)));
+  }
+}
+
+TEST_CASE("cache: a token that may see nothing gives the output's bias") {
+  using Mask = ladon::mask::CausalAt<-1>;
+  using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 5, .model = 4, .heads = 2}, Mask>;
+  Random random(3);
+  const Floats in_weight = random.normals(48), in_bias = random.normals(12), out_weight = random.normals(16),
+               out_bias = random.normals(4), x = random.normals(4);
+  Floats y(4);
+  static Token::Cache cache;
+  static Token::CachedWorkspace workspace;
+  Token::extend(x.data(), cache,
+                {.in_proj = {in_weight.data(), in_bias.data()}, .out_proj = {out_weight.data(), out_bias.data()}},
+                y.data(), workspace);
+  CHECK(same_bits(y, out_bias));
+}
+
+}  // namespace ladon_test

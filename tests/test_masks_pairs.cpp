@@ -1,0 +1,40 @@
+// Masks with an answer for each pair: bits, bytes, bytes for each head.
+#include <doctest/doctest.h>
+
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+using ladon::mask::Bits, ladon::mask::Boolean, ladon::mask::BooleanPerHead;
+
+TEST_CASE("bits") { sweep_given<Bits, S{.queries = lanes + 1, .keys = 33, .model = 6, .heads = 2}>(); }
+
+TEST_CASE("bytes for each head") {
+  sweep_given<BooleanPerHead, S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 4, .kv_heads = 2}>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("bits, more shapes") {
+  sweep_given<Bits, S{.queries = 1, .keys = 100, .model = 4}, S{.queries = lanes - 1, .keys = lanes - 1, .model = 3},
+              S{.queries = 33, .keys = 3, .model = 20, .heads = 2}, S{.queries = 5, .keys = 600, .model = 4}>();
+}
+
+TEST_CASE("bytes") {
+  sweep_given<Boolean, S{.queries = 100, .keys = lanes, .model = 6, .heads = 2},
+              S{.queries = 1, .keys = 33, .model = 4}, S{.queries = lanes + 1, .keys = 1, .model = 3},
+              S{.queries = 3, .keys = 520, .model = 4}>();
+}
+
+TEST_CASE("bytes for each head, more shapes") {
+  sweep_given<BooleanPerHead, S{.queries = 33, .keys = 33, .model = 6, .heads = 3},
+              S{.queries = 1, .keys = lanes, .model = 6, .heads = 3}>();
+}
+
+TEST_CASE("bits with projections; with the other masks") {
+  check_attention(attention_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, Bits>());
+  sweep_given<decltype(Bits{} & ladon::mask::Causal{}), S{.queries = 37, .keys = 40, .model = 6, .heads = 2}>();
+  sweep_given<decltype(Boolean{} & ladon::mask::Padding{}), S{.queries = 7, .keys = 300, .model = 4}>();
+}
+#endif
+
+}  // namespace ladon_test

@@ -1,0 +1,60 @@
+// Keys and values projected once and attended to: the same as a run with a context, to the last bit; and from tokens of
+// widths of their own (PyTorch's kdim and vdim).
+#include <doctest/doctest.h>
+
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using ladon::layout::InOut, ladon::layout::InProj, ladon::layout::PerHead, ladon::layout::SeparateQKV;
+using ladon::mask::Additive, ladon::mask::Causal, ladon::mask::None, ladon::mask::Padding;
+
+template <ladon::Shape Shape, class Mask, class Layout>
+void check_same_as_run() {
+  const Subject at_once = attention_subject<Shape, Mask, Layout>(), in_steps = projected_subject<Shape, Mask, Layout>();
+  const AttentionProblem problem = random_problem(at_once.shape, true, 5);
+  for (const Variation& variation : variations(at_once)) {
+    INFO(to_string(at_once, variation));
+    const Outcome expected = run_guarded(at_once, task_of(at_once, problem, variation));
+    const Outcome outcome = run_guarded(in_steps, task_of(in_steps, problem, variation));
+    CHECK(same_bits(outcome.y, expected.y));
+    CHECK(same_bits(outcome.maps[0], expected.maps[0]));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("projected keys: as in one run, to the last bit") {
+  check_same_as_run<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2}, Padding, InProj>();
+}
+
+TEST_CASE("keys and values from tokens of other widths") {
+  check_cross(
+      projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
+                        Causal>());
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("projected keys: as in one run, to the last bit, one query or grouped heads") {
+  check_same_as_run<S{.queries = 1, .keys = 33, .model = 10, .heads = 2}, None, InProj>();
+  check_same_as_run<S{.queries = 5, .keys = 40, .model = 12, .heads = 4, .kv_heads = 2, .value_width = 5}, Causal,
+                    PerHead>();
+}
+
+TEST_CASE("keys and values from tokens of other widths, in every layout") {
+  check_cross(projected_subject<S{.queries = 5, .keys = 21, .model = 6, .heads = 2, .key_model = 1, .value_model = 40},
+                                Additive, InOut>());
+  check_cross(
+      projected_subject<S{.queries = 3, .keys = lanes, .model = 6, .heads = 2, .key_model = 20, .value_model = 3},
+                        Padding, PerHead>());
+  check_cross(projected_subject<S{.queries = 1, .keys = 300, .model = 6, .heads = 2, .key_model = 9, .value_model = 4},
+                                Padding>());
+  // as wide as one another, but not as x: one run will do
+  check_cross(attention_subject<S{.queries = 5, .keys = 21, .model = 6, .heads = 2, .key_model = 9, .value_model = 9},
+                                None, SeparateQKV>());
+}
+#endif
+
+}  // namespace ladon_test

@@ -1,0 +1,104 @@
+// Rotary position embedding: the table, both pairings, parts of a head, base, scaling and offset.
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using ladon::Pairing, ladon::mask::Causal, ladon::mask::None, ladon::score::Scaled;
+
+template <Pairing P, std::size_t Width, std::size_t Positions>
+struct Turned : Scaled {
+  using Rotary = ladon::Rotary<P, Width, Positions>;
+  static constexpr double base = 10000, scaling = 1;
+};
+template <Pairing P, std::size_t Width, std::size_t Positions>
+struct TurnedFar : Turned<P, Width, Positions> {
+  static constexpr double base = 500000, scaling = 4;
+};
+struct CappedAndTurned : Turned<Pairing::halves, 6, 60> {
+  static constexpr float softcap = 2;
+};
+
+template <std::size_t Positions, std::size_t Width>
+double worst_of_table(double base, double scaling) {
+  static const auto table = ladon::rotary_table<Positions, Width>(base, scaling);
+  double worst = 0;
+  for (std::size_t pair = 0; pair < Width / 2; ++pair) {
+    for (std::size_t t = 0; t < Positions; ++t) {
+      const double share = 2 * static_cast<double>(pair) / static_cast<double>(Width);
+      const double angle = static_cast<double>(t) / scaling * std::pow(base, -share);
+      worst = std::max(worst, std::abs(static_cast<double>(table.cosine[pair][t]) - std::cos(angle)));
+      worst = std::max(worst, std::abs(static_cast<double>(table.sine[pair][t]) - std::sin(angle)));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("the table holds cosines and sines, each rounded once") {
+  // half a unit in the last place of 1 is 2^-25; the angle's own rounding, in double, is far below that
+  CHECK(worst_of_table<4096, 8>(10000, 1) <= 0x1.0001p-25);
+  CHECK(worst_of_table<512, 128>(10000, 1) <= 0x1.0001p-25);
+  CHECK(worst_of_table<1000, 6>(500000, 4) <= 0x1.0001p-25);
+  CHECK(worst_of_table<1000, 2>(1e6, 0.37) <= 0x1.0001p-25);
+}
+
+TEST_CASE("rotary embedding: neighbours and halves") {
+  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal,
+                            Turned<Pairing::neighbours, 6, 40>>());
+  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal,
+                            Turned<Pairing::halves, 6, 40>>());
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("rotary embedding of a part of a head, with other bases and scalings") {
+  check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, None,
+                            TurnedFar<Pairing::neighbours, 4, 40>>());
+  check_given(given_subject<S{.queries = 3, .keys = 33, .model = 5}, None, TurnedFar<Pairing::halves, 2, 33>>());
+  check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9}, None, Turned<Pairing::halves, 8, 50>>());
+  check_given(given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Turned<Pairing::neighbours, 8, 600>>());
+}
+
+TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
+  using ladon::layout::InProj, ladon::simd::Default;
+  check_attention(attention_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj, Default,
+                                    CappedAndTurned>());
+  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, Default,
+                                Turned<Pairing::neighbours, 6, 30>>());
+}
+#endif
+
+TEST_CASE("a first token is not turned, and what changes a turn changes the result") {
+  constexpr S first{.queries = 1, .keys = 1, .model = 12, .heads = 2};
+  constexpr S shape{.queries = 7, .keys = 7, .model = 12, .heads = 2};
+  const auto run = [](const Subject& subject, std::size_t offset) {
+    return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), {.given = {.rotary_offset = offset}}));
+  };
+  const auto same = [](const Outcome& a, const Outcome& b) { return same_bits(a.maps[0], b.maps[0]); };
+  using Neighbours = Turned<Pairing::neighbours, 6, 40>;
+  const Subject captured = given_subject<first, None, Neighbours, Captures::every_stage>();
+  const Subject plain = given_subject<first, None, Scaled, Captures::every_stage>();
+  const auto score = [&](const Subject& subject) {
+    const Task task = task_of(subject, random_given(subject.shape, 9), {});
+    return run_capturing(subject, task, ladon::Stage::scaled, run_guarded(subject, task).y);
+  };
+  CHECK(same_bits(score(captured), score(plain)));
+
+  const Outcome turned = run(given_subject<shape, None, Neighbours>(), 0);
+  CHECK(!same(turned, run(given_subject<shape, None>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, Turned<Pairing::halves, 6, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, Turned<Pairing::neighbours, 4, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, TurnedFar<Pairing::neighbours, 6, 40>>(), 0)));
+  // only the distance matters, so an offset of all changes roundings alone
+  const Outcome later = run(given_subject<shape, None, Neighbours>(), 9);
+  CHECK(!same(turned, later));
+  for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);
+}
+
+}  // namespace ladon_test
