@@ -130,6 +130,43 @@ TEST_CASE("cache: what a token that is hidden left there changes nothing, not ev
   }
 }
 
+TEST_CASE("cache: a token that left the window changes nothing any more, not even as NaN") {
+  using Text = ladon::MultiHeadAttention<S{.queries = 2, .keys = 6, .model = 6, .heads = 2}, Window<3>>;
+  using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 6, .model = 6, .heads = 2}, Window<3>>;
+  Random random(8);
+  const Floats in_weight = random.normals(18 * 6), in_bias = random.normals(18), out_weight = random.normals(36),
+               out_bias = random.normals(6), clean = random.normals(24 * 6);
+  const Text::Weights weights{.in_proj = {in_weight.data(), in_bias.data()},
+                              .out_proj = {out_weight.data(), out_bias.data()}};
+  const Token::Weights same_weights{.in_proj = weights.in_proj, .out_proj = weights.out_proj};
+  const auto run = [&](const Floats& x, bool by_one) {
+    static Text::Cache cache;
+    static Text::CachedWorkspace workspace;
+    static Token::CachedWorkspace one_workspace;
+    Floats y(x.size());
+    cache.clear();
+    for (std::size_t t = 0; t < 24; t += by_one ? 1 : 2) {
+      const float* const from = x.data() + t * 6;
+      if (by_one) {
+        Token::extend(from, cache, same_weights, y.data() + t * 6, one_workspace);
+      } else {
+        Text::extend(from, cache, weights, y.data() + t * 6, workspace);
+      }
+    }
+    return y;
+  };
+  Floats spoiled = clean;
+  spoil_row(spoiled, 9, 6);
+  for (const bool by_one : {true, false}) {
+    const Floats expected = run(clean, by_one), outcome = run(spoiled, by_one);
+    for (std::size_t t = 0; t < 24; ++t) {
+      CAPTURE(t);
+      const bool sees = t >= 9 && t <= 12;
+      CHECK(same_bits(std::span(outcome).subspan(t * 6, 6), std::span(expected).subspan(t * 6, 6)) == !sees);
+    }
+  }
+}
+
 TEST_CASE("cache: a token that may see nothing gives the output's bias") {
   using Mask = ladon::mask::CausalAt<-1>;
   using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 5, .model = 4, .heads = 2}, Mask>;
