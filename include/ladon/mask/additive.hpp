@@ -53,6 +53,13 @@ struct AddedBound {
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_INLINE constexpr AddedLanes<Pack, Width> lanes(const Slice& slice,
                                                        PairScratch<KeyWidth, Width>& scratch) const noexcept {
+    fill<Pack, Width, KeyWidth>(slice, scratch.values);
+    return {scratch.values, slice.keys.begin};
+  }
+
+ private:
+  template <class Pack, std::size_t Width, std::size_t KeyWidth>
+  LADON_NOINLINE constexpr void fill(const Slice& slice, float* to) const noexcept {
     const std::size_t rest = slice.keys.begin < keys ? keys - slice.keys.begin : 0;
     const std::size_t active = rest < KeyWidth ? rest : KeyWidth;
     const float* const rows =
@@ -63,16 +70,14 @@ struct AddedBound {
       const std::size_t used = slice.queries.end - slice.queries.begin;
       for (std::size_t key = 0; key < active; key += Pack::lanes) {
         turn<Pack, Width>(rows == nullptr || q >= used ? nullptr : rows + q * columns + key, used - q, active - key,
-                          scratch.values + key * Width + q);
+                          to + key * Width + q);
       }
     }
     for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) {
-      scratch.values[i] = -std::numeric_limits<float>::infinity();
+      to[i] = -std::numeric_limits<float>::infinity();
     }
-    return {scratch.values, slice.keys.begin};
   }
 
- private:
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void turn(const float* rows, std::size_t used, std::size_t active, float* to) const noexcept {
     constexpr std::size_t lanes = Pack::lanes;

@@ -12,17 +12,16 @@ namespace ladon::inline LADON_ABI::mask {
 
 // Bit c of row r and bit r of row c change places, in halves, quarters, ... (Warren, Hacker's Delight, 7-3).
 template <std::size_t N>
-LADON_INLINE constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
+constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
   std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;  // the low half of each block of 2 * half bits
-  LADON_UNROLL
   for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N; ++i) {
-      if ((i & half) != 0) continue;
-      const std::uint32_t swap = ((row[i] >> half) ^ row[i + half]) & low;
-      row[i] ^= swap << half;
-      row[i + half] ^= swap;
+    for (std::size_t first = 0; first < N; first += 2 * half) {
+      for (std::size_t i = first; i < first + half; ++i) {
+        const std::uint32_t swap = ((row[i] >> half) ^ row[i + half]) & low;
+        row[i] ^= swap << half;
+        row[i + half] ^= swap;
+      }
     }
   }
 }
@@ -62,18 +61,23 @@ struct PairBound {
   template <class Pack, std::size_t Width, std::size_t N>
   LADON_INLINE constexpr LanesOfWords<Pack> lanes(const Slice& slice, KeyWords<N>& scratch) const noexcept {
     static_assert(N <= 32, "ladon: a mask of bits takes panels of at most 32 tokens");
+    turn<Width>(slice, scratch.word);
+    return {scratch.word, slice.keys.begin};
+  }
+
+ private:
+  template <std::size_t Width, std::size_t N>
+  LADON_NOINLINE constexpr void turn(const Slice& slice, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {
       const std::uint32_t row = rows.word(slice.head, slice.queries.begin, slice.keys.begin);
-      for (std::size_t key = 0; key < N; ++key) scratch.word[key] = row >> key & 1;
-      return {scratch.word, slice.keys.begin};
+      for (std::size_t key = 0; key < N; ++key) word[key] = row >> key & 1;
+    } else {
+      for (std::size_t q = 0; q < N; ++q) {
+        const std::size_t query = slice.queries.begin + q;
+        word[q] = query < slice.queries.end ? rows.word(slice.head, query, slice.keys.begin) : 0;
+      }
+      transpose_bits(word);
     }
-    LADON_UNROLL
-    for (std::size_t q = 0; q < N; ++q) {
-      const std::size_t query = slice.queries.begin + q;
-      scratch.word[q] = query < slice.queries.end ? rows.word(slice.head, query, slice.keys.begin) : 0;
-    }
-    transpose_bits(scratch.word);
-    return {scratch.word, slice.keys.begin};
   }
 };
 
@@ -146,8 +150,20 @@ struct Bytes {
       if (shown == nullptr) return count < 32 ? (1u << count) - 1 : ~0u;
       const std::uint8_t* const from = shown + ((PerHead ? head * queries : 0) + query) * columns + key;
       std::uint32_t word = 0;
-      for (std::size_t i = 0; i < count; ++i) word |= std::uint32_t(from[i] != 0) << i;
+      if (count == 32) {
+        for (std::size_t i = 0; i < 32; i += 8) word |= eight(from + i) << i;
+      } else {
+        for (std::size_t i = 0; i < count; ++i) word |= std::uint32_t(from[i] != 0) << i;
+      }
       return word;
+    }
+    // Bit i is set where byte i is not 0: its highest bit then says so, and a product gathers the eight of them.
+    static constexpr std::uint32_t eight(const std::uint8_t* from) noexcept {
+      std::uint64_t bytes = 0;
+      for (std::size_t i = 0; i < 8; ++i) bytes |= std::uint64_t(from[i]) << 8 * i;
+      constexpr std::uint64_t sevens = 0x7f7f7f7f7f7f7f7f;
+      const std::uint64_t set = (((bytes & sevens) + sevens) | bytes) & ~sevens;
+      return static_cast<std::uint32_t>((set >> 7) * 0x0102040810204080 >> 56);
     }
     constexpr bool any(Range, Range) const noexcept { return true; }
     constexpr Range seen(Range) const noexcept { return {0, keys < columns ? keys : columns}; }

@@ -52,7 +52,12 @@ struct XsimdPack {
     return Batch::load_aligned(index);
   }
   // A mask that is the same in every lane.
-  static LADON_INLINE Mask every_lane(bool value) noexcept { return Mask(value); }
+  static LADON_INLINE Mask every_lane(bool value) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(value ? 0xffff : 0));
+#endif
+    return Mask(value);
+  }
   // A mask whose lane i is bit i. Without mask registers: the bit of each lane, in the significand of 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
