@@ -55,6 +55,7 @@ void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::
   using Many = ladon::Encoder<Layers, Shape, Form, Mask, final_norm, Layout, Score>;
   using One = ladon::Encoder<Layers, for_one(Shape), Form, Mask, final_norm, Layout, Score>;
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
+  static_assert(std::is_same_v<typename Many::Weights, typename One::Weights>);
   for (const Cut& cut : cuts) {
     std::size_t length = 0;
     for (const std::size_t tokens : cut.pieces) length += tokens;

@@ -63,8 +63,7 @@ typename Stack::Weights wire(const Checkpoint& checkpoint) {
 
 class Model::Network {
  public:
-  explicit Network(const Checkpoint& checkpoint)
-      : embedding_(checkpoint.embedding), prompt_(wire<Prompt>(checkpoint)), step_(wire<Step>(checkpoint)) {}
+  explicit Network(const Checkpoint& checkpoint) : embedding_(checkpoint.embedding), weights_(wire<Step>(checkpoint)) {}
 
   void clear() noexcept {
     for (auto& cache : caches_) cache.clear();
@@ -77,9 +76,9 @@ class Model::Network {
       count = std::min(tokens.size(), chunk);
       lookup(tokens.first(count));
       if (count == 1) {
-        Step::extend(x_.data(), caches_, step_, y_.data(), step_workspace_, {.rotary = {.table = &rotary_}});
+        Step::extend(x_.data(), caches_, weights_, y_.data(), step_workspace_, {.rotary = {.table = &rotary_}});
       } else {
-        Prompt::extend(x_.data(), caches_, prompt_, y_.data(), prompt_workspace_,
+        Prompt::extend(x_.data(), caches_, weights_, y_.data(), prompt_workspace_,
                        {.tokens = count, .rotary = {.table = &rotary_}});
       }
     }
@@ -90,7 +89,7 @@ class Model::Network {
  private:
   using Prompt = Stack<chunk>;
   using Step = Stack<1>;
-  static_assert(std::is_same_v<Prompt::Caches, Step::Caches>);
+  static_assert(std::is_same_v<Prompt::Caches, Step::Caches> && std::is_same_v<Prompt::Weights, Step::Weights>);
   using Classifier = ladon::Linear<vocabulary_size, model_width, ladon::Order::out_in, ladon::Bias::without>;
 
   void lookup(std::span<const TokenId> tokens) noexcept {
@@ -99,8 +98,7 @@ class Model::Network {
   }
 
   const float* embedding_;  // [vocabulary_size][model_width]
-  Prompt::Weights prompt_;
-  Step::Weights step_;
+  Step::Weights weights_;
   Score::Rotary::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
   Step::Caches caches_{};
   Prompt::CachedWorkspace prompt_workspace_{};

@@ -33,23 +33,23 @@ constexpr Shape memory_shape() noexcept {
 }
 
 // PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
-template <Shape S, std::size_t Memory, LayerForm Form, class Layout>
+template <Shape S, LayerForm Form, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
   typename Layout::template Weights<S> self_attention;
-  typename Layout::template Weights<memory_shape<S, Memory>()> cross_attention;
+  typename Layout::template Weights<S> cross_attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
   Norm<S.model, Form.norm_kind> norm1;
   Norm<S.model, Form.norm_kind> norm2;
   Norm<S.model, Form.norm_kind> norm3;
 };
-template <Shape S, std::size_t Memory, LayerForm Form, class Layout>
+template <Shape S, LayerForm Form, class Layout>
   requires(Form.gated)
-struct DecoderLayerWeights<S, Memory, Form, Layout> {
+struct DecoderLayerWeights<S, Form, Layout> {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
   typename Layout::template Weights<S> self_attention;
-  typename Layout::template Weights<memory_shape<S, Memory>()> cross_attention;
+  typename Layout::template Weights<S> cross_attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
@@ -177,7 +177,7 @@ struct DecoderLayer {
   static constexpr Shape cross = memory_shape<shape, Memory>();
   static_assert(valid<cross>());
 
-  using Weights = DecoderLayerWeights<shape, Memory, Form, Layout>;
+  using Weights = DecoderLayerWeights<shape.widths(), Form, Layout>;
   using Workspace = DecoderWorkspace<shape, Memory, Form, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score>;
   using Maps = DecoderMaps;

@@ -114,7 +114,7 @@ struct EncoderLayer {
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
   static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
-  using Weights = EncoderLayerWeights<shape, Form, Layout>;
+  using Weights = EncoderLayerWeights<shape.widths(), Form, Layout>;
   using Workspace = EncoderWorkspace<shape, Form, Target>;
   using CachedWorkspace = EncoderWorkspace<shape, Form, Target, ladon::CachedWorkspace<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;

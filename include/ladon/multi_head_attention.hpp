@@ -37,7 +37,7 @@ struct MultiHeadAttention {
   static constexpr Shape shape = ShapeGiven.complete();
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
-  using Weights = typename Layout::template Weights<shape>;
+  using Weights = typename Layout::template Weights<shape.widths()>;
   using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   // For run(x, context, ...); where keys differ from queries in number there is no other.

@@ -38,6 +38,12 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
+  // What weights know of a shape: those of all shapes that differ in tokens only are of one type.
+  constexpr Shape widths() const noexcept {
+    Shape same = *this;
+    same.queries = same.keys = 1;
+    return same;
+  }
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }

@@ -1,13 +1,18 @@
 # cmake -DCOMPILE=<compiler;flags> -DREADME=<file> -P check.cmake
-# The README's C++ must compile as it stands there.
+# Each piece of C++ in the README must compile as it stands there; the first shows the #include.
 file(READ ${README} text)
-string(REGEX MATCH "```cpp\n([^`]+)```" found "${text}")
+set(source ${CMAKE_CURRENT_BINARY_DIR}/readme_snippet.cpp)
+# Not foreach: a list would be cut at the semicolons of the code.
+string(REGEX MATCH "```cpp\n([^`]+)```(.*)" found "${text}")
 if(NOT found)
   message(FATAL_ERROR "${README} shows no C++")
 endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/readme_snippet.cpp "${CMAKE_MATCH_1}")
-execute_process(COMMAND ${COMPILE} ${CMAKE_CURRENT_BINARY_DIR}/readme_snippet.cpp
-  RESULT_VARIABLE status ERROR_VARIABLE said)
-if(NOT status EQUAL 0)
-  message(FATAL_ERROR "the README's C++ does not compile:\n${said}")
-endif()
+while(found)
+  set(rest "${CMAKE_MATCH_2}")
+  file(WRITE ${source} "#include <ladon/ladon.hpp>\n${CMAKE_MATCH_1}")
+  execute_process(COMMAND ${COMPILE} ${source} RESULT_VARIABLE status ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "the README's C++ does not compile:\n${said}")
+  endif()
+  string(REGEX MATCH "```cpp\n([^`]+)```(.*)" found "${rest}")
+endwhile()
