@@ -2,10 +2,13 @@
 // workspace never grows with queries x keys.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/kernel/attend_one.hpp>
 #include <ladon/kernel/capture.hpp>
+#include <ladon/kernel/head.hpp>
 #include <ladon/kernel/score.hpp>
 #include <ladon/kernel/softmax.hpp>
 #include <ladon/kernel/weigh.hpp>
@@ -17,7 +20,8 @@ namespace ladon::inline LADON_ABI::kernel {
 template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
-    return sinks.data[head] * static_cast<float>(score::log2_e);
+    assert(sinks.data != nullptr && "ladon: this score has sinks: options.sinks");
+    return mask::to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
   } else {
     return 0;
   }

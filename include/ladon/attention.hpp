@@ -2,6 +2,7 @@
 // The layout is that of PyTorch's scaled_dot_product_attention for one batch: [heads][tokens][width].
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -50,8 +51,9 @@ struct GivenHeads {
     for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         const Range range = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
-        rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(
-            *rotary.table, rotary.offset + range.begin, range.end - range.begin, keys + p * S.head_width * k.width());
+        rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(range.begin),
+                                                                range.end - range.begin,
+                                                                keys + p * S.head_width * k.width());
       }
     });
   }
@@ -70,11 +72,9 @@ struct GivenHeads {
           (Pack::load(query + i) * Pack::broadcast(scale)).store(query + i);
         }
         if constexpr (Rotary::turns) {
-          const std::ptrdiff_t position =
-              static_cast<std::ptrdiff_t>(options.rotary.offset + queries.begin) + Options::usual_offset();
-          assert(position >= 0 && "ladon: rotary embedding has no position before the first");
           rotate<Rotary, Pack, Packs, q.width(), S.head_width>(
-              *options.rotary.table, static_cast<std::size_t>(position), queries.end - queries.begin, query);
+              options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + Options::bottom_right(),
+              queries.end - queries.begin, query);
         }
         attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
                                               workspace.out.data, capture_of(head.index, queries));

@@ -68,7 +68,7 @@ struct DecoderWorkspace {
 };
 
 // `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
-// before, so memory.queries must be left alone.
+// before, so memory.queries is not looked at.
 template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score>
 struct DecoderOptions {
   RunOptions<S, SelfMask, Score> self{};
@@ -87,26 +87,6 @@ namespace kernel {
 struct DecoderLengths {
   Lengths self;
   Lengths memory;
-};
-
-// Calls attend with what captures a map, or with what does not.
-template <Shape S>
-struct CaptureWanted {
-  float* map;
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    if (map != nullptr) {
-      attend(CaptureMap<S>{map});
-    } else {
-      attend(CaptureNothing{});
-    }
-  }
-};
-struct CaptureNone {
-  template <class F>
-  constexpr void operator()(F attend) const noexcept {
-    attend(CaptureNothing{});
-  }
 };
 
 // One layer on panels, in place: x is workspace.tokens.attention.x.

@@ -43,17 +43,12 @@ struct Encoder {
 
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    run_capturing(x, weights, y, workspace, options, [](std::size_t, auto layer) { layer(kernel::CaptureNothing{}); });
+    run_capturing(x, weights, y, workspace, options, [](std::size_t, auto layer) { kernel::CaptureNone{}(layer); });
   }
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
                             const Maps& attention) noexcept {
-    run_capturing(x, weights, y, workspace, options, [&](std::size_t i, auto layer) {
-      if (attention[i] != nullptr) {
-        layer(kernel::CaptureMap<shape>{attention[i]});
-      } else {
-        layer(kernel::CaptureNothing{});
-      }
-    });
+    run_capturing(x, weights, y, workspace, options,
+                  [&](std::size_t i, auto layer) { kernel::CaptureWanted<shape>{attention[i]}(layer); });
   }
 
   // As EncoderLayer::extend, with a cache a layer.

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include <ladon/attend.hpp>
-#include <ladon/kernel/mat_vec.hpp>
 #include <ladon/kernel/project.hpp>
 #include <ladon/kernel/rotate.hpp>
 #include <ladon/key_value_cache.hpp>
@@ -41,7 +40,7 @@ struct Heads {
                                    const Options& options, HeadScratch<S, Target>& scratch, float* heads,
                                    CaptureOf capture_of) noexcept {
     const auto mask = options.bind(lengths);
-    const std::ptrdiff_t offset = Options::usual_offset();
+    const std::ptrdiff_t offset = Options::bottom_right();
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
       project_values(w.value(g), context, lengths.keys, scratch.values.data);
@@ -83,7 +82,7 @@ struct Heads {
         for (std::size_t g = 0; g < S.kv_heads; ++g) {
           project<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, StoreScaled<q.width()>{projected, 0, 1.0f});
           if constexpr (Rotary::turns) {
-            rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(*rotary.table, rotary.offset + at, used,
+            rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(at), used,
                                                                       projected);
           }
           scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
@@ -142,7 +141,7 @@ struct Heads {
       if constexpr (Rotary::turns) {
         for (std::size_t p = first; p < first + count; ++p) {
           const Range keys = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
-          rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(*rotary.table, rotary.offset + keys.begin,
+          rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(keys.begin),
                                                                   keys.end - keys.begin, out + p * stride);
         }
       }
@@ -183,10 +182,8 @@ struct Heads {
                                                        StoreScaled<q.width()>{query, 0, scale});
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
         if constexpr (Rotary::turns) {
-          const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(rotary.offset + queries.begin) + offset;
-          assert(position >= 0 && "ladon: rotary embedding has no position before the first");
-          rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(*rotary.table, static_cast<std::size_t>(position),
-                                                                    queries.end - queries.begin, query);
+          rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(
+              rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
         }
         attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, scratch.scores.data,
                                               heads + (p * S.concat_width() + h * S.value_width) * q.width(),

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <ladon/attention.hpp>
+#include <ladon/capture.hpp>
 #include <ladon/decoder.hpp>
 #include <ladon/decoder_layer.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/layer_form.hpp>
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/multi_head_attention.hpp>
+#include <ladon/rotary.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/weights.hpp>

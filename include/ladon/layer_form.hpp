@@ -3,10 +3,13 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/activation.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
+
+// relu: max(0, x). gelu: x * (1 + erf(x / sqrt(2))) / 2, exact. gelu_tanh: its approximation by tanh (both in Hendrycks
+// and Gimpel, arXiv 1606.08415). silu: x / (1 + e^-x) (the same, section 5).
+enum class Activation { relu, gelu, gelu_tanh, silu };
 
 // Where a layer normalises: after each residual ("Attention Is All You Need", 3.1), or what goes into each of its parts
 // (arXiv 2002.04745).

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/kernel/mat_vec.hpp>
 #include <ladon/kernel/project.hpp>
 #include <ladon/weights.hpp>
 

@@ -103,26 +103,30 @@ struct MultiHeadAttention {
     });
   }
 
-  // options.keys may shorten what the cache holds.
+  // options.keys may shorten what the cache holds. Query i stands at i + keys - queries of the shape, as in run.
   template <class To = kernel::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
     Lengths lengths = options.lengths();
     if (options.keys == all) lengths.keys = cache.length;
     assert(lengths.keys <= cache.length && "ladon: more keys than the cache holds");
+    assert(cache.length <= shape.keys && "ladon: a ring that has wrapped can only be extended");
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.queries, workspace.x.data);
-      Steps::attend_cache(workspace.x.data, cache, weights, lengths, options.bind(lengths), Options::usual_offset(),
+      Steps::attend_cache(workspace.x.data, cache, weights, lengths, options.bind(lengths), Options::bottom_right(),
                           options, workspace.scratch, workspace.heads.data, kernel::capture<shape>(to));
       finish<Steps>(workspace, weights, lengths, y);
     });
   }
 
-  // The first options.tokens tokens of x. Where the mask is a Window<Left> the cache is a ring of the latest keys, and
-  // the text may grow without end; otherwise it ends with the cache's capacity.
+  // The first options.tokens tokens of x; options.keys is not looked at. Where the mask is a Window<Left> the cache is
+  // a ring of the latest keys, and the text may grow without end (as far as a rotary table goes); otherwise it ends
+  // with the cache's capacity.
   template <class To = kernel::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
+    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                  "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     with_steps([&]<class Steps>(Steps) {

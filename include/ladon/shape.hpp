@@ -104,10 +104,10 @@ struct RunOptions {
     return chosen;
   }
   // Bottom right: the shape's last query stands at its last key.
-  static constexpr std::ptrdiff_t usual_offset() noexcept {
+  static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }
-  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = usual_offset()) const noexcept {
+  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
     return Mask::template bind<S>({lengths, offset}, mask);
   }
 };

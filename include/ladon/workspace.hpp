@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// What the heads need one after the other: private to a thread.
+// What the heads need one after the other.
 template <Shape S, class Target>
 struct HeadScratch {
   using L = kernel::PanelLayout<S, Target>;

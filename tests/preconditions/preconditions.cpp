@@ -47,6 +47,9 @@ struct Projected {
 struct Turned : ladon::score::Scaled {
   using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 2, 4>;
 };
+struct Sunk : ladon::score::Scaled {
+  static constexpr bool sinks = true;
+};
 constexpr auto table = ladon::rotary_table<4, 2>();
 
 }  // namespace
@@ -77,6 +80,19 @@ int main(int, char** arguments) {
   if (broken == "rotary_table") {
     Projected<None, Turned> memory;
     memory.project({.rotary = {.table = &table, .offset = 1}});
+  }
+  if (broken == "ring_attended") {
+    Projected<Window<1>> text;
+    for (int i = 0; i < 5; ++i) text.extend({.tokens = 1});
+    text.attend({});
+  }
+  if (broken == "no_rotary_table") {
+    Projected<None, Turned> memory;
+    memory.project({});
+  }
+  if (broken == "no_sinks") {
+    Projected<Causal, Sunk> text;
+    text.extend({});
   }
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});

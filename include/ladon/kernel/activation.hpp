@@ -2,14 +2,9 @@
 #pragma once
 
 #include <ladon/kernel/elementary.hpp>
+#include <ladon/layer_form.hpp>
 
-namespace ladon::inline LADON_ABI {
-
-// relu: max(0, x). gelu: x * (1 + erf(x / sqrt(2))) / 2, exact. gelu_tanh: its approximation by tanh (both in Hendrycks
-// and Gimpel, arXiv 1606.08415). silu: x / (1 + e^-x) (the same, section 5).
-enum class Activation { relu, gelu, gelu_tanh, silu };
-
-namespace kernel {
+namespace ladon::inline LADON_ABI::kernel {
 
 template <class Pack>
 LADON_INLINE constexpr Pack gelu(const Pack& x) noexcept {
@@ -45,5 +40,4 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   }
 }
 
-}  // namespace kernel
-}  // namespace ladon::inline LADON_ABI
+}  // namespace ladon::inline LADON_ABI::kernel

@@ -7,19 +7,11 @@
 #include <cstddef>
 #include <limits>
 
+#include <ladon/kernel/head.hpp>
 #include <ladon/kernel/score.hpp>
 #include <ladon/kernel/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
-
-// Keys and values of one head, in panels: what its queries attend to.
-struct Head {
-  const float* keys;
-  const float* values;
-  bool values_finite;
-  std::size_t index;  // of the query head
-  float sink;         // as an exponent of two; read only where the score has sinks
-};
 
 // q . k of one pack of keys. Four sums, to hide the latency of an fma.
 template <class Pack, std::size_t KeyWidth, std::size_t HeadWidth>

@@ -7,35 +7,15 @@
 #include <cstddef>
 #include <limits>
 
+#include <ladon/capture.hpp>
 #include <ladon/kernel/score.hpp>
 #include <ladon/kernel/softmax.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/matrix.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace ladon::inline LADON_ABI::kernel {
 
-// Where the attention weights go: [heads][queries][keys], row-major. Probabilities; 0 where a query may not see a key.
-template <Shape S>
-using AttentionMap = Tensor<float, S.heads, S.queries, S.keys>;
-
-// What may be captured, in natural units; ONNX's Attention numbers them so (qk_matmul_output_mode).
-enum class Stage {
-  scaled,   // scale * q . k of every active key, whoever may see it
-  capped,   // after softcap
-  masked,   // after the mask: -inf where a query may not see a key
-  weights,  // after softmax: what an AttentionMap holds
-};
-
-// Where one stage goes: [heads][queries][keys]. Keys beyond a run's length are not read: there `scaled` and `capped`
-// hold 0, as `weights` does, and `masked` holds -inf.
-template <Stage G>
-struct Capture {
-  float* data;
-};
-
-namespace kernel {
-
-// The overload that was not asked for: costs nothing.
+// Not asked for: costs nothing.
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
 };
@@ -83,7 +63,9 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        rows[q * stride + k] = s[(k - range.begin) * Width + q] * unit;
+        // the lowest float stands for all that would be lower as an exponent of two
+        const float score = s[(k - range.begin) * Width + q];
+        rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
     }
   }
@@ -124,5 +106,24 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-}  // namespace kernel
-}  // namespace ladon::inline LADON_ABI
+// Calls attend with what captures a map, or with what does not.
+template <Shape S>
+struct CaptureWanted {
+  float* map;
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    if (map != nullptr) {
+      attend(CaptureMap<S>{map});
+    } else {
+      attend(CaptureNothing{});
+    }
+  }
+};
+struct CaptureNone {
+  template <class F>
+  constexpr void operator()(F attend) const noexcept {
+    attend(CaptureNothing{});
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::kernel

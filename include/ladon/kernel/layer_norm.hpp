@@ -14,7 +14,7 @@ namespace ladon::inline LADON_ABI::kernel {
 
 // in and out are [Features][T.width()] and may be one.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
-constexpr void normalize(const float* in, const Norm<Features>& norm, float* out) noexcept {
+constexpr void normalize_panel(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
   const auto at = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };

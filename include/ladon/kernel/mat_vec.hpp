@@ -98,13 +98,11 @@ LADON_INLINE constexpr void mat_vec_rows(const WeightRows<RowStride, InnerStride
   }
 }
 
-// Stands for project (project.hpp) where there is one token. Eight sums are under way at least, to hide the latency of
-// an fma.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
-          std::size_t InnerStride, Bias B, class Finish>
-  requires(one_token<Simd, T>)
-LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t,
-                                    Finish finish) noexcept {
+// project (project.hpp) where there is one token. Where rows are dot products, at least eight sums of them are under
+// way for as long as there are rows, to hide the latency of an fma.
+template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, std::size_t InnerStride, Bias B,
+          class Finish>
+LADON_KERNEL constexpr void mat_vec(WeightRows<RowStride, InnerStride, B> w, const float* in, Finish finish) noexcept {
   constexpr std::size_t packs = InnerStride == 1 ? (Simd::lanes < 8 ? 2 : 1) : 8;
   mat_vec_rows<Simd, Simd::lanes, packs, Rows, Inner, 0>(w, in, finish);
 }

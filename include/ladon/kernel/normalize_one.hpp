@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/tile_sizes.hpp>
+#include <ladon/simd/pack.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
@@ -36,9 +36,8 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
-  requires(one_token<Simd, T>)
-constexpr void normalize(const float* in, const Norm<Features>& norm, float* out) noexcept {
+template <class Simd, std::size_t Features>
+constexpr void normalize_one(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
   constexpr float share = 1.0f / static_cast<float>(Features);
   const Pack mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * share);
@@ -49,9 +48,8 @@ constexpr void normalize(const float* in, const Norm<Features>& norm, float* out
   });
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
-  requires(one_token<Simd, T>)
-constexpr void normalize(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
+template <class Simd, std::size_t Features>
+constexpr void normalize_one(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
   constexpr float share = 1.0f / static_cast<float>(Features);
   const float squares = share * sum_of<Pack, Features>(in, [](const Pack& x) { return x * x; });

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include <ladon/kernel/activation.hpp>
+#include <ladon/kernel/mat_vec.hpp>
 #include <ladon/kernel/tile.hpp>
 #include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/matrix.hpp>
@@ -33,8 +34,8 @@ LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, B
 
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           std::size_t InnerStride, Bias B, class Finish>
-LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
-                                    Finish finish) noexcept {
+LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
+                                           Finish finish) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   for_row_tiles<Rows, T.rows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
@@ -45,6 +46,15 @@ LADON_KERNEL constexpr void project(WeightRows<RowStride, InnerStride, B> w, con
       tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
     }
   });
+}
+
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class W, class Finish>
+LADON_INLINE constexpr void project(const W& w, const float* in, std::size_t panels, Finish finish) noexcept {
+  if constexpr (one_token<Simd, T>) {
+    mat_vec<Simd, Rows, Inner>(w, in, finish);
+  } else {
+    project_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, finish);
+  }
 }
 
 // out = scale * sum: queries take the scale of the scores here, once, instead of every score.
@@ -60,7 +70,7 @@ struct StoreScaled {
   }
 };
 
-// out = f(sum)
+// out = f(sum), of one panel
 template <std::size_t Width, Activation F>
 struct StoreActivated {
   float* out;
@@ -81,7 +91,7 @@ struct MultiplyInto {
   }
 };
 
-// out += sum: the residual connection, in place.
+// out += sum, of one panel: the residual connection, in place.
 template <std::size_t Width>
 struct AddTo {
   float* out;

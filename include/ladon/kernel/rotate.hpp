@@ -1,8 +1,9 @@
 // Rotate: the pairs of one head's features, for the tokens of one panel (rotary.hpp).
 //
-//     panel  [head width][Width], in place; token t of it stands at position first + t
+//     panel  [head width][Width], in place; token t of it stands at `position` + t, and the options' offset further
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 #include <ladon/rotary.hpp>
@@ -11,9 +12,14 @@
 namespace ladon::inline LADON_ABI::kernel {
 
 template <class Rotary, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
-constexpr void rotate(const typename Rotary::Table& table, std::size_t first, std::size_t tokens,
+constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
   static_assert(Rotary::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  assert(given.table != nullptr && "ladon: this score turns queries and keys: options.rotary.table");
+  const typename Rotary::Table& table = *given.table;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(given.offset) + position;
+  assert(start >= 0 && "ladon: rotary embedding has no position before the first");
+  const auto first = static_cast<std::size_t>(start);
   assert(first + tokens <= Rotary::positions && "ladon: the rotary table ends before these positions");
   constexpr std::size_t half = Rotary::width / 2;
   constexpr bool neighbours = Rotary::pairing == Pairing::neighbours;

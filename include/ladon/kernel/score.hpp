@@ -4,8 +4,8 @@
 //     query   [head width][QueryWidth]            already scaled
 //     scores  [keys of the range][QueryWidth]
 //
-// A tile whose keys are all in `clear` is stored as it is. In any other a key that a query may not see gets -inf, by
-// select: whatever NaN stood there is gone.
+// A tile whose keys are all in `clear` is stored without asking the mask what it hides. In any other a key that a query
+// may not see gets -inf, by select: whatever NaN stood there is gone.
 #pragma once
 
 #include <cstddef>

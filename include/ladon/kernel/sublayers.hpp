@@ -7,10 +7,7 @@
 #include <cstddef>
 
 #include <ladon/kernel/feed_forward.hpp>
-#include <ladon/kernel/layer_norm.hpp>
-#include <ladon/kernel/mat_vec.hpp>
-#include <ladon/kernel/normalize_one.hpp>
-#include <ladon/kernel/rms_norm.hpp>
+#include <ladon/kernel/normalize.hpp>
 #include <ladon/layer_form.hpp>
 #include <ladon/panels.hpp>
 
@@ -28,7 +25,7 @@ struct Sublayers {
   static constexpr void add_attention(const Output& output, const float* heads, float* x, const NormOf& norm,
                                       float* normed) noexcept {
     project<Simd, T, Packs, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
-    normalize<Simd, T, Packs, S.model>(x, norm, normed);
+    normalize<Simd, T, Packs>(x, norm, normed);
   }
 
   // x += W2 f(W1 normed), and post-LN normalises it.
@@ -42,13 +39,13 @@ struct Sublayers {
       feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
           w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
     }
-    if constexpr (Form.norm == NormOrder::post) normalize<Simd, T, Packs, S.model>(x, norm, x);
+    if constexpr (Form.norm == NormOrder::post) normalize<Simd, T, Packs>(x, norm, x);
   }
 
   // Of every panel, out = norm(in).
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out) noexcept {
     each_panel(active, [&]<std::size_t Packs>(std::size_t p) {
-      normalize<Simd, T, Packs, S.model>(in + p * stride, norm, out + p * stride);
+      normalize<Simd, T, Packs>(in + p * stride, norm, out + p * stride);
     });
   }
 

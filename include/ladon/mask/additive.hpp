@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -13,6 +14,16 @@
 #include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::mask {
+
+// What is added to a score, as an exponent of two. What is finite stays so; +inf counts as the largest float.
+template <class Pack>
+LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
+  using Limits = std::numeric_limits<float>;
+  const Pack scaled = value * Pack::broadcast(static_cast<float>(score::log2_e));
+  const Pack finite = min(Pack::broadcast(Limits::max()), max(Pack::broadcast(Limits::lowest()), scaled));
+  const Pack masked = Pack::broadcast(-Limits::infinity());
+  return select(value == masked, masked, finite);
+}
 
 // The numbers of a panel of queries, with the queries in the lanes: [keys][Width].
 template <std::size_t KeyWidth, std::size_t Width>
@@ -29,7 +40,7 @@ struct AddedLanes {
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));  // NaN hides nothing
   }
-  // The sum of two finite numbers stays finite.
+  // The sum of two finite numbers stays finite. (So a score that overflowed to -inf by itself counts as the lowest.)
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     return max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
   }
@@ -63,7 +74,7 @@ struct AddedBound {
     const std::size_t rest = slice.keys.begin < keys ? keys - slice.keys.begin : 0;
     const std::size_t active = rest < KeyWidth ? rest : KeyWidth;
     const float* const rows =
-        values == nullptr
+        values == nullptr || active == 0
             ? nullptr
             : values + ((PerHead ? slice.head * queries : 0) + slice.queries.begin) * columns + slice.keys.begin;
     for (std::size_t q = 0; q < Width; q += Pack::lanes) {
@@ -97,14 +108,6 @@ struct AddedBound {
       if (c < count) to_exponent(square[c]).store(to + c * Width);
     }
   }
-  template <class Pack>
-  static LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
-    using Limits = std::numeric_limits<float>;
-    const Pack scaled = value * Pack::broadcast(static_cast<float>(score::log2_e));
-    const Pack finite = min(Pack::broadcast(Limits::max()), max(Pack::broadcast(Limits::lowest()), scaled));
-    const Pack masked = Pack::broadcast(-Limits::infinity());
-    return select(value == masked, masked, finite);
-  }
 };
 
 // Numbers [queries][keys], or [heads][queries][keys], in the units of the scores. With .keys = n they have n columns,
@@ -119,7 +122,7 @@ struct Added {
   };
   template <Shape S>
   static constexpr AddedBound<PerHead> bind(const Placement& run, const Data<S>& data) noexcept {
-    assert(data.keys == all || data.keys <= S.keys);
+    assert((data.keys == all || data.keys <= S.keys) && "ladon: a mask has no more columns than the shape has keys");
     const std::size_t columns = data.keys == all ? S.keys : data.keys;
     return {data.values.data, S.queries, columns, run.lengths.keys < columns ? run.lengths.keys : columns};
   }

@@ -2,6 +2,7 @@
 // different rows; a square of bits is turned on its diagonal, and each key has the answers of its queries in one word.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -147,6 +148,7 @@ struct Bytes {
     constexpr std::uint32_t word(std::size_t head, std::size_t query, std::size_t key) const noexcept {
       const std::size_t end = keys < columns ? keys : columns;
       const std::size_t count = key >= end ? 0 : end - key < 32 ? end - key : 32;
+      if (count == 0) return 0;
       if (shown == nullptr) return count < 32 ? (1u << count) - 1 : ~0u;
       const std::uint8_t* const from = shown + ((PerHead ? head * queries : 0) + query) * columns + key;
       std::uint32_t word = 0;
@@ -170,7 +172,7 @@ struct Bytes {
   };
   template <Shape S>
   static constexpr auto bind(const Placement& run, const Data<S>& data) noexcept {
-    assert(data.keys == all || data.keys <= S.keys);
+    assert((data.keys == all || data.keys <= S.keys) && "ladon: a mask has no more columns than the shape has keys");
     return PairBound<Rows>{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, run.lengths.keys}};
   }
 };

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/matrix.hpp>
 #include <ladon/shape.hpp>

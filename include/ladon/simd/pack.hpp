@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/simd/compiler.hpp>
 #include <ladon/simd/pack_array.hpp>

@@ -106,11 +106,11 @@ struct ArrayPack {
   static LADON_INLINE constexpr ArrayPack lane_index() noexcept {
     return apply([](std::size_t i) { return static_cast<float>(i); });
   }
-  // A mask that is the same in every lane.
   // A mask whose lane i is bit i.
   static LADON_INLINE constexpr Mask lanes_of(std::uint32_t bits) noexcept {
     return Mask::apply([&](std::size_t i) { return (bits >> i & 1) != 0; });
   }
+  // A mask that is the same in every lane.
   static LADON_INLINE constexpr Mask every_lane(bool value) noexcept {
     return Mask::apply([&](std::size_t) { return value; });
   }
