@@ -10,8 +10,8 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI {
 

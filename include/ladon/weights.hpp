@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 
 #include <ladon/matrix.hpp>
@@ -30,6 +31,7 @@ struct Linear {
   Vector<const float, Out> bias;
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
+    assert(weight.data != nullptr && bias.data != nullptr && "ladon: a linear lacks its weight or its bias");
     return {weight.data + first * Strides::row, bias.data + first};
   }
 };
@@ -40,6 +42,7 @@ struct Linear<Out, In, O, Bias::without> {
   typename Strides::Weight weight;
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
+    assert(weight.data != nullptr && "ladon: a linear lacks its weight");
     return {weight.data + first * Strides::row};
   }
 };

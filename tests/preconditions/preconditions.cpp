@@ -90,6 +90,11 @@ int main(int, char** arguments) {
     Projected<None, Turned> memory;
     memory.project({});
   }
+  if (broken == "no_bias") {
+    Projected<Causal> text;
+    text.weights.out_proj = {text.out_weight};
+    text.extend({});
+  }
   if (broken == "no_sinks") {
     Projected<Causal, Sunk> text;
     text.extend({});

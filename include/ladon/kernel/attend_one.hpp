@@ -9,7 +9,7 @@
 
 #include <ladon/kernel/head.hpp>
 #include <ladon/kernel/score.hpp>
-#include <ladon/kernel/tile_sizes.hpp>
+#include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 

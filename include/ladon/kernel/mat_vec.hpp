@@ -7,9 +7,9 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/simd/pack.hpp>
+#include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 

@@ -13,8 +13,8 @@
 #include <ladon/kernel/activation.hpp>
 #include <ladon/kernel/mat_vec.hpp>
 #include <ladon/kernel/tile.hpp>
-#include <ladon/kernel/tile_sizes.hpp>
 #include <ladon/matrix.hpp>
+#include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/tile_sizes.hpp>
+#include <ladon/tile_sizes.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {

@@ -40,9 +40,10 @@ struct AddedLanes {
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));  // NaN hides nothing
   }
-  // The sum of two finite numbers stays finite. (So a score that overflowed to -inf by itself counts as the lowest.)
+  // The sum of two finite numbers stays finite; a score that overflowed to -inf by itself stays that.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
-    return max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
+    const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
+    return select(score == Pack::broadcast(-std::numeric_limits<float>::infinity()), score, sum);
   }
 };
 
