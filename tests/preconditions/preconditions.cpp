@@ -92,7 +92,7 @@ int main(int, char** arguments) {
   }
   if (broken == "no_bias") {
     Projected<Causal> text;
-    text.weights.out_proj = {text.out_weight};
+    text.weights.out_proj.bias = {};
     text.extend({});
   }
   if (broken == "no_sinks") {
