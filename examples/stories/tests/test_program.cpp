@@ -28,7 +28,7 @@ std::string content_of(const std::filesystem::path& path) {
 
 Answer run(const std::string& arguments, const std::string& environment = "") {
   const TemporaryFolder folder;
-  const std::string command = environment + " '" STORIES_PROGRAM "' " + arguments;
+  const std::string command = environment + " " STORIES_COMMAND " " + arguments;
   const auto out = folder.path() / "out", err = folder.path() / "err";
   const int status = std::system(("{ " + command + "; } >'" + out.string() + "' 2>'" + err.string() + "'").c_str());
   return {content_of(out), content_of(err), WEXITSTATUS(status)};
