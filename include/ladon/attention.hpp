@@ -2,7 +2,6 @@
 // The layout is that of PyTorch's scaled_dot_product_attention for one batch: [heads][tokens][width].
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
@@ -34,7 +33,9 @@ struct GivenHeads {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       to_panels<KeyPack, k, S.head_width>(keys + g * S.keys * S.head_width, lengths.keys, scratch.keys.data);
       to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
-      if constexpr (Rotary::turns) rotate_keys(options.rotary, lengths.keys, scratch.keys.data);
+      if constexpr (Rotary::turns) {
+        rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(options.rotary, lengths.keys, scratch.keys.data);
+      }
       const bool finite =
           !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
@@ -46,18 +47,6 @@ struct GivenHeads {
   }
 
  private:
-  template <class Data>
-  static constexpr void rotate_keys(const Data& rotary, std::size_t active, float* keys) noexcept {
-    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        const Range range = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
-        rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(range.begin),
-                                                                range.end - range.begin,
-                                                                keys + p * S.head_width * k.width());
-      }
-    });
-  }
-
   template <class Bound, class Options, class CaptureOf>
   static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths, const Bound& mask,
                                     const Options& options, AttentionWorkspace<S, Target>& workspace,

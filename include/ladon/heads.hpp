@@ -138,14 +138,8 @@ struct Heads {
     for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       project<Simd, k, Packs, S.head_width, S.key_model>(w, context + first * S.key_model * k.width(), count,
                                                          StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
-      if constexpr (Rotary::turns) {
-        for (std::size_t p = first; p < first + count; ++p) {
-          const Range keys = Range{p * k.width(), (p + 1) * k.width()} & Range{0, active};
-          rotate<Rotary, KeyPack, Packs, k.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(keys.begin),
-                                                                  keys.end - keys.begin, out + p * stride);
-        }
-      }
     });
+    if constexpr (Rotary::turns) rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(rotary, active, out);
   }
   template <class W>
   static constexpr void project_values(const W& w, const float* context, std::size_t active, float* out) noexcept {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstddef>
 
+#include <ladon/panels.hpp>
 #include <ladon/rotary.hpp>
 #include <ladon/simd/pack.hpp>
 
@@ -39,6 +40,19 @@ constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t positio
       fma(x, sine, y * cosine).store(b);
     }
   }
+}
+
+// The first `active` keys of one head, in panels [panels][head width][T.width()]: key j stands at position j.
+template <class Rotary, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
+constexpr void rotate_keys(const typename Rotary::Data& given, std::size_t active, float* keys) noexcept {
+  for_panels<T, Keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    for (std::size_t p = first; p < first + count; ++p) {
+      const std::size_t begin = p * T.width();
+      const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
+      rotate<Rotary, Pack, Packs, T.width(), HeadWidth>(given, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                        keys + begin * HeadWidth);
+    }
+  });
 }
 
 }  // namespace ladon::inline LADON_ABI::kernel
