@@ -5,41 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
-#include <string_view>
 
 #include "model_folder.hpp"
+#include "testing/fixtures.hpp"
 
 namespace minilm {
 
-// A folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::random_device random;
-    do {
-      path_ = std::filesystem::temp_directory_path() / ("minilm-test-" + std::to_string(random()));
-    } while (!std::filesystem::create_directory(path_));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  // Writes a file and returns its path.
-  [[nodiscard]] std::filesystem::path file(const std::string& name, std::string_view content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using examples::TemporaryFolder;
 
 inline std::filesystem::path conformance_file() {
   const char* folder = std::getenv("LADON_SHARED_DIR");
@@ -52,11 +25,3 @@ inline nlohmann::json read_json(const std::filesystem::path& path) {
 }
 
 }  // namespace minilm
-
-// Leaves the test case, with the words that CTest knows a skipped test by, where a file is not there.
-#define MINILM_SKIP_WITHOUT(path)                        \
-  if (!std::filesystem::exists(path)) {                  \
-    MESSAGE("skipped: there is no " << (path).string()); \
-    return;                                              \
-  }                                                      \
-  static_assert(true)

@@ -55,8 +55,8 @@ std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::s
 TEST_SUITE_BEGIN("conformance");
 
 TEST_CASE("hidden values after every stage: the first that is off tells where to look") {
-  MINILM_SKIP_WITHOUT(conformance_file());
-  MINILM_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(conformance_file());
+  LADON_SKIP_WITHOUT(model_file());
   const nlohmann::json data = read_json(conformance_file());
   const SentenceEncoder encoder(model_file());
   std::size_t cases = 0;
@@ -80,8 +80,8 @@ TEST_CASE("hidden values after every stage: the first that is off tells where to
 }
 
 TEST_CASE("embeddings and similarities") {
-  MINILM_SKIP_WITHOUT(conformance_file());
-  MINILM_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(conformance_file());
+  LADON_SKIP_WITHOUT(model_file());
   const nlohmann::json data = read_json(conformance_file());
   SentenceEncoder encoder(model_file());
   std::vector<Embedding> embeddings;
@@ -102,8 +102,8 @@ TEST_CASE("embeddings and similarities") {
 }
 
 TEST_CASE("the attention of 'it' in every head") {
-  MINILM_SKIP_WITHOUT(conformance_file());
-  MINILM_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(conformance_file());
+  LADON_SKIP_WITHOUT(model_file());
   const nlohmann::json data = read_json(conformance_file());
   SentenceEncoder encoder(model_file());
   double largest = 0;
@@ -129,7 +129,7 @@ TEST_CASE("the attention of 'it' in every head") {
 }
 
 TEST_CASE("a text gets the same embedding at every capacity, and beside any text before it") {
-  MINILM_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   std::vector<TokenId> ids(max_tokens);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<TokenId>(2000 + i * 97);
@@ -162,7 +162,7 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
 }
 
 TEST_CASE("ids that no text has are refused") {
-  MINILM_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   const std::vector<TokenId> none, large{101, vocabulary_size, 102}, many(max_tokens + 1, 101);
   CHECK_THROWS_AS(static_cast<void>(encoder.embed(none)), ModelError);

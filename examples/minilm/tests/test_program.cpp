@@ -3,8 +3,6 @@
 
 #ifndef _WIN32  // the shell's quoting is POSIX'
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,38 +13,14 @@
 
 #include "checkpoint.hpp"
 #include "fixtures.hpp"
+#include "testing/program.hpp"
 
 namespace minilm {
 namespace {
 
-struct Answer {
-  std::string out;
-  std::string err;
-  int status;
-};
+using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::run_in_shell;
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
-}
-
-Answer run(const std::string& arguments) {
-  const TemporaryFolder folder;
-  const std::string command = "'" MINILM_PROGRAM "' " + arguments + " >'" + (folder.path() / "out").string() + "' 2>'" +
-                              (folder.path() / "err").string() + "'";
-  const int status = std::system(command.c_str());
-  return {content_of(folder.path() / "out"), content_of(folder.path() / "err"), WEXITSTATUS(status)};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-void check_refused(const Answer& answer, int status, const std::string& words) {
-  CAPTURE(answer.err);
-  CHECK(answer.status == status);
-  CHECK(answer.out.empty());
-  CHECK(has(answer.err, words));
-}
+Answer run(const std::string& arguments) { return run_in_shell("'" MINILM_PROGRAM "' " + arguments); }
 
 std::vector<nlohmann::json> json_lines(const std::string& text) {
   std::vector<nlohmann::json> lines;
@@ -93,7 +67,7 @@ TEST_SUITE_END();
 TEST_SUITE_BEGIN("program_with_model");
 
 TEST_CASE("similarities") {
-  MINILM_SKIP_WITHOUT(default_model_folder() / model_file_name);
+  LADON_SKIP_WITHOUT(default_model_folder() / model_file_name);
   const Answer answer = run("'All is well' 'Everything is fine' '[the dog, ate]'");
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
@@ -110,7 +84,7 @@ TEST_CASE("similarities") {
 }
 
 TEST_CASE("attention") {
-  MINILM_SKIP_WITHOUT(default_model_folder() / model_file_name);
+  LADON_SKIP_WITHOUT(default_model_folder() / model_file_name);
   const std::string hungry = "--attention 'A dog ate the food because it was hungry'";
   const Answer all = run(hungry);
   CHECK(all.status == 0);
@@ -131,7 +105,7 @@ TEST_CASE("attention") {
 }
 
 TEST_CASE("batches") {
-  MINILM_SKIP_WITHOUT(default_model_folder() / model_file_name);
+  LADON_SKIP_WITHOUT(default_model_folder() / model_file_name);
   const TemporaryFolder folder;
   const auto file = folder.file("texts", "Hello\n\nbad \xff\xc3 \"bytes\"\nwindows\r\nlast");
   const Answer answer = run("--batch '" + file.string() + "'");

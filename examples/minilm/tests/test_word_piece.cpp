@@ -164,8 +164,8 @@ TEST_SUITE_BEGIN("word_piece_conformance");
 
 TEST_CASE("the ids of every conformance text") {
   const auto vocabulary = default_model_folder() / vocabulary_file_name;
-  MINILM_SKIP_WITHOUT(conformance_file());
-  MINILM_SKIP_WITHOUT(vocabulary);
+  LADON_SKIP_WITHOUT(conformance_file());
+  LADON_SKIP_WITHOUT(vocabulary);
   const WordPiece tokenizer(vocabulary);
   const nlohmann::json data = read_json(conformance_file());
   std::size_t texts = 0;

@@ -13,8 +13,8 @@ namespace stories {
 TEST_SUITE_BEGIN("conformance");
 
 TEST_CASE("byte for byte what llama2.c writes") {
-  STORIES_SKIP_WITHOUT(conformance_file());
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(conformance_file());
+  LADON_SKIP_WITHOUT(model_file());
   std::ifstream file(conformance_file());
   const auto data = nlohmann::json::parse(file);
   Model model(model_file());

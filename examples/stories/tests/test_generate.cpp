@@ -52,7 +52,7 @@ const std::string long_prompt = [] {
 TEST_SUITE_BEGIN("generate");
 
 TEST_CASE("a prompt at once gives the text of the prompt step by step") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   for (const std::size_t length : {0u, 1u, 16u, 60u, 90u, 100u, 140u, 200u, 333u, 400u}) {
     const std::string prompt = long_prompt.substr(0, length);
@@ -62,7 +62,7 @@ TEST_CASE("a prompt at once gives the text of the prompt step by step") {
 }
 
 TEST_CASE("steps count every position, the prompt's included") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   CHECK(storyteller.tell("Once upon a time", 1) == "Once\n");
   CHECK(storyteller.timing.positions == 1);
@@ -78,7 +78,7 @@ TEST_CASE("steps count every position, the prompt's included") {
 }
 
 TEST_CASE("a text begins anew, whatever was told before") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   const std::string first = storyteller.tell("The little dog", 100);
   static_cast<void>(storyteller.tell(long_prompt, 300));
@@ -86,7 +86,7 @@ TEST_CASE("a text begins anew, whatever was told before") {
 }
 
 TEST_CASE("the same seed tells the same story, another seed another") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   const std::string one = storyteller.tell("The little dog", 200, Sampler(1, 0.9f, 1));
   CHECK(one.starts_with("The little dog"));
@@ -95,7 +95,7 @@ TEST_CASE("the same seed tells the same story, another seed another") {
 }
 
 TEST_CASE("a prompt of 512 tokens is a text, one of 513 is refused") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   const auto prompt_of = [](std::size_t tokens) { return std::string(tokens - 2, 'Q'); };  // each a token of its own
   REQUIRE(storyteller.tokenizer.encode(prompt_of(512)).size() == 512);

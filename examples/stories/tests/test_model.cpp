@@ -47,7 +47,7 @@ std::vector<std::vector<double>> expected_logits(const Checkpoint& checkpoint, c
 TEST_SUITE_BEGIN("model");
 
 TEST_CASE("the logits of every position, token by token") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Model model(model_file());
   const auto tokens = some_text();
   const auto expected = expected_logits(model.checkpoint(), tokens);
@@ -62,7 +62,7 @@ TEST_CASE("the logits of every position, token by token") {
 }
 
 TEST_CASE("several tokens at once are the same tokens one by one") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Model model(model_file());
   const auto tokens = some_text();
   const auto expected = expected_logits(model.checkpoint(), tokens);
@@ -80,7 +80,7 @@ TEST_CASE("several tokens at once are the same tokens one by one") {
 }
 
 TEST_CASE("what cannot be a text is refused, and the text before it stays") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   Model model(model_file());
   const std::vector<TokenId> tokens = some_text(), large{1, vocabulary_size}, many(max_positions + 1, 1);
   CHECK_THROWS_AS(static_cast<void>(model.extend({})), examples::Error);
@@ -94,7 +94,7 @@ TEST_CASE("what cannot be a text is refused, and the text before it stays") {
 }
 
 TEST_CASE("a damaged file is told by its answers") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   std::ifstream file(model_file(), std::ios::binary);
   std::string content(std::istreambuf_iterator<char>(file), {});
   const std::size_t final_norm = 28 + 4 * (512 * 64 + 5 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 172 * 64));

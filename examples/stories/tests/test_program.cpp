@@ -3,44 +3,20 @@
 
 #ifndef _WIN32  // the shell's quoting is POSIX'
 
-#include <sys/wait.h>
-
 #include <cstdlib>
 #include <sstream>
 #include <string>
 
 #include "fixtures.hpp"
+#include "testing/program.hpp"
 
 namespace stories {
 namespace {
 
-struct Answer {
-  std::string out;
-  std::string err;
-  int status;
-};
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  return content.str();
-}
+using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::run_in_shell;
 
 Answer run(const std::string& arguments, const std::string& environment = "") {
-  const TemporaryFolder folder;
-  const std::string command = environment + " " STORIES_COMMAND " " + arguments;
-  const auto out = folder.path() / "out", err = folder.path() / "err";
-  const int status = std::system(("{ " + command + "; } >'" + out.string() + "' 2>'" + err.string() + "'").c_str());
-  return {content_of(out), content_of(err), WEXITSTATUS(status)};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-void check_refused(const Answer& answer, int status, const std::string& words) {
-  CAPTURE(answer.err);
-  CHECK(answer.status == status);
-  CHECK(answer.out.empty());
-  CHECK(has(answer.err, words));
+  return run_in_shell(environment + " " STORIES_COMMAND " " + arguments);
 }
 
 }  // namespace
@@ -83,7 +59,7 @@ TEST_SUITE_END();
 TEST_SUITE_BEGIN("program_with_model");
 
 TEST_CASE("text goes to standard output, speed to standard error") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   const Answer answer = run("--prompt 'The little dog' --temperature 0 --steps 13");
   CHECK(answer.status == 0);
   CHECK(answer.out == "The little dog was a little girl named Lily.\n");
@@ -97,7 +73,7 @@ TEST_CASE("text goes to standard output, speed to standard error") {
 }
 
 TEST_CASE("a prompt is any text") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   for (const std::string prompt : {"", " ", "-x", "--", "[a, b]", "{}", "\"a\"", "a\nb", "%%", "# a", "a=b"}) {
     CAPTURE(prompt);
     const Answer answer = run("--temperature 0 --steps 20 --prompt '" + prompt + "'");
@@ -111,7 +87,7 @@ TEST_CASE("a prompt is any text") {
 }
 
 TEST_CASE("a seed tells its story again") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   const std::string arguments = "--prompt 'Tom was' --temperature 0.8";
   const std::string one = run(arguments + " --seed 1").out;
   CHECK(run(arguments + " --seed 1").out == one);
@@ -123,14 +99,14 @@ TEST_CASE("a seed tells its story again") {
 }
 
 TEST_CASE("a vocabulary that is none is refused") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   const TemporaryFolder folder;
   check_refused(run("--tokenizer '" + folder.file("empty", "").string() + "'"), 1, "the length of the longest token");
   check_refused(run("--tokenizer '" + model_file().string() + "'"), 1, "expected");
 }
 
 TEST_CASE("output that cannot be written") {
-  STORIES_SKIP_WITHOUT(model_file());
+  LADON_SKIP_WITHOUT(model_file());
   if (!std::filesystem::exists("/dev/full")) return;
   const Answer answer = run("--temperature 0 >/dev/full");
   CHECK(answer.status == 1);

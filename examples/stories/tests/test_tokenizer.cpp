@@ -153,7 +153,7 @@ TEST_SUITE_END();
 TEST_SUITE_BEGIN("vocabulary");
 
 TEST_CASE("the model's own vocabulary") {
-  STORIES_SKIP_WITHOUT(tokenizer_file());
+  LADON_SKIP_WITHOUT(tokenizer_file());
   const Tokenizer tokenizer(tokenizer_file());
   CHECK(tokenizer.encode("Once upon a time").size() == 5);
   CHECK(tokenizer.piece(tokenizer.encode("Once upon a time")[1]) == " Once");

@@ -1,0 +1,48 @@
+// What tests of several examples need: a folder for files of their own, and data that may be absent.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace examples {
+
+// A folder that goes with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::random_device random;
+    do {
+      path_ = std::filesystem::temp_directory_path() / ("ladon-test-" + std::to_string(random()));
+    } while (!std::filesystem::create_directory(path_));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  // Writes a file and returns its path.
+  [[nodiscard]] std::filesystem::path file(const std::string& name, std::string_view content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+    return path_ / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace examples
+
+// Leaves the test case, with the words that CTest knows a skipped test by, where a file is not there.
+#define LADON_SKIP_WITHOUT(path)                         \
+  if (!std::filesystem::exists(path)) {                  \
+    MESSAGE("skipped: there is no " << (path).string()); \
+    return;                                              \
+  }                                                      \
+  static_assert(true)

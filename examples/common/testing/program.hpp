@@ -1,0 +1,44 @@
+// Runs a program as a user does, by a POSIX shell, and keeps what it said.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "testing/fixtures.hpp"
+
+namespace examples {
+
+struct Answer {
+  std::string out;
+  std::string err;
+  int status;
+};
+
+inline std::string content_of(const std::filesystem::path& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+inline Answer run_in_shell(const std::string& command) {
+  const TemporaryFolder folder;
+  const auto out = folder.path() / "out", err = folder.path() / "err";
+  const int status = std::system(("{ " + command + "; } >'" + out.string() + "' 2>'" + err.string() + "'").c_str());
+  return {content_of(out), content_of(err), WEXITSTATUS(status)};
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline void check_refused(const Answer& answer, int status, const std::string& words) {
+  CAPTURE(answer.err);
+  CHECK(answer.status == status);
+  CHECK(answer.out.empty());
+  CHECK(has(answer.err, words));
+}
+
+}  // namespace examples
