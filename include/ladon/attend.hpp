@@ -2,10 +2,10 @@
 // workspace never grows with queries x keys.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/expects.hpp>
 #include <ladon/kernel/attend_one.hpp>
 #include <ladon/kernel/capture.hpp>
 #include <ladon/kernel/head.hpp>
@@ -20,7 +20,7 @@ namespace ladon::inline LADON_ABI::kernel {
 template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
-    assert(sinks.data != nullptr && "ladon: this score has sinks: options.sinks");
+    LADON_EXPECTS(sinks.data != nullptr, "ladon: this score has sinks: options.sinks");
     return mask::to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
   } else {
     return 0;

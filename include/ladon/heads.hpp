@@ -2,10 +2,10 @@
 // the output. Encoder and decoder layers are made of the same steps.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 
 #include <ladon/attend.hpp>
+#include <ladon/expects.hpp>
 #include <ladon/kernel/project.hpp>
 #include <ladon/kernel/rotate.hpp>
 #include <ladon/key_value_cache.hpp>
@@ -113,7 +113,7 @@ struct Heads {
                                Cache& cache, CachedScratch<S, Target>& scratch, float* heads,
                                CaptureOf capture_of) noexcept {
     [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
-    assert((ring || cache.length + tokens <= S.keys) && "ladon: the cache has no room for these tokens");
+    LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     append(x, w, tokens, options.rotary, cache, scratch);
     const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
     attend_cache(x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),

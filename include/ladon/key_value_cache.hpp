@@ -3,9 +3,9 @@
 // that differ in queries only share it: one for the prompt, one for a token at a time.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 
+#include <ladon/expects.hpp>
 #include <ladon/mask/window.hpp>
 #include <ladon/panels.hpp>
 
@@ -46,7 +46,7 @@ constexpr auto bind_behind(const Options& options, const Cache& cache, std::size
   if constexpr (Cache::keep == Keep::latest) {
     static_assert(S.keys >= mask::reach<Mask> + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    assert(options.mask.offset == mask::usual_offset && "ladon: a ring has no other offset than its own");
+    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
     return mask::RingBound<mask::reach<Mask>>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));

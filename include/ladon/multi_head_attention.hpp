@@ -4,10 +4,10 @@
 //     Y = concat(O_1 .. O_H) Wo^T + bo                      C = X in self-attention, the context otherwise
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/expects.hpp>
 #include <ladon/heads.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/matrix.hpp>
@@ -26,7 +26,7 @@ namespace ladon::inline LADON_ABI {
 //                            stands at cache.length + i
 //
 // Workspaces are the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing else may
-// overlap. Preconditions, asserted unless NDEBUG is set: the lengths of the options are within the shape, and what is
+// overlap. Preconditions, checked where expects.hpp says: the lengths of the options are within the shape, and what is
 // appended to a cache within its capacity. A query that may see no key gets attention output 0, so its y is the output
 // bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
 // [keys]; rows of queries that are not active stay as they were.
@@ -109,8 +109,8 @@ struct MultiHeadAttention {
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
     Lengths lengths = options.lengths();
     if (options.keys == all) lengths.keys = cache.length;
-    assert(lengths.keys <= cache.length && "ladon: more keys than the cache holds");
-    assert(cache.length <= shape.keys && "ladon: a ring that has wrapped can only be extended");
+    LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds");
+    LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended");
     with_steps([&]<class Steps>(Steps) {
       Steps::queries_in(x.data, lengths.queries, workspace.x.data);
       Steps::attend_cache(workspace.x.data, cache, weights, lengths, options.bind(lengths), Options::bottom_right(),

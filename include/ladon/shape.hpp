@@ -1,10 +1,10 @@
 // The sizes of one attention, as a template argument, and the lengths that only a run knows.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/expects.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/simd/compiler.hpp>
 
@@ -82,7 +82,7 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// What a caller may say at run time. Precondition: no length exceeds the shape's (asserted unless NDEBUG is set).
+// What a caller may say at run time. Precondition: no length exceeds the shape's (checked: expects.hpp).
 template <Shape S, class Mask, class Score>
 struct RunOptions {
   using MaskType = Mask;
@@ -99,8 +99,8 @@ struct RunOptions {
       return own != all ? own : tokens != all ? tokens : capacity;
     };
     const Lengths chosen{pick(queries, S.queries), pick(keys, S.keys)};
-    assert(chosen.queries <= S.queries && "ladon: more queries than the shape has room for");
-    assert(chosen.keys <= S.keys && "ladon: more keys than the shape has room for");
+    LADON_EXPECTS(chosen.queries <= S.queries, "ladon: more queries than the shape has room for");
+    LADON_EXPECTS(chosen.keys <= S.keys, "ladon: more keys than the shape has room for");
     return chosen;
   }
   // Bottom right: the shape's last query stands at its last key.

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 
+#include <ladon/expects.hpp>
 #include <ladon/matrix.hpp>
 #include <ladon/shape.hpp>
 
@@ -31,7 +31,7 @@ struct Linear {
   Vector<const float, Out> bias;
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
-    assert(weight.data != nullptr && bias.data != nullptr && "ladon: a linear lacks its weight or its bias");
+    LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
     return {weight.data + first * Strides::row, bias.data + first};
   }
 };
@@ -42,7 +42,7 @@ struct Linear<Out, In, O, Bias::without> {
   typename Strides::Weight weight;
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
-    assert(weight.data != nullptr && "ladon: a linear lacks its weight");
+    LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight");
     return {weight.data + first * Strides::row};
   }
 };

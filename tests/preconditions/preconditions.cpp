@@ -8,11 +8,11 @@
 
 #include <ladon/ladon.hpp>
 
-namespace {
+#include "preconditions.hpp"
 
-constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
-template <class Mask>
-using Attention = ladon::Attention<shape, Mask>;
+using ladon_test::shape, ladon_test::Attention;
+
+namespace {
 
 // A run with everything as it must be, but for the options.
 template <class Mask>
@@ -61,6 +61,10 @@ int main(int, char** arguments) {
   const std::array<std::uint8_t, 12> pairs{};
   const std::array<float, 12> values{};
   if (broken == "queries") run<None>({.queries = 4});
+  if (broken == "beside_unchecked") {
+    std::fprintf(stderr, "%zu queries, unchecked\n", ladon_test::unchecked_queries());
+    ladon_test::queries_of_too_many();
+  }
   if (broken == "keys") run<None>({.keys = 5});
   if (broken == "tokens") run<None>({.tokens = 4});
   if (broken == "cache") {

@@ -2,9 +2,9 @@
 // in normalize_one.hpp.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 
+#include <ladon/expects.hpp>
 #include <ladon/kernel/layer_norm.hpp>
 #include <ladon/kernel/normalize_one.hpp>
 #include <ladon/kernel/rms_norm.hpp>
@@ -14,8 +14,8 @@ namespace ladon::inline LADON_ABI::kernel {
 // in and out are [Features][T.width()] and may be one.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, NormKind K>
 LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K>& norm, float* out) noexcept {
-  assert(norm.weight.data != nullptr && "ladon: a norm lacks its weight");
-  if constexpr (K == NormKind::layer) assert(norm.bias.data != nullptr && "ladon: a LayerNorm lacks its bias");
+  LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight");
+  if constexpr (K == NormKind::layer) LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias");
   if constexpr (one_token<Simd, T>) {
     normalize_one<Simd>(in, norm, out);
   } else {

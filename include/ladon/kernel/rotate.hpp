@@ -3,9 +3,9 @@
 //     panel  [head width][Width], in place; token t of it stands at `position` + t, and the options' offset further
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 
+#include <ladon/expects.hpp>
 #include <ladon/panels.hpp>
 #include <ladon/rotary.hpp>
 #include <ladon/simd/pack.hpp>
@@ -16,12 +16,12 @@ template <class Rotary, class Pack, std::size_t Packs, std::size_t Width, std::s
 constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
   static_assert(Rotary::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
-  assert(given.table != nullptr && "ladon: this score turns queries and keys: options.rotary.table");
+  LADON_EXPECTS(given.table != nullptr, "ladon: this score turns queries and keys: options.rotary.table");
   const typename Rotary::Table& table = *given.table;
   const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(given.offset) + position;
-  assert(start >= 0 && "ladon: rotary embedding has no position before the first");
+  LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first");
   const auto first = static_cast<std::size_t>(start);
-  assert(first + tokens <= Rotary::positions && "ladon: the rotary table ends before these positions");
+  LADON_EXPECTS(first + tokens <= Rotary::positions, "ladon: the rotary table ends before these positions");
   constexpr std::size_t half = Rotary::width / 2;
   constexpr bool neighbours = Rotary::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {

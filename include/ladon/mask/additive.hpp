@@ -5,11 +5,11 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
 
+#include <ladon/expects.hpp>
 #include <ladon/mask/window.hpp>
 #include <ladon/score.hpp>
 
@@ -123,7 +123,7 @@ struct Added {
   };
   template <Shape S>
   static constexpr AddedBound<PerHead> bind(const Placement& run, const Data<S>& data) noexcept {
-    assert((data.keys == all || data.keys <= S.keys) && "ladon: a mask has no more columns than the shape has keys");
+    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys");
     const std::size_t columns = data.keys == all ? S.keys : data.keys;
     return {data.values.data, S.queries, columns, run.lengths.keys < columns ? run.lengths.keys : columns};
   }

@@ -2,11 +2,11 @@
 // different rows; a square of bits is turned on its diagonal, and each key has the answers of its queries in one word.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include <ladon/expects.hpp>
 #include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::mask {
@@ -172,7 +172,7 @@ struct Bytes {
   };
   template <Shape S>
   static constexpr auto bind(const Placement& run, const Data<S>& data) noexcept {
-    assert((data.keys == all || data.keys <= S.keys) && "ladon: a mask has no more columns than the shape has keys");
+    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys");
     return PairBound<Rows>{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, run.lengths.keys}};
   }
 };

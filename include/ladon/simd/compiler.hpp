@@ -1,5 +1,7 @@
-// What differs between compilers, and the name of the instruction set this translation unit is compiled for.
+// What differs between compilers.
 #pragma once
+
+#include <ladon/simd/abi.hpp>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define LADON_INLINE inline __attribute__((always_inline))
@@ -42,39 +44,6 @@
 // -ffast-math gives up the very rules that masks stand on: -inf, NaN, and the order of a sum.
 #if defined(__FAST_MATH__)
 #error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
-#endif
-
-// Code for different instruction sets must not share symbol names: the linker would keep one of them, and an
-// AVX-512 function would run on an SSE2 machine. So everything lives in an inline namespace named for the target.
-#if !defined(LADON_ABI)
-#if defined(__AVX512F__)
-#define LADON_ISA avx512
-#elif defined(__AVX2__) && defined(__FMA__)
-#define LADON_ISA avx2_fma
-#elif defined(__AVX__)
-#define LADON_ISA avx
-#elif defined(__SSE4_1__)
-#define LADON_ISA sse4
-#elif defined(__SSE2__)
-#define LADON_ISA sse2
-#elif defined(__aarch64__)
-#define LADON_ISA neon64
-#elif defined(__ARM_NEON)
-#define LADON_ISA neon
-#elif defined(__wasm_relaxed_simd__)
-#define LADON_ISA wasm_relaxed
-#elif defined(__wasm_simd128__)
-#define LADON_ISA wasm_simd
-#else
-#define LADON_ISA scalar
-#endif
-#if defined(LADON_ARRAY_LANES)
-#define LADON_ABI_JOIN(isa, lanes) isa##_array_##lanes
-#define LADON_ABI_NAME(isa, lanes) LADON_ABI_JOIN(isa, lanes)
-#define LADON_ABI LADON_ABI_NAME(LADON_ISA, LADON_ARRAY_LANES)
-#else
-#define LADON_ABI LADON_ISA
-#endif
 #endif
 
 namespace ladon::inline LADON_ABI {

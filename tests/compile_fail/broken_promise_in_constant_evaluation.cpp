@@ -1,0 +1,6 @@
+// message: ladon: more queries than the shape has room for
+#define LADON_CHECKED 1
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 3, .model = 2}>;
+constexpr ladon::Lengths lengths = Attention::Options{.queries = 4}.lengths();
