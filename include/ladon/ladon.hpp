@@ -16,5 +16,6 @@
 #include <ladon/rotary.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/version.hpp>
 #include <ladon/weights.hpp>
 #include <ladon/workspace.hpp>

@@ -1,0 +1,13 @@
+// The version of these headers: the only place that says it, for CMake reads it here. Plain preprocessor, so C may too.
+#pragma once
+
+#define LADON_VERSION_MAJOR 0
+#define LADON_VERSION_MINOR 1
+#define LADON_VERSION_PATCH 0
+
+// For comparisons: 1.2.3 is 10203.
+#define LADON_VERSION (LADON_VERSION_MAJOR * 10000 + LADON_VERSION_MINOR * 100 + LADON_VERSION_PATCH)
+
+#define LADON_VERSION_TEXT_AS_WRITTEN(major, minor, patch) #major "." #minor "." #patch
+#define LADON_VERSION_TEXT(major, minor, patch) LADON_VERSION_TEXT_AS_WRITTEN(major, minor, patch)
+#define LADON_VERSION_STRING LADON_VERSION_TEXT(LADON_VERSION_MAJOR, LADON_VERSION_MINOR, LADON_VERSION_PATCH)
