@@ -13,20 +13,36 @@
 #endif
 
 #if !defined(LADON_ABI)
-#if defined(__AVX512F__)
+#define LADON_JOIN_AS_WRITTEN(a, b) a##b
+#define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
+
+// The instruction set, as far as these sources and xsimd ask for it.
+#if defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
 #define LADON_ISA avx512
-#elif defined(__AVX2__) && defined(__FMA__)
-#define LADON_ISA avx2_fma
+#elif defined(__AVX512F__)
+#define LADON_ISA avx512f
+#elif defined(__AVX2__)
+#define LADON_ISA avx2
 #elif defined(__AVX__)
 #define LADON_ISA avx
+#elif defined(__SSE4_2__)
+#define LADON_ISA sse4_2
 #elif defined(__SSE4_1__)
-#define LADON_ISA sse4
-#elif defined(__SSE2__)
+#define LADON_ISA sse4_1
+#elif defined(__SSSE3__)
+#define LADON_ISA ssse3
+#elif defined(__SSE3__)
+#define LADON_ISA sse3
+#elif defined(__SSE2__) || defined(_M_X64)
 #define LADON_ISA sse2
+#elif defined(__ARM_FEATURE_SVE)
+#define LADON_ISA sve
 #elif defined(__aarch64__)
 #define LADON_ISA neon64
 #elif defined(__ARM_NEON)
 #define LADON_ISA neon
+#elif defined(__ARM_FP)
+#define LADON_ISA vfp
 #elif defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
@@ -34,9 +50,13 @@
 #else
 #define LADON_ISA scalar
 #endif
+// Not implied by AVX, AVX2, AVX-512F or NEON.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define LADON_ABI_FMA _fma
+#else
+#define LADON_ABI_FMA
+#endif
 
-#define LADON_JOIN_AS_WRITTEN(a, b) a##b
-#define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 #if defined(LADON_ARRAY_LANES)
 #define LADON_ABI_LANES LADON_JOIN(_array_, LADON_ARRAY_LANES)
 #else
@@ -47,5 +67,5 @@
 #else
 #define LADON_ABI_CHECKED
 #endif
-#define LADON_ABI LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_ABI_LANES), LADON_ABI_CHECKED)
+#define LADON_ABI LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_ABI_FMA), LADON_JOIN(LADON_ABI_LANES, LADON_ABI_CHECKED))
 #endif

@@ -1,0 +1,21 @@
+# cmake -DCOMPILE=<compiler;flags> -P check.cmake
+# Code that differs has another name: the inline namespace for each of these flags on x86-64 is another.
+cmake_minimum_required(VERSION 3.25)
+set(flags
+  -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f
+  -march=x86-64-v4 -DLADON_ARRAY_LANES=1 -DLADON_ARRAY_LANES=16 -DLADON_CHECKED=1
+  "-DLADON_CHECKED=1 -DLADON_ARRAY_LANES=1" "-march=x86-64-v4 -DLADON_CHECKED=1")
+set(names "")
+foreach(choice IN LISTS flags)
+  separate_arguments(choice)
+  execute_process(COMMAND ${COMPILE} -DNDEBUG ${choice} -E -P -xc++ ${CMAKE_CURRENT_LIST_DIR}/name.in
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT status EQUAL 0 OR NOT out MATCHES "the name is ([a-z0-9_]+)\n")
+    message(FATAL_ERROR "${choice}: no name in\n${out}${err}")
+  endif()
+  message("${CMAKE_MATCH_1}: ${choice}")
+  if(CMAKE_MATCH_1 IN_LIST names)
+    message(FATAL_ERROR "${choice} shares its name ${CMAKE_MATCH_1} with flags before it")
+  endif()
+  list(APPEND names ${CMAKE_MATCH_1})
+endforeach()
