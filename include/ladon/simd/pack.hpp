@@ -9,13 +9,25 @@
 #include <ladon/simd/pack_array.hpp>
 
 // Vectors by xsimd where the compiler's target has a SIMD set that xsimd knows and xsimd is there; plain arrays
-// otherwise, or where LADON_ARRAY_LANES asks for them.
-#if !defined(LADON_ARRAY_LANES) && __has_include(<xsimd/xsimd.hpp>) && \
-    (defined(__SSE2__) || defined(_M_X64) || defined(__ARM_NEON) || defined(__wasm_simd128__))
+// otherwise, or where LADON_ARRAY_LANES asks for them. Where nobody asked and xsimd is missing (LADON_HAS_XSIMD=0 says
+// that it is) there is a note, for the processor could do many times as much.
+#if defined(LADON_ARRAY_LANES) || \
+    !(defined(__SSE2__) || defined(_M_X64) || defined(__ARM_NEON) || defined(__wasm_simd128__))
+#undef LADON_HAS_XSIMD
+#define LADON_HAS_XSIMD 0
+#else
+#if !defined(LADON_HAS_XSIMD) && __has_include(<xsimd/xsimd.hpp>)
 #define LADON_HAS_XSIMD 1
+#elif !defined(LADON_HAS_XSIMD)
+#define LADON_HAS_XSIMD 0
+#endif
+#if LADON_HAS_XSIMD
 #include <ladon/simd/pack_xsimd.hpp>
 #else
-#define LADON_HAS_XSIMD 0
+#pragma message(                                                                                       \
+    "ladon: no xsimd, so plain arrays compute instead of vectors: put xsimd 8.1 to 14 on the include " \
+    "path, or define LADON_ARRAY_LANES=1 for the same without this note")
+#endif
 #endif
 
 namespace ladon::inline LADON_ABI::simd {
