@@ -29,12 +29,13 @@ template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries);
   static constexpr Tiling keys = tiling<Target>(S.keys);
-  // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all.
+  // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all. A single query takes them all
+  // at once, where its sums may run in an order of their own.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
-  // A single query takes them all at once.
+  static constexpr bool all_at_once = queries.width() == 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
-      all_keys < key_block || queries.width() == 1 ? all_keys : key_block / keys.width() * keys.width();
-  static_assert(block > 0);
+      all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
+  static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
 };
 
 }  // namespace kernel

@@ -40,11 +40,11 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 //   16 without    2 x 5   75, 70 (Zen 5, SSE2), for a product takes a register of its own; 2 x 6: 75, 67; 2 x 4: 67, 68
 //   one lane      4 x 4   as a Cortex-M7's 32 scalar registers hold it
 // A single token has panels of width 1, plain vectors: the lanes lie along features or keys instead (mat_vec.hpp,
-// attend_one.hpp).
+// attend_one.hpp). Not so where all targets shall give the same bits, for then sums cross the lanes.
 // Where one pack holds all tokens, rows hide the latency that packs would: 8, 16 and 24 of them are alike at (16,32,4).
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens) noexcept {
-  if (tokens == 1) return {1, 1, Target::lanes == 1 ? 8u : 4u};
+  if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::lanes == 1 ? 8u : 4u};
   const std::size_t lanes = lanes_for<Target>(tokens);
   const bool one_pack = tokens <= lanes;
   if (Target::lanes == 1) return {1, 4, 4};
@@ -56,7 +56,7 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
 
 // Whether the kernels for a single token take over from those with tokens in the lanes.
 template <class Simd, Tiling T>
-inline constexpr bool one_token = T.width() == 1 && Simd::lanes > 1;
+inline constexpr bool one_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 
 // Keys that are scored, made into probabilities and used up before the next ones: bounds the workspace of a long row.
 // From 64 to 1024 the speed at (1024,512,8) is the same within a point of peak (Zen 5), so it is memory that decides.

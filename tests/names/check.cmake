@@ -3,8 +3,9 @@
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f
-  -march=x86-64-v4 -DLADON_ARRAY_LANES=1 -DLADON_ARRAY_LANES=16 -DLADON_CHECKED=1
-  "-DLADON_CHECKED=1 -DLADON_ARRAY_LANES=1" "-march=x86-64-v4 -DLADON_CHECKED=1")
+  -march=x86-64-v4 -DLADON_ARRAY_LANES=1 -DLADON_ARRAY_LANES=16 -DLADON_CHECKED=1 -DLADON_DETERMINISTIC=1
+  "-DLADON_CHECKED=1 -DLADON_ARRAY_LANES=1" "-march=x86-64-v4 -DLADON_CHECKED=1"
+  "-march=x86-64-v4 -DLADON_DETERMINISTIC=1" "-march=x86-64-v4 -DLADON_CHECKED=1 -DLADON_DETERMINISTIC=1")
 set(names "")
 foreach(choice IN LISTS flags)
   separate_arguments(choice)

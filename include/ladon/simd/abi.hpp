@@ -12,6 +12,17 @@
 #endif
 #endif
 
+// With LADON_DETERMINISTIC=1 a translation unit computes the same bits on every target: multiply and add are rounded
+// one by one, and all sums run in one order, a single query's too. It needs the arithmetic of IEEE 754 as it is: no
+// contraction (-ffp-contract=off), nothing wider than float in between, and subnormals.
+#if !defined(LADON_DETERMINISTIC)
+#define LADON_DETERMINISTIC 0
+#endif
+#if LADON_DETERMINISTIC && defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error \
+    "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
+#endif
+
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -62,10 +73,16 @@
 #else
 #define LADON_ABI_LANES
 #endif
-#if LADON_CHECKED
-#define LADON_ABI_CHECKED _checked
+#if LADON_DETERMINISTIC
+#define LADON_ABI_BITS _deterministic
 #else
-#define LADON_ABI_CHECKED
+#define LADON_ABI_BITS
 #endif
-#define LADON_ABI LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_ABI_FMA), LADON_JOIN(LADON_ABI_LANES, LADON_ABI_CHECKED))
+#if LADON_CHECKED
+#define LADON_ABI_CHECKS _checked
+#else
+#define LADON_ABI_CHECKS
+#endif
+#define LADON_ABI_TARGET LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_ABI_FMA), LADON_ABI_LANES)
+#define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_JOIN(LADON_ABI_BITS, LADON_ABI_CHECKS))
 #endif

@@ -8,11 +8,16 @@
 #include <ladon/simd/compiler.hpp>
 #include <ladon/simd/pack_array.hpp>
 
+// NEON of 32 bits flushes subnormals to zero, so it can't give the bits of the others.
+#if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
+    (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
+#define LADON_TARGET_HAS_VECTORS
+#endif
+
 // Vectors by xsimd where the compiler's target has a SIMD set that xsimd knows and xsimd is there; plain arrays
 // otherwise, or where LADON_ARRAY_LANES asks for them. Where nobody asked and xsimd is missing (LADON_HAS_XSIMD=0 says
 // that it is) there is a note, for the processor could do many times as much.
-#if defined(LADON_ARRAY_LANES) || \
-    !(defined(__SSE2__) || defined(_M_X64) || defined(__ARM_NEON) || defined(__wasm_simd128__))
+#if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
 #else

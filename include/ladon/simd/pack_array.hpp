@@ -27,8 +27,10 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 }
 
 // Where the target has no fma instruction, multiply and add are rounded one by one: emulating it would take a
-// call into libm for every product.
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+// call into libm for every product. So they are where all targets shall agree.
+#if LADON_DETERMINISTIC
+inline constexpr bool fma_is_fused = false;
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
 inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;

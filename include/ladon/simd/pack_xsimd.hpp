@@ -110,6 +110,9 @@ struct XsimdPack {
   // xsimd leaves the fma to the compiler's contraction (which is off here) for sixteen lanes in 8.1, and for four on an
   // AVX2 machine, which it takes for SSE4: so x86's are written out.
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
+#if LADON_DETERMINISTIC
+    return a.batch * b.batch + c.batch;
+#else
 #if defined(__FMA__)
     if constexpr (N == 4) return Batch(_mm_fmadd_ps(a.batch, b.batch, c.batch));
     if constexpr (N == 8) return Batch(_mm256_fmadd_ps(a.batch, b.batch, c.batch));
@@ -122,6 +125,7 @@ struct XsimdPack {
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
 #endif
     return xsimd::fma(a.batch, b.batch, c.batch);
+#endif
   }
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept { return xsimd::sqrt(a.batch); }
 

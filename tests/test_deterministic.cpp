@@ -1,0 +1,217 @@
+// LADON_DETERMINISTIC: the same bits on every target. What is computed here has been hashed once, and the hash stands
+// below: a target that agrees with it agrees with all others. Each run is held against the oracle as well.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "cached_check.hpp"
+#include "encoder_check.hpp"
+
+static_assert(LADON_DETERMINISTIC && !ladon::simd::fma_is_fused);
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using namespace ladon::mask;
+
+// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. Which NaN a NaN is
+// does not count, for that is the processor's own.
+class Fingerprint {
+ public:
+  constexpr void add(std::span<const float> values) {
+    for (const float value : values) {
+      auto bits = std::bit_cast<std::uint32_t>(value);
+      if (value != value && bits != poison_bits) bits = 0x7fc00000;
+      for (int shift = 0; shift < 32; shift += 8) hash_ = (hash_ ^ (bits >> shift & 0xff)) * 0x100000001b3u;
+    }
+  }
+  void add(const Outcome& outcome) {
+    add(outcome.y);
+    for (const Floats& map : outcome.maps) add(map);
+  }
+  constexpr std::uint64_t value() const { return hash_; }
+  std::string text() const {
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[hash_ >> shift & 15];
+    return digits;
+  }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+// Attention in every variation of lengths, offsets and mask data.
+std::string bits_of(const Subject& subject, bool cross) {
+  Fingerprint all;
+  std::uint64_t seed = 0;
+  for (const Variation& variation : variations(subject)) {
+    const AttentionProblem problem = random_problem(subject.shape, cross, ++seed);
+    INFO(to_string(subject, variation));
+    all.add(check_run(subject, task_of(subject, problem, variation), variation,
+                      expected_attention(subject, problem, variation)));
+  }
+  return all.text();
+}
+
+template <S Shape, class Mask, class Score = ladon::score::Scaled>
+std::string self() {
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::simd::Default, Score>(), false);
+}
+template <S Shape, class Mask, class Score = ladon::score::Scaled>
+std::string cross() {
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::simd::Default, Score>(), true);
+}
+
+template <S Shape, ladon::LayerForm Form, class Mask>
+std::string layer() {
+  const Subject subject = layer_subject<Shape, Form, Mask>();
+  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Form}, 3);
+  Fingerprint all;
+  for (const Variation& variation : variations(subject)) {
+    INFO(to_string(subject, variation));
+    const Outcome outcome = run_guarded(subject, task_of(subject, problem, variation));
+    CHECK(worst_distance(outcome.y, expected_encoder(subject, problem, variation).y) <= 1);
+    all.add(outcome);
+  }
+  return all.text();
+}
+
+struct Everything : ladon::score::Scaled {
+  static constexpr float softcap = 3;
+  static constexpr bool sinks = true;
+  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 24>;
+  static constexpr double base = 10000, scaling = 1;
+};
+struct Turned : ladon::score::Scaled {
+  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 6, 400>;
+  static constexpr double base = 10000, scaling = 1;
+};
+
+}  // namespace
+
+TEST_CASE("the same bits: attention of awkward sizes") {
+  CHECK(self<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding>() == "4a72ffdd2df98482");
+  CHECK(cross<S{.queries = 13, .keys = 45, .model = 20, .heads = 4, .kv_heads = 2}, Window<9, 2>>() ==
+        "f8f52b645d7a3925");
+}
+
+TEST_CASE("the same bits: one query") {
+  CHECK(cross<S{.queries = 1, .keys = 43, .model = 21, .heads = 3}, Padding>() == "0c8a0f298fece7c3");
+}
+
+TEST_CASE("the same bits: an encoder layer of one token") {
+  CHECK(
+      layer<S{.queries = 1, .model = 14, .heads = 2},
+            ladon::LayerForm{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+            None>() == "66bf9a31d40b6231");
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("the same bits: masks of bits and of numbers, slopes") {
+  CHECK(cross<S{.queries = 5, .keys = 37, .model = 6, .heads = 2}, Bits>() == "280fa333a93050f3");
+  CHECK(cross<S{.queries = 7, .keys = 18, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{})>() ==
+        "5f5144bca9f7046c");
+}
+
+TEST_CASE("the same bits: softcap, sinks, turns") {
+  CHECK(cross<S{.queries = 9, .keys = 11, .model = 16, .heads = 2}, Causal, Everything>() == "11b7f2f3cf1472d6");
+}
+
+TEST_CASE("the same bits: more keys than a block has") {
+  CHECK(cross<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, Padding>() == "b2cb93861b4dca9b");
+  CHECK(cross<S{.queries = 40, .keys = 530, .model = 5}, Window<90, 3>>() == "40a9d326f3dacb85");
+  CHECK(cross<S{.queries = 1, .keys = 600, .model = 6, .heads = 2}, Causal>() == "e2eeff8522678f8d");
+}
+
+TEST_CASE("the same bits: queries, keys and values as given") {
+  const Subject subject =
+      given_subject<S{.queries = 3, .keys = 259, .model = 10, .heads = 2, .value_width = 7}, None>();
+  check_given(subject);
+  Fingerprint all;
+  for (const Variation& variation : variations(subject)) {
+    all.add(run_guarded(subject, task_of(subject, random_given(subject.shape, 1), variation)));
+  }
+  CHECK(all.text() == "3ce9955adae7411f");
+}
+
+TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
+  CHECK(layer<S{.queries = 13, .model = 14, .heads = 2},
+              ladon::LayerForm{.feed_forward = 19,
+                               .activation = ladon::Activation::silu,
+                               .gated = true,
+                               .norm_kind = ladon::NormKind::rms,
+                               .bias = ladon::Bias::without},
+              Padding>() == "acd13eb1a61cf4cf");
+}
+#endif
+
+namespace {
+
+// A text that grows. However it is cut, too: sums know nothing of what stands beside them.
+std::string bits_of(const CachedSubject& subject) {
+  const std::vector<std::size_t> ones(21, 1);
+  const std::vector<Cut> cuts{{{7, 7, 7}}, {ones}, {ones, false}, {{7, 1, 5, 1, 1, 6}}};
+  check_cached(subject, cuts);
+  std::vector<std::string> all;
+  for (const Cut& cut : cuts) {
+    Fingerprint fingerprint;
+    fingerprint.add(run_cached(subject, cut));
+    all.push_back(fingerprint.text());
+    CHECK(all.back() == all.front());
+  }
+  return all.front();
+}
+
+}  // namespace
+
+TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
+  CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, Turned>()) ==
+        "cb1b8312ec45ca98");
+  CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 14, .model = 6, .heads = 2}, Window<6>>()) ==
+        "ccd7c2ba42bb0160");
+}
+
+namespace {
+
+// Small enough for the compiler: whole numbers over 16 in, so that they are exact.
+constexpr std::array<float, 12> small_attention() {
+  using Attention = ladon::MultiHeadAttention<S{.queries = 3, .model = 4, .heads = 2}, Causal>;
+  const auto numbers = [](auto& array, int step) {
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      array[i] = static_cast<float>(static_cast<int>(i + 1) * step % 41 - 20) / 16;
+    }
+  };
+  std::array<float, 12> x{}, in_bias{}, y{};
+  std::array<float, 48> in_weight{};
+  std::array<float, 16> out_weight{};
+  std::array<float, 4> out_bias{};
+  numbers(x, 7);
+  numbers(in_weight, 11);
+  numbers(in_bias, 17);
+  numbers(out_weight, 23);
+  numbers(out_bias, 29);
+  Attention::Workspace workspace{};
+  Attention::run(x, {.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}}, y, workspace);
+  return y;
+}
+constexpr std::uint64_t bits_of(const std::array<float, 12>& y) {
+  Fingerprint fingerprint;
+  fingerprint.add(y);
+  return fingerprint.value();
+}
+constexpr std::uint64_t small_bits = 0x294dab33b1511003;
+static_assert(bits_of(small_attention()) == small_bits);
+
+}  // namespace
+
+TEST_CASE("the same bits: in constant evaluation") { CHECK(bits_of(small_attention()) == small_bits); }
+
+}  // namespace ladon_test
