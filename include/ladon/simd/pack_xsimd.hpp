@@ -127,7 +127,13 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept { return xsimd::sqrt(a.batch); }
+  // On 64-bit Arm xsimd takes float roots by an estimate, too.
+  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));
+#endif
+    return xsimd::sqrt(a.batch);
+  }
 
   // A NaN in b stays: x86 takes the second operand then, Arm any NaN. x86's are written out, for xsimd 14 swaps the
   // operands and 8.1 does not.
