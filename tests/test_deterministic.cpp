@@ -84,12 +84,6 @@ std::string layer() {
   return all.text();
 }
 
-struct Everything : ladon::score::Scaled {
-  static constexpr float softcap = 3;
-  static constexpr bool sinks = true;
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 24>;
-  static constexpr double base = 10000, scaling = 1;
-};
 struct Turned : ladon::score::Scaled {
   using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 6, 400>;
   static constexpr double base = 10000, scaling = 1;
@@ -120,6 +114,17 @@ TEST_CASE("the same bits: masks of bits and of numbers, slopes") {
   CHECK(cross<S{.queries = 7, .keys = 18, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{})>() ==
         "5f5144bca9f7046c");
 }
+
+namespace {
+
+struct Everything : ladon::score::Scaled {
+  static constexpr float softcap = 3;
+  static constexpr bool sinks = true;
+  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 24>;
+  static constexpr double base = 10000, scaling = 1;
+};
+
+}  // namespace
 
 TEST_CASE("the same bits: softcap, sinks, turns") {
   CHECK(cross<S{.queries = 9, .keys = 11, .model = 16, .heads = 2}, Causal, Everything>() == "11b7f2f3cf1472d6");
