@@ -1,4 +1,6 @@
-# How tests, examples and benchmarks are compiled (target ladon_options). A user of the library is asked for none of it.
+# How tests, examples and benchmarks are compiled (target ladon_options), and tools that are installed, which must run on
+# other machines than this one (target ladon_checks: the same without an instruction set). A user of the library is
+# asked for none of it.
 
 set(arch_default default)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
@@ -31,14 +33,16 @@ function(ladon_arch_flags out)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
+add_library(ladon_checks INTERFACE)
 add_library(ladon_options INTERFACE)
 ladon_arch_flags(arch_flags)
 target_compile_options(ladon_options INTERFACE ${arch_flags})
+target_link_libraries(ladon_options INTERFACE ladon_checks)
 
 if(MSVC)
-  target_compile_options(ladon_options INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
+  target_compile_options(ladon_checks INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
 else()
-  target_compile_options(ladon_options INTERFACE
+  target_compile_options(ladon_checks INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${LADON_WERROR}>:-Werror>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
@@ -47,9 +51,9 @@ endif()
 
 if(LADON_SANITIZE)
   list(JOIN LADON_SANITIZE "," sanitizers)
-  target_compile_options(ladon_options INTERFACE
+  target_compile_options(ladon_checks INTERFACE
     -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_link_options(ladon_options INTERFACE -fsanitize=${sanitizers})
+  target_link_options(ladon_checks INTERFACE -fsanitize=${sanitizers})
 endif()
 
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|slow)$")

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <stdexcept>
+#include "file_error.hpp"
 
 namespace examples {
 
-// What is wrong with a file of a model, or with what a model was asked to do. The text is for the user: it names the
-// file, the part of it where there is one, what was expected and what came.
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+// What is wrong with a file of a model, or with what a model was asked to do; the text is for the user.
+using Error = files::Error;
 
 }  // namespace examples

@@ -59,7 +59,7 @@ std::string memory() {
 int report_examples(std::ostream& out, const std::string& svg_path) {
   if (!svg_path.empty()) {
     const Reading reading = read(examples[0], workspace, &attention);
-    replace_file(svg_path, svg_picture(reading, attention));
+    files::replace_file(svg_path, svg_picture(reading, attention));
   }
   for (const char* text : examples) {
     const Reading reading = read(text, workspace);
@@ -77,7 +77,7 @@ int report_examples(std::ostream& out, const std::string& svg_path) {
 int report_text(const std::string& text, std::ostream& out, const std::string& svg_path) {
   const Reading reading = read(text, workspace, &attention);
   if (const std::string error = expected(reading.status); !error.empty()) throw Failure(error);
-  if (!svg_path.empty()) replace_file(svg_path, svg_picture(reading, attention));
+  if (!svg_path.empty()) files::replace_file(svg_path, svg_picture(reading, attention));
   if (!reading.is_date()) {
     out << not_a_date << '\n';
     return no_date_found;

@@ -8,6 +8,8 @@
 
 namespace minilm {
 
+using files::Safetensors;
+
 // sentence-transformers/all-MiniLM-L6-v2, config.json and sentence_bert_config.json.
 inline constexpr std::size_t layer_count = 6;
 inline constexpr std::size_t head_count = 12;

@@ -36,7 +36,7 @@ class Model {
  private:
   class Network;  // what of it is Ladon's
 
-  examples::MappedFile file_;
+  files::MappedFile file_;
   Checkpoint checkpoint_;
   std::unique_ptr<Network> network_;
 };

@@ -43,7 +43,7 @@ class Tokenizer {
   [[nodiscard]] const TokenId* find(std::string_view piece) const;
   void merge(std::vector<TokenId>& tokens) const;
 
-  examples::MappedFile file_;
+  files::MappedFile file_;
   std::array<Token, vocabulary_size> tokens_;  // the pieces lie in the file
   std::unordered_map<std::string_view, TokenId> ids_;
   TokenId space_ = 0;

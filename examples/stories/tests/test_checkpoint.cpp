@@ -48,7 +48,7 @@ TEST_CASE("tensors lie in the file one after another, each of all layers") {
     content += bytes_of(static_cast<float>(i));
   REQUIRE(content.size() == right_size);
   const TemporaryFolder folder;
-  const examples::MappedFile file(folder.file("model.bin", content));
+  const files::MappedFile file(folder.file("model.bin", content));
   const Checkpoint found = find_tensors(file.bytes(), "model.bin");
   CHECK(reinterpret_cast<const std::byte*>(found.embedding) == file.bytes().data() + right_header.size());
   CHECK(*found.embedding == 0);

@@ -5,13 +5,30 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mapped_file.hpp"
 
-namespace minilm {
+namespace files {
+
+// What the header says of a tensor.
+struct Tensor {
+  std::string dtype;                 // F32, F16, BF16, I64, ..
+  std::vector<std::uint64_t> shape;  // empty for a scalar
+  std::uint64_t begin;               // bytes, from the beginning of the data
+  std::uint64_t end;
+};
+
+// What comes from a file is shown in ASCII, with JSON's escapes, so that nothing in it can steer a terminal: quoted and
+// not at any length, or whole and bare.
+std::string in_quotes(std::string_view text);
+std::string escaped(std::string_view text);
+
+// [2,3]
+std::string shown(const std::vector<std::uint64_t>& shape);
 
 // The tensors of a safetensors file, used where they lie in the mapped file:
 //
@@ -20,11 +37,17 @@ namespace minilm {
 //   data     the tensors end to end, row-major, little-endian; offsets count from here
 //
 // (https://github.com/huggingface/safetensors, "Format".) A file may come from anywhere: nothing in
-// it is believed before it is checked, and what is wrong is a ModelError.
+// it is believed before it is checked, and what is wrong is an Error.
 class Safetensors {
  public:
   // Checks the header, and that the data of all tensors fill the file, without hole or overlap.
   explicit Safetensors(const std::filesystem::path& file);
+
+  // All there are, by name.
+  [[nodiscard]] const std::map<std::string, Tensor, std::less<>>& tensors() const noexcept { return tensors_; }
+
+  // A tensor's bytes, at any alignment. Valid as long as this object.
+  [[nodiscard]] std::span<const std::byte> bytes(const Tensor& tensor) const;
 
   // The first of the tensor's values. Throws unless it is there, is F32, has this very shape and
   // the bytes that the shape needs, and begins at a multiple of 4 bytes.
@@ -32,13 +55,6 @@ class Safetensors {
   [[nodiscard]] const float* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const;
 
  private:
-  struct Entry {
-    std::string dtype;
-    std::vector<std::uint64_t> shape;
-    std::uint64_t begin;  // bytes, from the beginning of the data
-    std::uint64_t end;
-  };
-
   void read_header_length();
   void read_header();
   void check_offsets() const;
@@ -46,9 +62,9 @@ class Safetensors {
   [[noreturn]] void fail(std::string_view tensor, const std::string& what) const;
 
   std::string name_;  // the file's, for messages
-  examples::MappedFile file_;
+  MappedFile file_;
   std::size_t data_begin_ = 0;  // bytes, from the beginning of the file
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, Tensor, std::less<>> tensors_;
 };
 
-}  // namespace minilm
+}  // namespace files

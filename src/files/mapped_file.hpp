@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <span>
 
-namespace examples {
+namespace files {
 
 // A file mapped into memory, read-only, for as long as the object lives.
 // The mapping starts at the beginning of a page, so a file offset's alignment is its address'.
@@ -26,4 +26,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace examples
+}  // namespace files

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "error.hpp"
+#include "file_error.hpp"
 
 #ifdef _WIN32
 #ifndef NOMINMAX  // some compilers set it themselves
@@ -21,7 +21,7 @@
 #include <cerrno>
 #endif
 
-namespace examples {
+namespace files {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
@@ -125,4 +125,4 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-}  // namespace examples
+}  // namespace files

@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "model_error.hpp"
+#include "file_error.hpp"
 
-namespace minilm {
+namespace files {
 namespace {
 
 using nlohmann::json;
@@ -40,11 +40,11 @@ std::string shown(const json& value) {
 class StrictKeys {
  public:
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > deepest_header) throw ModelError("it is nested too deeply");
+    if (depth > deepest_header) throw Error("it is nested too deeply");
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end) keys_.pop_back();
     if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw ModelError("the key " + shown(parsed) + " is there twice");
+      throw Error("the key " + shown(parsed) + " is there twice");
     return true;
   }
 
@@ -73,6 +73,15 @@ json member(const json& object, const char* key) {
 }
 
 }  // namespace
+
+std::string in_quotes(std::string_view text) { return shown(json(text)); }
+
+std::string escaped(std::string_view text) {
+  const std::string with_quotes = json(text).dump(-1, ' ', true, json::error_handler_t::replace);
+  return with_quotes.substr(1, with_quotes.size() - 2);
+}
+
+std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).dump(); }
 
 Safetensors::Safetensors(const std::filesystem::path& file) : name_(file.string()), file_(file) {
   read_header_length();
@@ -110,58 +119,63 @@ void Safetensors::read_header() {
     std::vector<std::uint64_t> offsets;
     if (!read_sizes(member(value, "data_offsets"), offsets) || offsets.size() != 2)
       fail(name, "expected two \"data_offsets\", found " + shown(value));
-    entries_.emplace(name, Entry{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
+    tensors_.emplace(name, Tensor{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
   }
 }
 
 // In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
 void Safetensors::check_offsets() const {
-  std::vector<std::pair<std::string_view, const Entry*>> by_offset;
-  for (const auto& [name, entry] : entries_) by_offset.emplace_back(name, &entry);
+  std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
+  for (const auto& [name, tensor] : tensors_) by_offset.emplace_back(name, &tensor);
   std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
 
   const std::uint64_t size = file_.bytes().size() - data_begin_;
   std::uint64_t expected_begin = 0;
-  for (const auto& [name, entry] : by_offset) {
-    const std::string found = shown(json{entry->begin, entry->end});
-    if (entry->begin != expected_begin)
+  for (const auto& [name, tensor] : by_offset) {
+    const std::string found = shown(json{tensor->begin, tensor->end});
+    if (tensor->begin != expected_begin)
       fail(name, "expected data that begins at byte " + std::to_string(expected_begin) +
                      ", where the tensor before it ends, found data_offsets " + found);
-    if (entry->end < entry->begin)
+    if (tensor->end < tensor->begin)
       fail(name, "expected data that ends behind its beginning, found data_offsets " + found);
-    if (entry->end > size)
+    if (tensor->end > size)
       fail(name, "expected data at data_offsets " + found + ", found a file that ends at byte " + std::to_string(size) +
                      " of the data (truncated?)");
-    expected_begin = entry->end;
+    expected_begin = tensor->end;
   }
   if (expected_begin != size)
     fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
 }
 
+std::span<const std::byte> Safetensors::bytes(const Tensor& tensor) const {
+  return file_.bytes().subspan(data_begin_ + static_cast<std::size_t>(tensor.begin),
+                               static_cast<std::size_t>(tensor.end - tensor.begin));
+}
+
 const float* Safetensors::tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) fail(name, "expected a tensor of this name, found none");
-  const Entry& entry = found->second;
-  if (entry.dtype != "F32") fail(name, "expected dtype F32, found " + shown(entry.dtype));
-  if (!std::ranges::equal(entry.shape, shape))
-    fail(name, "expected shape " + shown(json(shape)) + ", found " + shown(entry.shape));
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail(name, "expected a tensor of this name, found none");
+  const Tensor& tensor = found->second;
+  if (tensor.dtype != "F32") fail(name, "expected dtype F32, found " + shown(tensor.dtype));
+  if (!std::ranges::equal(tensor.shape, shape))
+    fail(name, "expected shape " + shown(json(shape)) + ", found " + shown(tensor.shape));
 
   // The shape is the program's own from here on, and its product is no number to be afraid of.
   const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), sizeof(float), std::multiplies<>());
-  if (entry.end - entry.begin != bytes)
+  if (tensor.end - tensor.begin != bytes)
     fail(name,
-         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(entry.end - entry.begin));
-  const std::size_t offset = data_begin_ + static_cast<std::size_t>(entry.begin);
+         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(tensor.end - tensor.begin));
+  const std::size_t offset = data_begin_ + static_cast<std::size_t>(tensor.begin);
   if (offset % alignof(float) != 0)
     fail(name,
          "expected data that begins at a multiple of 4 bytes, found byte " + std::to_string(offset) + " of the file");
-  return reinterpret_cast<const float*>(file_.bytes().data() + offset);
+  return reinterpret_cast<const float*>(this->bytes(tensor).data());
 }
 
-void Safetensors::fail(const std::string& what) const { throw ModelError(name_ + ": " + what); }
+void Safetensors::fail(const std::string& what) const { throw Error(name_ + ": " + what); }
 
 void Safetensors::fail(std::string_view tensor, const std::string& what) const {
-  fail("tensor " + shown(std::string(tensor)) + ": " + what);
+  fail("tensor " + in_quotes(tensor) + ": " + what);
 }
 
-}  // namespace minilm
+}  // namespace files

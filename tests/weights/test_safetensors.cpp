@@ -5,30 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "fixtures.hpp"
-#include "model_error.hpp"
+#include "file_error.hpp"
 #include "safetensors.hpp"
+#include "safetensors_file.hpp"
+#include "testing/fixtures.hpp"
 
-namespace minilm {
+namespace files {
 namespace {
 
-std::string with_length(std::uint64_t length, const std::string& header, const std::string& data) {
-  std::string bytes(sizeof(length), '\0');
-  std::memcpy(bytes.data(), &length, sizeof(length));
-  return bytes + header + data;
-}
-
-// A header is filled up with spaces so that the data begin at a multiple of 8, as the format's writers do.
-std::string safetensors(std::string header, const std::string& data) {
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-  return with_length(header.size(), header, data);
-}
-
-std::string floats(const std::vector<float>& values) {
-  std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
+using examples::TemporaryFolder;
 
 const std::string two_tensors =
     R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
@@ -40,7 +25,7 @@ std::string complaint(const std::filesystem::path& path) {
   try {
     const Safetensors file(path);
     static_cast<void>(file.tensor("w", {2, 3}));
-  } catch (const ModelError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "";
@@ -89,6 +74,18 @@ TEST_CASE("a scalar and an empty tensor are tensors") {
           floats({7}))));
   CHECK(*file.tensor("s", {}) == 7);
   CHECK(file.tensor("e", {0, 3}) != nullptr);
+}
+
+TEST_CASE("all tensors are listed by name, with their bytes where they lie") {
+  const TemporaryFolder folder;
+  const Safetensors file(folder.file("m.safetensors", safetensors(two_tensors, eight_values)));
+  REQUIRE(file.tensors().size() == 2);
+  const auto& [name, b] = *file.tensors().begin();
+  CHECK(name == "b");
+  CHECK(b.dtype == "F32");
+  CHECK(b.shape == std::vector<std::uint64_t>{2});
+  CHECK(file.bytes(b).size() == 8);
+  CHECK(std::memcmp(file.bytes(b).data(), eight_values.data() + 24, 8) == 0);
 }
 
 TEST_CASE("a moved file keeps its tensors") {
@@ -209,4 +206,4 @@ TEST_CASE("hostile offsets") {
 
 TEST_SUITE_END();
 
-}  // namespace minilm
+}  // namespace files

@@ -1,0 +1,13 @@
+# Parts that have dependencies of their own: each is added where it is first asked for, so that who does not use it
+# needs none of them.
+#
+#   ladon_need_safetensors()    ladon_safetensors, a reader of that format
+
+set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
+set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
+
+function(ladon_need_safetensors)
+  if(NOT TARGET ladon_safetensors)
+    add_subdirectory(${ladon_source_dir}/src/safetensors ${ladon_binary_dir}/src/safetensors)
+  endif()
+endfunction()

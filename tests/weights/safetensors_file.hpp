@@ -1,0 +1,65 @@
+// Makes safetensors files, right ones and wrong ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace files {
+
+inline std::string with_length(std::uint64_t length, const std::string& header, const std::string& data) {
+  std::string bytes(sizeof(length), '\0');
+  std::memcpy(bytes.data(), &length, sizeof(length));
+  return bytes + header + data;
+}
+
+// A header is filled up with spaces so that the data begin at a multiple of 8, as the format's writers do.
+inline std::string safetensors(std::string header, const std::string& data) {
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  return with_length(header.size(), header, data);
+}
+
+inline std::string floats(const std::vector<float>& values) {
+  std::string bytes(values.size() * sizeof(float), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+inline std::vector<float> counted(std::size_t size, float first) {
+  std::vector<float> values(size);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+// A file in the making.
+class Checkpoint {
+ public:
+  Checkpoint& add(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& bytes) {
+    header_ += (header_.empty() ? "" : ",") + ("\"" + name + R"(":{"dtype":")") + dtype + R"(","shape":)" + shape +
+               R"(,"data_offsets":[)" + std::to_string(data_.size()) + "," +
+               std::to_string(data_.size() + bytes.size()) + "]}";
+    data_ += bytes;
+    return *this;
+  }
+
+  // F32, counted upwards from the first value.
+  Checkpoint& add(const std::string& name, std::size_t rows, std::size_t columns, float first) {
+    return add(name, "F32", "[" + std::to_string(rows) + "," + std::to_string(columns) + "]",
+               floats(counted(rows * columns, first)));
+  }
+  Checkpoint& add(const std::string& name, std::size_t size, float first) {
+    return add(name, "F32", "[" + std::to_string(size) + "]", floats(counted(size, first)));
+  }
+
+  [[nodiscard]] std::string content() const { return safetensors("{" + header_ + "}", data_); }
+
+ private:
+  std::string header_;
+  std::string data_;
+};
+
+}  // namespace files
