@@ -2,6 +2,7 @@
 # needs none of them.
 #
 #   ladon_need_safetensors()    ladon_safetensors, a reader of that format
+#   ladon_need_weights_tool()   ladon_weights, the program ladon-weights, which puts a checkpoint's tensors into a library
 
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
@@ -9,5 +10,11 @@ set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 function(ladon_need_safetensors)
   if(NOT TARGET ladon_safetensors)
     add_subdirectory(${ladon_source_dir}/src/safetensors ${ladon_binary_dir}/src/safetensors)
+  endif()
+endfunction()
+
+function(ladon_need_weights_tool)
+  if(NOT TARGET ladon_weights)
+    add_subdirectory(${ladon_source_dir}/src/weights ${ladon_binary_dir}/src/weights)
   endif()
 endfunction()

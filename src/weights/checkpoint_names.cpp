@@ -1,0 +1,72 @@
+#include "checkpoint_names.hpp"
+
+namespace weights {
+namespace {
+
+// torch.nn.MultiheadAttention; q_proj_weight and its like are there where kdim or vdim is given, in_proj_bias always.
+constexpr Row pytorch_attention[] = {
+    {"in_proj_weight", "in_proj_weight"},   {"in_proj_bias", "in_proj_bias"},
+    {"query_proj_weight", "q_proj_weight"}, {"key_proj_weight", "k_proj_weight"},
+    {"value_proj_weight", "v_proj_weight"}, {"out_proj_weight", "out_proj.weight"},
+    {"out_proj_bias", "out_proj.bias"},
+};
+// torch.nn.TransformerEncoderLayer
+constexpr Row pytorch_layer[] = {
+    {"linear1_weight", "linear1.weight"}, {"linear1_bias", "linear1.bias"}, {"linear2_weight", "linear2.weight"},
+    {"linear2_bias", "linear2.bias"},     {"norm1_weight", "norm1.weight"}, {"norm1_bias", "norm1.bias"},
+    {"norm2_weight", "norm2.weight"},     {"norm2_bias", "norm2.bias"},
+};
+// torch.nn.TransformerEncoder
+constexpr Row pytorch_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
+
+// transformers' BertAttention
+constexpr Row bert_attention[] = {
+    {"query_proj_weight", "self.query.weight"}, {"query_proj_bias", "self.query.bias"},
+    {"key_proj_weight", "self.key.weight"},     {"key_proj_bias", "self.key.bias"},
+    {"value_proj_weight", "self.value.weight"}, {"value_proj_bias", "self.value.bias"},
+    {"out_proj_weight", "output.dense.weight"}, {"out_proj_bias", "output.dense.bias"},
+};
+// transformers' BertLayer; gamma and beta are what the first checkpoints, born in TensorFlow, have.
+constexpr Row bert_layer[] = {
+    {"linear1_weight", "intermediate.dense.weight"},
+    {"linear1_bias", "intermediate.dense.bias"},
+    {"linear2_weight", "output.dense.weight"},
+    {"linear2_bias", "output.dense.bias"},
+    {"norm1_weight", "attention.output.LayerNorm.weight"},
+    {"norm1_weight", "attention.output.LayerNorm.gamma"},
+    {"norm1_bias", "attention.output.LayerNorm.bias"},
+    {"norm1_bias", "attention.output.LayerNorm.beta"},
+    {"norm2_weight", "output.LayerNorm.weight"},
+    {"norm2_weight", "output.LayerNorm.gamma"},
+    {"norm2_bias", "output.LayerNorm.bias"},
+    {"norm2_bias", "output.LayerNorm.beta"},
+};
+
+// transformers' LlamaAttention, and Qwen2's with biases
+constexpr Row llama_attention[] = {
+    {"query_proj_weight", "q_proj.weight"}, {"query_proj_bias", "q_proj.bias"},
+    {"key_proj_weight", "k_proj.weight"},   {"key_proj_bias", "k_proj.bias"},
+    {"value_proj_weight", "v_proj.weight"}, {"value_proj_bias", "v_proj.bias"},
+    {"out_proj_weight", "o_proj.weight"},   {"out_proj_bias", "o_proj.bias"},
+};
+// transformers' LlamaDecoderLayer
+constexpr Row llama_layer[] = {
+    {"gate_weight", "mlp.gate_proj.weight"},    {"gate_bias", "mlp.gate_proj.bias"},
+    {"linear1_weight", "mlp.up_proj.weight"},   {"linear1_bias", "mlp.up_proj.bias"},
+    {"linear2_weight", "mlp.down_proj.weight"}, {"linear2_bias", "mlp.down_proj.bias"},
+    {"norm1_weight", "input_layernorm.weight"}, {"norm2_weight", "post_attention_layernorm.weight"},
+};
+// transformers' LlamaModel
+constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}};
+
+constexpr Convention all[] = {
+    {"PyTorch", "self_attn", pytorch_attention, pytorch_layer, pytorch_stack},
+    {"Hugging Face BERT", "attention", bert_attention, bert_layer, {}},
+    {"Hugging Face Llama", "self_attn", llama_attention, llama_layer, llama_stack},
+};
+
+}  // namespace
+
+std::span<const Convention> conventions() { return all; }
+
+}  // namespace weights

@@ -1,0 +1,44 @@
+#include "floats.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace weights {
+namespace {
+
+std::uint32_t widen_bf16(std::uint16_t half) { return std::uint32_t{half} << 16; }
+
+void append_widened(std::span<const std::byte> values, std::uint32_t (*widen)(std::uint16_t), std::string& to) {
+  for (std::size_t at = 0; at < values.size(); at += sizeof(std::uint16_t)) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, values.data() + at, sizeof(half));
+    const std::uint32_t bits = widen(half);
+    to.append(reinterpret_cast<const char*>(&bits), sizeof(bits));
+  }
+}
+
+}  // namespace
+
+std::size_t bytes_of_float(std::string_view dtype) {
+  if (dtype == "F32") return 4;
+  return dtype == "F16" || dtype == "BF16" ? 2 : 0;
+}
+
+// binary16: sign, 5 bits of exponent with bias 15, 10 of fraction; binary32: 8 with bias 127, and 23.
+std::uint32_t widen_f16(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000U) << 16, exponent = (half >> 10) & 0x1FU, fraction = half & 0x3FFU;
+  if (exponent == 0x1F) return sign | 0x7F800000U | fraction << 13;
+  if (exponent != 0) return sign | (exponent + (127 - 15)) << 23 | fraction << 13;
+  // Zero, or a subnormal, fraction * 2^-24: normal in float32, and exact.
+  return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
+}
+
+void append_floats(std::string_view dtype, std::span<const std::byte> values, std::string& to) {
+  if (dtype == "F32") {
+    to.append(reinterpret_cast<const char*>(values.data()), values.size());
+  } else {
+    append_widened(values, dtype == "F16" ? widen_f16 : widen_bf16, to);
+  }
+}
+
+}  // namespace weights

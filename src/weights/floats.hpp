@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weights {
+
+// The bytes of a value: 4 of F32, 2 of F16 and BF16, 0 where the dtype is none that is widened here.
+std::size_t bytes_of_float(std::string_view dtype);
+
+// Appends the values as float32, little-endian. Each is exact: F32's own bits, and what F16 (IEEE 754 binary16) and
+// BF16 (binary32's upper half) hold is a float32 as well, NaNs with their payload.
+void append_floats(std::string_view dtype, std::span<const std::byte> values, std::string& to);
+
+// The float32 of the same value, by its bits.
+std::uint32_t widen_f16(std::uint16_t half);
+
+}  // namespace weights

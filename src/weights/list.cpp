@@ -1,0 +1,36 @@
+#include "list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace weights {
+namespace {
+
+using Cells = std::array<std::string, 4>;
+
+std::string line(const Cells& cells, const std::array<std::size_t, 4>& widths) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string filling(widths[i] - cells[i].size(), ' ');
+    text += (i == 0 ? "" : "  ") + (i + 1 == cells.size() ? filling + cells[i] : cells[i] + filling);
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+std::string list(const files::Safetensors& file) {
+  std::vector<Cells> rows{{"name", "dtype", "shape", "bytes"}};
+  for (const auto& [name, tensor] : file.tensors())
+    rows.push_back({files::escaped(name), files::escaped(tensor.dtype), files::shown(tensor.shape),
+                    std::to_string(tensor.end - tensor.begin)});
+  std::array<std::size_t, 4> widths{};
+  for (const Cells& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Cells& row : rows) text += line(row, widths);
+  return text;
+}
+
+}  // namespace weights

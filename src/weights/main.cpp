@@ -1,0 +1,145 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <regex>
+#include <string>
+
+#include "file_error.hpp"
+#include "find_tensors.hpp"
+#include "list.hpp"
+#include "pack.hpp"
+#include "replace_file.hpp"
+#include "safetensors.hpp"
+#include "spec.hpp"
+
+namespace {
+
+constexpr int failure = 1, wrong_usage = 2;
+
+struct Options {
+  std::string file;
+  std::string prefix;
+  std::string tensors_file;
+  std::string data_file;
+  std::string offsets_file;
+  std::string name_space = "weights";
+};
+
+constexpr const char* about_pack = R"(
+SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>], such as
+
+  in_proj_weight 384+384+384 384
+  out_proj_bias 384
+
+for an attention, attention.in_proj_weight, linear1_weight, norm2_bias and so on for an encoder layer, and
+layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on for a stack.
+
+P is what stands before the tensors' names in the file: of an attention, as encoder.layer.0.attention; of a layer, as
+encoder.layer.0; of a stack, what stands before the layers' numbers, as encoder.layer. The names may be those of
+PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) and of Hugging Face's BERT and Llama. Query,
+key and value are joined for in_proj_*, and taken out of it for query_proj_*, key_proj_* and value_proj_*.
+
+OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 bytes; F16 and BF16 are widened, exactly.
+OUT.h says in C++ how many floats lie before each. Where anything is wrong, all that is wrong is said, and neither is
+written.)";
+
+void check_name_space(const std::string& name) {
+  static const std::regex pattern("[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*");
+  if (!std::regex_match(name, pattern)) throw CLI::ValidationError("--namespace", "'" + name + "' is no name in C++");
+}
+
+// An output that is another file of the same call would destroy it.
+void check_files(const Options& options) {
+  namespace fs = std::filesystem;
+  const std::array files = {options.file, options.tensors_file, options.data_file, options.offsets_file};
+  for (std::size_t output = 2; output < files.size(); ++output)
+    for (std::size_t other = 0; other < output; ++other)
+      if (fs::weakly_canonical(files[output]) == fs::weakly_canonical(files[other]))
+        throw CLI::ValidationError(files[output], "is named twice");
+}
+
+void list(const Options& options) {
+  std::cout << weights::list(files::Safetensors(options.file));
+  if (!std::cout.flush()) throw files::Error("the list could not be written");
+}
+
+// More than the kernel takes may be what it lacks, such as a bias; but it may as well be other layers.
+void note_left_out(const weights::Found& found) {
+  constexpr std::size_t most = 5;
+  if (found.left_out.empty()) return;
+  std::cerr << "ladon-weights: note: the checkpoint has more there than the kernel takes:";
+  for (std::size_t i = 0; i < std::min(most, found.left_out.size()); ++i)
+    std::cerr << (i == 0 ? " " : ", ") << files::in_quotes(found.left_out[i]);
+  if (found.left_out.size() > most) std::cerr << " and " << found.left_out.size() - most << " more";
+  std::cerr << '\n';
+}
+
+void pack(const Options& options) {
+  const weights::Spec spec = weights::read_spec(options.tensors_file);
+  const files::Safetensors file(options.file);
+  const weights::Found found = weights::find_tensors(file, options.file, spec, options.prefix);
+  const std::string name = std::filesystem::path(options.file).filename().string();
+  const weights::Packed packed = weights::pack(file, spec, found, {name, options.prefix, options.name_space});
+  const std::array outputs = {files::Replacement{options.data_file, packed.data},
+                              files::Replacement{options.offsets_file, packed.offsets}};
+  files::replace_files(outputs);
+  note_left_out(found);
+}
+
+void describe_pack(CLI::App& command, Options& options) {
+  command.add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
+  command.add_option("--prefix", options.prefix, "what stands before the tensors' names (default: nothing)")
+      ->type_name("P");
+  command.add_option("--tensors", options.tensors_file, "what the kernel needs")->type_name("SPEC")->required();
+  command.add_option("--data", options.data_file, "is written: the tensors")->type_name("OUT.bin")->required();
+  command.add_option("--offsets", options.offsets_file, "is written: where each begins")
+      ->type_name("OUT.h")
+      ->required();
+  command.add_option("--namespace", options.name_space, "what OUT.h declares it in")
+      ->type_name("N")
+      ->capture_default_str();
+  command.footer(about_pack);
+  command.callback([&options] {
+    check_name_space(options.name_space);
+    check_files(options);
+    if (options.prefix.ends_with('.')) options.prefix.pop_back();
+  });
+}
+
+void answer(const CLI::App& app, const Options& options) {
+  if (app.got_subcommand("list")) {
+    list(options);
+  } else {
+    pack(options);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "ladon-weights list FILE.safetensors\n"
+      "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
+      "the tensors of a checkpoint, and those of them that a kernel needs, ready to be part of a library",
+      "ladon-weights"};
+  try {
+    Options options;
+    auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
+    list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
+    describe_pack(*app.add_subcommand("pack", "takes out what a kernel needs"), options);
+    app.require_subcommand(1);
+    app.footer("Exit status: 0; 1 where a file is not as it must be or cannot be written; 2 for wrong usage.");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : wrong_usage;
+    }
+    answer(app, options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "ladon-weights: " << error.what() << '\n';
+    return failure;
+  }
+}

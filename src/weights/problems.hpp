@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "file_error.hpp"
+
+namespace weights {
+
+// Throws all that is wrong with a file at once, a line for each, unless nothing is.
+inline void throw_problems(const std::string& what, const std::vector<std::string>& problems) {
+  if (problems.empty()) return;
+  std::string text = what;
+  for (const std::string& problem : problems) text += "\n  " + problem;
+  throw files::Error(text);
+}
+
+}  // namespace weights

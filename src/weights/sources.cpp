@@ -1,0 +1,91 @@
+#include "sources.hpp"
+
+#include <array>
+
+namespace weights {
+namespace {
+
+constexpr std::array<std::string_view, 3> projections = {"query_proj", "key_proj", "value_proj"};
+constexpr std::string_view packed = "in_proj";
+
+std::string joined(const std::string& prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+}
+
+// Where the names of the member's rows begin.
+std::string base(const Spec& spec, const Member& member, const Convention& convention, const std::string& prefix) {
+  if (spec.kind == Kind::attention) return prefix;
+  if (spec.kind == Kind::stack && !member.layer) {
+    const auto dot = prefix.rfind('.');
+    return dot == prefix.npos ? "" : prefix.substr(0, dot);
+  }
+  const std::string layer = member.layer ? joined(prefix, std::to_string(*member.layer)) : prefix;
+  return member.in_attention ? joined(layer, convention.attention) : layer;
+}
+
+std::span<const Row> rows_for(const Member& member, const Convention& convention, Kind kind) {
+  if (member.in_attention) return convention.of_attention;
+  return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
+}
+
+// What is asked of one role in one place.
+struct Names {
+  std::span<const Row> rows;
+  std::string base;
+
+  [[nodiscard]] std::vector<std::string> of(std::string_view role) const {
+    std::vector<std::string> names;
+    for (const Row& row : rows)
+      if (row.role == role) names.push_back(joined(base, row.name));
+    return names;
+  }
+};
+
+// Query, key and value, one behind the other.
+void add_joined(const Member& member, std::string_view tensor, const Names& names, std::vector<Source>& found) {
+  Source source;
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    auto shape = member.shape;
+    shape[0] = member.rows[i];
+    const auto candidates = names.of(std::string(projections[i]).append(tensor));
+    if (candidates.empty()) return;
+    source.push_back({candidates.front(), shape, 0, shape[0]});
+  }
+  found.push_back(source);
+}
+
+// One of query, key and value out of all three. Where the kernel takes them from tokens of several widths, or is given
+// keys, no tensor of three can be what it wants.
+void add_part(const Spec& spec, const Member& member, std::string_view tensor, const Names& names,
+              std::vector<Source>& found) {
+  Piece piece{"", member.shape, 0, member.shape[0]};
+  piece.shape[0] = 0;
+  for (const std::string_view projection : projections) {
+    const std::string role = std::string(projection).append(tensor);
+    const Member* one = spec.beside(member, role);
+    if (one == nullptr || (one->shape.size() == 2 && one->shape[1] != member.shape[1])) return;
+    if (role == member.role) piece.first_row = piece.shape[0];
+    piece.shape[0] += one->shape[0];
+  }
+  for (const std::string& name : names.of(std::string(packed).append(tensor))) {
+    piece.tensor = name;
+    found.push_back({piece});
+  }
+}
+
+}  // namespace
+
+std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
+                            const std::string& prefix) {
+  const Names names{rows_for(member, convention, spec.kind), base(spec, member, convention, prefix)};
+  std::vector<Source> found;
+  for (const std::string& name : names.of(member.role)) found.push_back({{name, member.shape, 0, member.shape[0]}});
+  const std::string_view role = member.role;
+  const std::string_view tensor = role.substr(role.rfind('_'));  // _weight or _bias
+  if (role.starts_with(packed)) add_joined(member, tensor, names, found);
+  for (const std::string_view projection : projections)
+    if (role.starts_with(projection)) add_part(spec, member, tensor, names, found);
+  return found;
+}
+
+}  // namespace weights

@@ -1,0 +1,170 @@
+#include "spec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <sstream>
+#include <utility>
+
+#include "mapped_file.hpp"
+#include "problems.hpp"
+#include "safetensors.hpp"
+
+namespace weights {
+namespace {
+
+using files::Error, files::in_quotes;
+
+enum class Place { attention, layer, beside_layers };
+
+struct Role {
+  std::string_view name;
+  Place place;
+  std::size_t dimensions;
+};
+
+constexpr Role roles[] = {
+    {"in_proj_weight", Place::attention, 2},    {"in_proj_bias", Place::attention, 1},
+    {"query_proj_weight", Place::attention, 2}, {"query_proj_bias", Place::attention, 1},
+    {"key_proj_weight", Place::attention, 2},   {"key_proj_bias", Place::attention, 1},
+    {"value_proj_weight", Place::attention, 2}, {"value_proj_bias", Place::attention, 1},
+    {"out_proj_weight", Place::attention, 2},   {"out_proj_bias", Place::attention, 1},
+    {"linear1_weight", Place::layer, 2},        {"linear1_bias", Place::layer, 1},
+    {"linear2_weight", Place::layer, 2},        {"linear2_bias", Place::layer, 1},
+    {"gate_weight", Place::layer, 2},           {"gate_bias", Place::layer, 1},
+    {"norm1_weight", Place::layer, 1},          {"norm1_bias", Place::layer, 1},
+    {"norm2_weight", Place::layer, 1},          {"norm2_bias", Place::layer, 1},
+    {"norm_weight", Place::beside_layers, 1},   {"norm_bias", Place::beside_layers, 1},
+};
+
+// A whole decimal number as one writes it, from 0 to what any model has.
+std::optional<std::uint64_t> number(std::string_view text) {
+  constexpr std::uint64_t largest = 1'000'000'000;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_all = error == std::errc() && end == text.data() + text.size();
+  if (!is_all || value > largest || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  return value;
+}
+
+// "layers.0." is taken from the beginning of the name.
+std::optional<std::size_t> take_layer(std::string_view& name) {
+  constexpr std::string_view layers = "layers.";
+  const auto dot = name.starts_with(layers) ? name.find('.', layers.size()) : name.npos;
+  if (dot == name.npos) return std::nullopt;
+  const auto layer = number(name.substr(layers.size(), dot - layers.size()));
+  if (layer) name.remove_prefix(dot + 1);
+  return layer;
+}
+
+std::pair<Member, const Role*> parse_name(const std::string& name) {
+  constexpr std::string_view attention = "attention.";
+  Member member;
+  member.name = name;
+  std::string_view rest = name;
+  member.layer = take_layer(rest);
+  const bool says_attention = rest.starts_with(attention);
+  if (says_attention) rest.remove_prefix(attention.size());
+  member.role = rest;
+  const auto* role = std::ranges::find(roles, rest, &Role::name);
+  if (role == std::end(roles) || (says_attention && role->place != Place::attention) ||
+      (member.layer && !says_attention && role->place != Place::layer))
+    throw Error(
+        "expected a member such as in_proj_weight, attention.in_proj_weight, layers.0.norm1_bias or norm_weight"
+        ", found " +
+        in_quotes(name));
+  member.in_attention = role->place == Place::attention;
+  return {member, role};
+}
+
+Kind kind_of(const Member& member) {
+  if (member.layer || member.role == "norm_weight" || member.role == "norm_bias") return Kind::stack;
+  return member.role == member.name && member.in_attention ? Kind::attention : Kind::layer;
+}
+
+std::vector<std::uint64_t> parse_parts(const std::string& dim) {
+  std::vector<std::uint64_t> parts;
+  std::string_view rest = dim;
+  for (bool more = true; more;) {
+    const auto plus = rest.find('+');
+    const auto part = number(rest.substr(0, plus));
+    if (!part || *part == 0)
+      throw Error("expected sizes from 1 to 1000000000, or a sum of them such as 384+384+384, found " + in_quotes(dim));
+    parts.push_back(*part);
+    more = plus != rest.npos;
+    if (more) rest.remove_prefix(plus + 1);
+  }
+  return parts;
+}
+
+void check_parts(const Member& member, std::size_t dimension, std::size_t parts) {
+  const bool is_packed = member.role.starts_with("in_proj");
+  if (dimension == 0 && is_packed && parts != 3)
+    throw Error("expected the rows of " + member.name + " as query+key+value, found " + std::to_string(parts) +
+                (parts == 1 ? " part" : " parts"));
+  if (parts != 1 && !(dimension == 0 && is_packed)) throw Error("only the rows of in_proj are a sum");
+}
+
+Member parse_line(const std::string& line) {
+  std::istringstream words(line);
+  std::string name, dim;
+  words >> name;
+  auto [member, role] = parse_name(name);
+  while (words >> dim) {
+    const auto parts = parse_parts(dim);
+    check_parts(member, member.shape.size(), parts.size());
+    if (member.shape.empty()) member.rows = parts;
+    member.shape.push_back(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}));
+  }
+  if (member.shape.size() != role->dimensions)
+    throw Error("expected " + std::string(role->dimensions == 1 ? "one dimension" : "two dimensions") + " of " + name +
+                ", found " + std::to_string(member.shape.size()));
+  return member;
+}
+
+void add_line(Spec& spec, const std::string& line) {
+  constexpr const char* names[] = {"an attention", "an encoder layer", "a stack of them"};
+  const Member member = parse_line(line);
+  const Kind kind = kind_of(member);
+  if (spec.members.empty()) spec.kind = kind;
+  if (kind != spec.kind)
+    throw Error("expected members of " + std::string(names[static_cast<int>(spec.kind)]) + ", as " +
+                spec.members.front().name + " is one, found " + member.name);
+  if (std::ranges::find(spec.members, member.name, &Member::name) != spec.members.end())
+    throw Error(member.name + " is there twice");
+  spec.members.push_back(member);
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  const files::MappedFile mapped(file);
+  return {reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()};
+}
+
+}  // namespace
+
+const Member* Spec::beside(const Member& member, std::string_view role) const {
+  const std::string name = member.name.substr(0, member.name.size() - member.role.size()).append(role);
+  const auto found = std::ranges::find(members, name, &Member::name);
+  return found == members.end() ? nullptr : &*found;
+}
+
+Spec read_spec(const std::filesystem::path& file) {
+  std::istringstream lines(content_of(file));
+  Spec spec;
+  std::vector<std::string> problems;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    try {
+      add_line(spec, line);
+    } catch (const Error& error) {
+      problems.push_back("line " + std::to_string(number) + ": " + error.what());
+    }
+  }
+  if (spec.members.empty() && problems.empty()) problems.emplace_back("no line says what the kernel needs");
+  throw_problems(file.string() + ": cannot be used as SPEC", problems);
+  return spec;
+}
+
+}  // namespace weights

@@ -1,0 +1,83 @@
+#include "suggestions.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "find_tensors.hpp"
+
+namespace weights {
+namespace {
+
+using files::Safetensors;
+
+// The names of all members where nothing stands before them.
+std::unordered_set<std::string> bare_names(const Spec& spec) {
+  std::unordered_set<std::string> names;
+  for (const Convention& convention : conventions())
+    for (const Member& member : spec.members)
+      for (const Source& source : sources(spec, member, convention, ""))
+        for (const Piece& piece : source) names.insert(piece.tensor);
+  return names;
+}
+
+// What stands before such a name in the file.
+std::set<std::string> prefixes_in(const Safetensors& file, const Spec& spec) {
+  const auto names = bare_names(spec);
+  std::set<std::string> prefixes;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (names.contains(name)) prefixes.insert("");
+    for (auto dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1))
+      if (names.contains(name.substr(dot + 1))) prefixes.insert(name.substr(0, dot));
+  }
+  return prefixes;
+}
+
+// Levenshtein's: the fewest letters to insert, remove or exchange.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({exchanged, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// The prefixes with the most members, if they have more than `count`.
+std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
+  std::vector<std::string> best;
+  for (const std::string& prefix : prefixes_in(file, spec)) {
+    std::size_t members = 0;
+    for (const Convention& convention : conventions())
+      members = std::max(members, count_present(file, spec, convention, prefix));
+    if (members > count) best.clear();
+    if (members > count || (members == count && !best.empty())) best.push_back(prefix);
+    count = std::max(count, members);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string other_prefixes(const Safetensors& file, const Spec& spec, const std::string& prefix, std::size_t count) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> best = best_prefixes(file, spec, count);
+  std::ranges::stable_sort(best, {}, [&](const std::string& other) { return distance(prefix, other); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, best.size()); ++i)
+    text += (i == 0 ? "such tensors are below prefix " : ", ") + files::in_quotes(best[i]);
+  if (best.size() > most) text += " and " + std::to_string(best.size() - most) + " more";
+  return text;
+}
+
+}  // namespace weights

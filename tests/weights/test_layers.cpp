@@ -1,0 +1,123 @@
+// An encoder layer's tensors, and those of a stack.
+#include <doctest/doctest.h>
+
+#include "packing.hpp"
+
+namespace weights {
+namespace {
+
+using files::Checkpoint, files::counted;
+
+// Feed-forward of three.
+const std::string rest_of_layer =
+    "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
+    "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";
+
+// The same lines with something before each.
+std::string below(const std::string& before, const std::string& lines) {
+  std::string text;
+  for (std::size_t at = 0; at < lines.size(); at = lines.find('\n', at) + 1)
+    text += before + lines.substr(at, lines.find('\n', at) + 1 - at);
+  return text;
+}
+
+const std::string layer_spec = below("attention.", in_proj_spec) + rest_of_layer;
+
+void add_pytorch_layer(Checkpoint& checkpoint, const std::string& before) {
+  add_pytorch_attention(checkpoint, before + "self_attn.");
+  checkpoint.add(before + "linear1.weight", 3, 4, 400).add(before + "linear1.bias", 3, 420);
+  checkpoint.add(before + "linear2.weight", 4, 3, 440).add(before + "linear2.bias", 4, 460);
+  checkpoint.add(before + "norm1.weight", 4, 500).add(before + "norm1.bias", 4, 510);
+  checkpoint.add(before + "norm2.weight", 4, 520).add(before + "norm2.bias", 4, 530);
+}
+
+void add_bert_layer(Checkpoint& checkpoint, const std::string& before, const std::string& gain = "weight",
+                    const std::string& shift = "bias") {
+  add_bert_attention(checkpoint, before + "attention.");
+  checkpoint.add(before + "intermediate.dense.weight", 3, 4, 400).add(before + "intermediate.dense.bias", 3, 420);
+  checkpoint.add(before + "output.dense.weight", 4, 3, 440).add(before + "output.dense.bias", 4, 460);
+  checkpoint.add(before + "attention.output.LayerNorm." + gain, 4, 500);
+  checkpoint.add(before + "attention.output.LayerNorm." + shift, 4, 510);
+  checkpoint.add(before + "output.LayerNorm." + gain, 4, 520).add(before + "output.LayerNorm." + shift, 4, 530);
+}
+
+void check_layer(const Result& result, const std::string& before = "") {
+  check_packed_attention(result, before + "attention_");
+  CHECK(result.values(before + "linear1_weight", 12) == counted(12, 400));
+  CHECK(result.values(before + "linear1_bias", 3) == counted(3, 420));
+  CHECK(result.values(before + "linear2_weight", 12) == counted(12, 440));
+  CHECK(result.values(before + "linear2_bias", 4) == counted(4, 460));
+  CHECK(result.values(before + "norm1_weight", 4) == counted(4, 500));
+  CHECK(result.values(before + "norm1_bias", 4) == counted(4, 510));
+  CHECK(result.values(before + "norm2_weight", 4) == counted(4, 520));
+  CHECK(result.values(before + "norm2_bias", 4) == counted(4, 530));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("layers");
+
+TEST_CASE("PyTorch's encoder layer") {
+  Checkpoint checkpoint;
+  add_pytorch_layer(checkpoint, "layers.0.");
+  const Result result = packed(checkpoint, layer_spec, "layers.0");
+  check_layer(result);
+  CHECK(result.left_out.empty());
+  check_separate_attention(packed(checkpoint, below("attention.", separate_spec) + rest_of_layer, "layers.0"),
+                           "attention_");
+}
+
+TEST_CASE("BERT's layer, with its norms' names of today and of its first checkpoints") {
+  for (const auto& [gain, shift] : {std::pair{"weight", "bias"}, std::pair{"gamma", "beta"}}) {
+    Checkpoint checkpoint;
+    add_bert_layer(checkpoint, "bert.encoder.layer.3.", gain, shift);
+    const Result result = packed(checkpoint, layer_spec, "bert.encoder.layer.3");
+    check_layer(result);
+    CHECK(result.left_out.empty());
+  }
+}
+
+TEST_CASE("Llama's layer has a gate, and norms without a shift") {
+  Checkpoint checkpoint;
+  add_llama_attention(checkpoint, "model.layers.0.self_attn.");
+  checkpoint.add("model.layers.0.mlp.gate_proj.weight", 3, 4, 400).add("model.layers.0.mlp.up_proj.weight", 3, 4, 420);
+  checkpoint.add("model.layers.0.mlp.down_proj.weight", 4, 3, 440);
+  checkpoint.add("model.layers.0.input_layernorm.weight", 4, 500);
+  checkpoint.add("model.layers.0.post_attention_layernorm.weight", 4, 520).add("model.norm.weight", 4, 600);
+  const std::string spec = below("attention.", separate_spec) +
+                           "gate_weight 3 4\nlinear1_weight 3 4\nlinear2_weight 4 3\nnorm1_weight 4\nnorm2_weight 4\n";
+  const Result result = packed(checkpoint, below("layers.0.", spec) + "norm_weight 4\n", "model.layers");
+  check_separate_attention(result, "layers_0_attention_");
+  CHECK(result.values("layers_0_gate_weight", 12) == counted(12, 400));
+  CHECK(result.values("layers_0_linear1_weight", 12) == counted(12, 420));
+  CHECK(result.values("layers_0_linear2_weight", 12) == counted(12, 440));
+  CHECK(result.values("layers_0_norm1_weight", 4) == counted(4, 500));
+  CHECK(result.values("layers_0_norm2_weight", 4) == counted(4, 520));
+  CHECK(result.values("norm_weight", 4) == counted(4, 600));
+  CHECK(result.left_out.empty());
+}
+
+TEST_CASE("a stack's layers are below its prefix, and its last norm is beside them") {
+  for (const std::string before : {"", "transformer.encoder."}) {
+    CAPTURE(before);
+    Checkpoint checkpoint;
+    add_pytorch_layer(checkpoint, before + "layers.0.");
+    for (const std::string layer : {"1", "10"})
+      checkpoint.add(before + "layers." + layer + ".norm1.weight", 4, layer == "1" ? 700 : 800);
+    checkpoint.add(before + "norm.weight", 4, 600).add(before + "norm.bias", 4, 610);
+    const std::string spec = below("layers.0.", layer_spec) + "layers.10.norm1_weight 4\n";
+    const Result result = packed(checkpoint, spec + "norm_weight 4\nnorm_bias 4\n", before + "layers");
+    check_layer(result, "layers_0_");
+    CHECK(result.values("layers_10_norm1_weight", 4) == counted(4, 800));
+    CHECK(result.values("norm_weight", 4) == counted(4, 600));
+    CHECK(result.values("norm_bias", 4) == counted(4, 610));
+    CHECK(result.left_out == std::vector<std::string>{before + "layers.1.norm1.weight"});
+    // A kernel without a last norm, of a checkpoint that has one.
+    CHECK(packed(checkpoint, spec, before + "layers").left_out ==
+          std::vector<std::string>{before + "norm.weight", before + "norm.bias", before + "layers.1.norm1.weight"});
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace weights

@@ -1,0 +1,141 @@
+// The program as CMake and a user call it.
+#include <doctest/doctest.h>
+
+#ifndef _WIN32  // the shell's quoting is POSIX'
+
+#include "packing.hpp"
+#include "testing/program.hpp"
+
+namespace weights {
+namespace {
+
+using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::TemporaryFolder;
+
+Answer run(const std::string& arguments) { return examples::run_in_shell(LADON_WEIGHTS_COMMAND " " + arguments); }
+
+// A folder with a checkpoint, a SPEC, and outputs of an earlier time.
+struct Scene {
+  TemporaryFolder folder;
+  std::filesystem::path checkpoint, spec, data, offsets;
+
+  explicit Scene(const std::string& spec_text = in_proj_spec) {
+    files::Checkpoint content;
+    add_bert_attention(content, "layer.0.attention.");
+    checkpoint = folder.file("small.safetensors", content.content());
+    spec = folder.file("kernel.spec", spec_text);
+    data = folder.file("out.bin", "old data");
+    offsets = folder.file("out.h", "old offsets");
+  }
+
+  [[nodiscard]] std::string pack(const std::string& prefix) const {
+    return "pack '" + checkpoint.string() + "' --prefix '" + prefix + "' --tensors '" + spec.string() + "' --data '" +
+           data.string() + "' --offsets '" + offsets.string() + "'";
+  }
+  void check_untouched() const {
+    CHECK(content_of(data) == "old data");
+    CHECK(content_of(offsets) == "old offsets");
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 4);
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("program");
+
+TEST_CASE("a list of a file's tensors") {
+  const TemporaryFolder folder;
+  files::Checkpoint checkpoint;
+  checkpoint.add("layer.0.weight", 2, 3, 0).add("a", "I64", "[]", "12345678").add(R"(\u001b[2J)", "F16", "[1]", "12");
+  const Answer answer = run("list '" + folder.file("m.safetensors", checkpoint.content()).string() + "'");
+  CHECK(answer.status == 0);
+  CHECK(answer.err.empty());
+  CHECK(answer.out ==
+        "name            dtype  shape  bytes\n"
+        "\\u001b[2J       F16    [1]        2\n"
+        "a               I64    []         8\n"
+        "layer.0.weight  F32    [2,3]     24\n");
+}
+
+TEST_CASE("packing writes both files, and says nothing") {
+  const Scene scene;
+  const Answer answer = run(scene.pack("layer.0.attention") + " --namespace kernel::stored");
+  CHECK(answer.status == 0);
+  CHECK(answer.out.empty());
+  CHECK(answer.err.empty());
+  CHECK(content_of(scene.data).size() == 68 * 4);
+  const std::string offsets = content_of(scene.offsets);
+  CHECK(has(offsets, "Made by ladon-weights from \"small.safetensors\", prefix \"layer.0.attention\""));
+  CHECK_FALSE(has(offsets, scene.folder.path().string()));
+  CHECK(has(offsets, "namespace kernel::stored {"));
+  CHECK(has(offsets, "in_proj_bias = 32;"));
+}
+
+TEST_CASE("the same input gives the same bytes, in another folder, too") {
+  const Scene scene, other;
+  CHECK(run(scene.pack("layer.0.attention")).status == 0);
+  CHECK(run(other.pack("layer.0.attention.")).status == 0);  // the dot that ends a prefix in PyTorch
+  CHECK(content_of(scene.data) == content_of(other.data));
+  CHECK(content_of(scene.offsets) == content_of(other.offsets));
+}
+
+TEST_CASE("what the checkpoint has and the kernel does not take is noted") {
+  const Scene scene("in_proj_weight 4+2+2 4\nout_proj_weight 4 4\n");
+  const Answer answer = run(scene.pack("layer.0.attention"));
+  CHECK(answer.status == 0);
+  CHECK(has(answer.err,
+            "note: the checkpoint has more there than the kernel takes: "
+            "\"layer.0.attention.output.dense.bias\", \"layer.0.attention.self.key.bias\""));
+}
+
+TEST_CASE("a wrong file ends with 1, and the outputs are as they were") {
+  const Scene scene;
+  check_refused(run(scene.pack("layer.1.attention")), 1, "such tensors are below prefix \"layer.0.attention\"");
+  scene.check_untouched();
+  const Scene wrong_shape("in_proj_weight 4+4+4 4\n");
+  check_refused(run(wrong_shape.pack("layer.0.attention")), 1, "expected shape [4,4], found [2,4]");
+  wrong_shape.check_untouched();
+  const Scene wrong_spec("in_proj 4\n");
+  check_refused(run(wrong_spec.pack("layer.0.attention")), 1, "kernel.spec: cannot be used as SPEC\n  line 1: ");
+  wrong_spec.check_untouched();
+  std::filesystem::resize_file(scene.checkpoint, 300);
+  check_refused(run(scene.pack("layer.0.attention")), 1, "small.safetensors: expected a header of at most 292 bytes");
+  scene.check_untouched();
+  check_refused(run("list '" + scene.checkpoint.string() + "'"), 1, "truncated");
+  check_refused(run("list /no/such/file"), 1, "/no/such/file: no such file");
+}
+
+TEST_CASE("an output that cannot be written leaves the other as it was") {
+  Scene scene;
+  scene.offsets = scene.folder.path() / "absent" / "out.h";
+  check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written");
+  CHECK(content_of(scene.data) == "old data");
+}
+
+TEST_CASE("wrong usage ends with 2") {
+  Scene scene;
+  check_refused(run(""), 2, "A subcommand is required");
+  check_refused(run("unpack"), 2, "A subcommand is required");
+  check_refused(run("list"), 2, "file is required");
+  check_refused(run("pack x.safetensors"), 2, "is required");
+  check_refused(run(scene.pack("a") + " --colour"), 2, "--colour");
+  for (const std::string name : {"1a", "a b", "a::", "a{}", ""})
+    check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2, "'" + name + "' is no name in C++");
+  scene.check_untouched();
+  scene.offsets = scene.data;
+  check_refused(run(scene.pack("layer.0.attention")), 2, "out.bin: is named twice");
+  scene.offsets = scene.folder.path() / "." / "small.safetensors";
+  check_refused(run(scene.pack("layer.0.attention")), 2, "is named twice");
+}
+
+TEST_CASE("help says how") {
+  const Answer answer = run("pack --help");
+  CHECK(answer.status == 0);
+  CHECK(has(answer.out, "in_proj_weight 384+384+384 384"));
+  CHECK(has(run("--help").out, "ladon-weights list FILE.safetensors"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace weights
+
+#endif
