@@ -1,10 +1,11 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <regex>
 #include <string>
+#include <string_view>
 
 #include "file_error.hpp"
 #include "find_tensors.hpp"
@@ -45,9 +46,21 @@ OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 byt
 OUT.h says in C++ how many floats lie before each. Where anything is wrong, all that is wrong is said, and neither is
 written.)";
 
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && !is_digit(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+// One name, or several with :: between.
 void check_name_space(const std::string& name) {
-  static const std::regex pattern("[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*");
-  if (!std::regex_match(name, pattern)) throw CLI::ValidationError("--namespace", "'" + name + "' is no name in C++");
+  std::string_view rest = name;
+  for (auto colons = rest.find("::"); is_identifier(rest.substr(0, colons)); colons = rest.find("::")) {
+    if (colons == rest.npos) return;
+    rest.remove_prefix(colons + 2);
+  }
+  throw CLI::ValidationError("--namespace", "'" + name + "' is no name in C++");
 }
 
 // An output that is another file of the same call would destroy it.

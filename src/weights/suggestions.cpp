@@ -1,11 +1,11 @@
 #include "suggestions.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "find_tensors.hpp"
@@ -72,7 +72,8 @@ std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec
 std::string other_prefixes(const Safetensors& file, const Spec& spec, const std::string& prefix, std::size_t count) {
   constexpr std::size_t most = 5;
   std::vector<std::string> best = best_prefixes(file, spec, count);
-  std::ranges::stable_sort(best, {}, [&](const std::string& other) { return distance(prefix, other); });
+  std::ranges::sort(
+      best, {}, [&](const std::string& other) { return std::pair(distance(prefix, other), std::string_view(other)); });
   std::string text;
   for (std::size_t i = 0; i < std::min(most, best.size()); ++i)
     text += (i == 0 ? "such tensors are below prefix " : ", ") + files::in_quotes(best[i]);

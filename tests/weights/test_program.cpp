@@ -118,7 +118,7 @@ TEST_CASE("wrong usage ends with 2") {
   check_refused(run("list"), 2, "file is required");
   check_refused(run("pack x.safetensors"), 2, "is required");
   check_refused(run(scene.pack("a") + " --colour"), 2, "--colour");
-  for (const std::string name : {"1a", "a b", "a::", "a{}", ""})
+  for (const std::string name : {"1a", "a b", "a::", "::a", "a:b", "a::1", "a{}", ""})
     check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2, "'" + name + "' is no name in C++");
   scene.check_untouched();
   scene.offsets = scene.data;
