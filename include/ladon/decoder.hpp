@@ -47,7 +47,7 @@ struct Decoder {
     const kernel::DecoderLengths last = Layer::lengths(options);
     const std::size_t longer = last.self.longer();
     const kernel::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
-    float* const panels = workspace.tokens.attention.x.data;
+    float* const panels = workspace.tokens.shared.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       Steps::Self::queries_in(x.data, longer, panels);

@@ -89,7 +89,7 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// One layer on panels, in place: x is workspace.tokens.attention.x.
+// One layer on panels, in place: x is workspace.tokens.shared.x.
 template <Shape S, std::size_t Memory, LayerForm Form, class Layer, class Score, class Target, class Simd>
 struct DecoderSteps {
   using Self = Heads<S, decltype(Layer::self_attention), Score, Target, Simd>;
@@ -103,15 +103,15 @@ struct DecoderSteps {
   template <class Options, class CaptureSelf, class CaptureMemory>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options, Workspace& workspace,
                             CaptureSelf capture_self, CaptureMemory capture_memory) noexcept {
-    float* const x = workspace.tokens.attention.x.data;
-    float* const heads = workspace.tokens.attention.heads.data;
+    float* const x = workspace.tokens.shared.x.data;
+    float* const heads = workspace.tokens.shared.heads.data;
     float* input = x;
     if constexpr (!post) {
-      input = workspace.tokens.normed.data;
+      input = workspace.tokens.shared.normed.data;
       Sublayers::norm_all(w.norm1, x, lengths.self.longer(), input);
     }
     capture_self([&](auto capture) {
-      Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.attention.scratch,
+      Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.scratch.attention,
                        heads, capture);
     });
     Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
@@ -125,7 +125,7 @@ struct DecoderSteps {
     });
     Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
       rest<Packs>(w, heads + p * Sublayers::heads_stride, x + p * Sublayers::stride, input + p * Sublayers::stride,
-                  workspace.tokens.hidden.data);
+                  workspace.tokens.scratch.hidden.data);
     });
   }
 
@@ -188,7 +188,7 @@ struct DecoderLayer {
                                       Workspace& workspace, const Options& options, CaptureSelf capture_self,
                                       CaptureMemory capture_memory) noexcept {
     const kernel::DecoderLengths active = lengths(options);
-    float* const panels = workspace.tokens.attention.x.data;
+    float* const panels = workspace.tokens.shared.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
       Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data);

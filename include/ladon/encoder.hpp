@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <ladon/encoder_layer.hpp>
+#include <ladon/expects.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -33,7 +34,11 @@ struct Encoder {
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
   using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Shared = typename Layer::Shared;
+  using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;
+  template <std::size_t Threads>
+  using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
   using CachedWorkspace = typename Layer::CachedWorkspace;
   using Caches = std::array<typename Layer::Cache, Layers>;
   using Options = typename Layer::Options;
@@ -41,14 +46,28 @@ struct Encoder {
   using Output = typename Layer::Output;
   using Maps = std::array<float*, Layers>;  // a map [heads][queries][keys] a layer, null where none is wanted
 
+  static constexpr std::size_t phases = 1 + 2 * Layers;
+  static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
+
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    run_capturing(x, weights, y, workspace, options, [](std::size_t, auto layer) { kernel::CaptureNone{}(layer); });
+    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
   }
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
                             const Maps& attention) noexcept {
-    run_capturing(x, weights, y, workspace, options,
-                  [&](std::size_t i, auto layer) { kernel::CaptureWanted<shape>{attention[i]}(layer); });
+    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
+  }
+
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
+                                  Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_none);
+  }
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
+                                  Shared& shared, Scratch& scratch, const Options& options,
+                                  const Maps& attention) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
 
   // As EncoderLayer::extend, with a cache a layer.
@@ -56,7 +75,7 @@ struct Encoder {
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    float* const panels = workspace.attention.x.data;
+    float* const panels = workspace.shared.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
@@ -67,26 +86,49 @@ struct Encoder {
   }
 
  private:
-  // with_capture(i, layer) calls layer with what captures the attention of layer i.
-  template <class WithCapture>
-  static constexpr void run_capturing(Input x, const Weights& weights, Output y, Workspace& workspace,
-                                      const Options& options, WithCapture with_capture) noexcept {
+  // Called with (i, layer), these call layer with what captures the attention of layer i.
+  static constexpr auto capture_none = [](std::size_t, auto layer) { kernel::CaptureNone{}(layer); };
+  static constexpr auto capture_in(const Maps& maps) noexcept {
+    return [&](std::size_t i, auto layer) { kernel::CaptureWanted<shape>{maps[i]}(layer); };
+  }
+
+  template <class Part, class WithCapture>
+  static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
+                                const Options& options, WithCapture with_capture) noexcept {
     static_assert(shape.queries == shape.keys,
                   "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
-    float* const panels = workspace.attention.x.data;
     simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
-      Steps::Attention::queries_in(x.data, inner.queries, panels);
+      if (part.has(0)) {
+        Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
+        Steps::norm_input(weights.layers[0], inner.queries, shared, part);
+      }
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = i + 1 < Layers ? inner : lengths;
-        with_capture(i, [&](auto capture) { Steps::run(weights.layers[i], active, options, workspace, capture); });
+        if (part.has(1 + 2 * i)) {
+          with_capture(i, [&](auto capture) {
+            Steps::attend(weights.layers[i], active, options, shared, scratch, capture, part);
+          });
+        }
+        if (part.has(2 + 2 * i)) {
+          Steps::after_heads(weights.layers[i], active.queries, shared, scratch, part);
+          if (i + 1 < Layers) Steps::norm_input(weights.layers[i + 1], inner.queries, shared, part);
+        }
       }
-      if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, lengths.queries, panels);
-      Steps::Attention::queries_out(panels, lengths.queries, y.data);
+      if (part.has(2 * Layers)) leave<Steps>(part, weights, lengths.queries, shared, y);
     });
+  }
+
+  // Out of the last layer.
+  template <class Steps, class Part>
+  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
+                              Output y) noexcept {
+    float* const panels = shared.x.data;
+    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
+    Steps::Attention::queries_out(panels, queries, y.data, part);
   }
 };
 

@@ -23,25 +23,29 @@ struct Heads {
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  static constexpr void queries_in(const float* rows, std::size_t active, float* panels) noexcept {
-    to_panels<QueryPack, q, S.model>(rows, active, panels);
+  template <class Part = WholeCall>
+  static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
+    to_panels<QueryPack, q, S.model>(rows, active, panels, part);
   }
-  template <std::size_t Features>
-  static constexpr void context_in(const float* rows, std::size_t active, float* panels) noexcept {
-    to_panels<KeyPack, k, Features>(rows, active, panels);
+  template <std::size_t Features, class Part = WholeCall>
+  static constexpr void context_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
+    to_panels<KeyPack, k, Features>(rows, active, panels, part);
   }
-  static constexpr void queries_out(const float* panels, std::size_t active, float* rows) noexcept {
-    from_panels<QueryPack, q, S.model>(panels, active, rows);
+  template <class Part = WholeCall>
+  static constexpr void queries_out(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
+    from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Every head: x, and what keys and values are made from, in panels, to the concatenated heads in panels.
-  template <class Options, class CaptureOf>
+  // Every head: x, and what keys and values are made from, in panels, to the concatenated heads in panels. A part has
+  // whole groups of heads, so that none of their keys and values is computed twice.
+  template <class Options, class CaptureOf, class Part = WholeCall>
   static constexpr void attend_all(const float* x, const float* context, const Weights& w, Lengths lengths,
                                    const Options& options, HeadScratch<S, Target>& scratch, float* heads,
-                                   CaptureOf capture_of) noexcept {
+                                   CaptureOf capture_of, Part part = {}) noexcept {
     const auto mask = options.bind(lengths);
     const std::ptrdiff_t offset = Options::bottom_right();
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+    const Range groups = part.of(S.kv_heads);
+    for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
       project_values(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
@@ -121,12 +125,15 @@ struct Heads {
   }
 
   // Y^T = Wo concat(heads)^T + bo, one panel after the other.
-  static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y) noexcept {
-    for_panels<q, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+  template <class Part = WholeCall>
+  static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y,
+                               Part part = {}) noexcept {
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       project<Simd, q, Packs, S.model, S.concat_width()>(
           w.output(), heads + first * S.concat_width() * q.width(), count,
           StoreScaled<q.width()>{y + first * S.model * q.width(), S.model * q.width(), 1.0f});
-    });
+    };
+    for_panels<q, S.queries>(active, run, part);
   }
 
  private:
@@ -158,14 +165,14 @@ struct Heads {
                                      CaptureOf capture_of) noexcept {
     for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
       const Head head{keys, values, values_finite, h, sink_of<Score>(options.sinks, h)};
-      attend_head(head, w, x, lengths, mask, offset, options.rotary, scratch, heads, capture_of);
+      attend_head(head, w, x, lengths, mask, offset, options, scratch, heads, capture_of);
     }
   }
 
   // One head, every active query: its part of the concatenated heads.
-  template <class Bound, class Data, class Scratch, class CaptureOf>
+  template <class Bound, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
-                                    const Bound& mask, std::ptrdiff_t offset, const Data& rotary, Scratch& scratch,
+                                    const Bound& mask, std::ptrdiff_t offset, const Options& options, Scratch& scratch,
                                     float* heads, CaptureOf capture_of) noexcept {
     constexpr float scale = ScoreForm<S, Score>::query_scale;
     const std::size_t h = head.index;
@@ -177,7 +184,7 @@ struct Heads {
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
         if constexpr (Rotary::turns) {
           rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(
-              rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
+              options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
         }
         attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, scratch.scores.data,
                                               heads + (p * S.concat_width() + h * S.value_width) * q.width(),

@@ -16,6 +16,7 @@
 #include <ladon/rotary.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/share.hpp>
 #include <ladon/version.hpp>
 #include <ladon/weights.hpp>
 #include <ladon/workspace.hpp>

@@ -25,6 +25,10 @@ namespace ladon::inline LADON_ABI {
 //     extend(x, cache, ...)  of x to all tokens that came before and itself: x goes into the cache first, and query i
 //                            stands at cache.length + i
 //
+//     run_phase(phase, share, ...)
+//                            a share of one phase of run: several threads make one call, each with a scratch of its
+//                            own. All shares of a phase are done before any of the next begins; y has the bits of run
+//
 // Workspaces are the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing else may
 // overlap. Preconditions, checked where expects.hpp says: the lengths of the options are within the shape, and what is
 // appended to a cache within its capacity. A query that may see no key gets attention output 0, so its y is the output
@@ -41,45 +45,54 @@ struct MultiHeadAttention {
   using Options = RunOptions<shape, Mask, Score>;
   using Map = AttentionMap<shape>;
   // For run(x, context, ...); where keys differ from queries in number there is no other.
-  using CrossWorkspace = ladon::CrossWorkspace<shape, Target>;
-  using Workspace = std::conditional_t<as_many_keys, SelfWorkspace<shape, Target>, CrossWorkspace>;
-  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;        // for project_keys
-  using CachedWorkspace = ladon::CachedWorkspace<shape, Target>;  // for attend and extend
+  using CrossShared = ladon::CrossShared<shape, Target>;
+  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target>, CrossShared>;
+  using Scratch = HeadScratch<shape, Target>;
+  using CrossWorkspace = ladon::Workspace<CrossShared, Scratch>;
+  using Workspace = ladon::Workspace<Shared, Scratch>;
+  template <std::size_t Threads>
+  using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
+  template <std::size_t Threads>
+  using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;  // for project_keys
+  // For attend and extend.
+  using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target>, CachedScratch<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Queries = Matrix<const float, shape.queries, shape.model>;
   using Context = Matrix<const float, shape.keys, shape.key_model>;
   using ValueContext = Matrix<const float, shape.keys, shape.value_model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
+  static constexpr std::size_t phases = 3;
+  // The most shares of a phase that find something to do.
+  static constexpr std::size_t parts(std::size_t phase) noexcept {
+    return kernel::parts_of_phase<shape, Target>(phase);
+  }
+
   template <class To = kernel::CaptureNothing>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
-    static_assert(as_many_keys,
-                  "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
-    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
-                  "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
-    const Lengths lengths = options.lengths();
-    with_steps([&]<class Steps>(Steps) {
-      Steps::queries_in(x.data, lengths.longer(), workspace.x.data);
-      Steps::attend_all(workspace.x.data, workspace.x.data, weights, lengths, options, workspace.scratch,
-                        workspace.heads.data, kernel::capture<shape>(to));
-      finish<Steps>(workspace, weights, lengths, y);
-    });
+    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
+  }
+  template <class To = kernel::CaptureNothing>
+  static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
+                                  Shared& shared, Scratch& scratch, const Options& options = {},
+                                  To&& to = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
   template <class To = kernel::CaptureNothing>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
-    static_assert(shape.key_model == shape.value_model,
-                  "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
-    const Lengths lengths = options.lengths();
-    with_steps([&]<class Steps>(Steps) {
-      Steps::queries_in(x.data, lengths.queries, workspace.queries.x.data);
-      Steps::template context_in<shape.key_model>(context.data, lengths.keys, workspace.context.data);
-      Steps::attend_all(workspace.queries.x.data, workspace.context.data, weights, lengths, options,
-                        workspace.queries.scratch, workspace.queries.heads.data, kernel::capture<shape>(to));
-      finish<Steps>(workspace.queries, weights, lengths, y);
-    });
+    compute(kernel::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
+  }
+  template <class To = kernel::CaptureNothing>
+  static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
+                                  Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
+                                  To&& to = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(kernel::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
   }
 
   // The first options.keys tokens of the context, in the place of what the cache held.
@@ -112,10 +125,11 @@ struct MultiHeadAttention {
     LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds");
     LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended");
     with_steps([&]<class Steps>(Steps) {
-      Steps::queries_in(x.data, lengths.queries, workspace.x.data);
-      Steps::attend_cache(workspace.x.data, cache, weights, lengths, options.bind(lengths), Options::bottom_right(),
-                          options, workspace.scratch, workspace.heads.data, kernel::capture<shape>(to));
-      finish<Steps>(workspace, weights, lengths, y);
+      float* const panels = workspace.shared.x.data;
+      Steps::queries_in(x.data, lengths.queries, panels);
+      Steps::attend_cache(panels, cache, weights, lengths, options.bind(lengths), Options::bottom_right(), options,
+                          workspace.scratch, workspace.shared.heads.data, kernel::capture<shape>(to));
+      finish<Steps>(kernel::WholeCall{}, workspace.shared, weights, lengths.queries, y);
     });
   }
 
@@ -130,19 +144,61 @@ struct MultiHeadAttention {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     with_steps([&]<class Steps>(Steps) {
-      Steps::queries_in(x.data, tokens, workspace.x.data);
-      Steps::extend(workspace.x.data, weights, tokens, options, cache, workspace.scratch, workspace.heads.data,
+      float* const panels = workspace.shared.x.data;
+      Steps::queries_in(x.data, tokens, panels);
+      Steps::extend(panels, weights, tokens, options, cache, workspace.scratch, workspace.shared.heads.data,
                     kernel::capture<shape>(to));
-      finish<Steps>(workspace, weights, {tokens, tokens}, y);
+      finish<Steps>(kernel::WholeCall{}, workspace.shared, weights, tokens, y);
     });
   }
 
  private:
+  // Of x to itself.
+  template <class Part, class To>
+  static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
+                                Scratch& scratch, const Options& options, To& to) noexcept {
+    static_assert(as_many_keys,
+                  "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
+    static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
+                  "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
+    const Lengths lengths = options.lengths();
+    with_steps([&]<class Steps>(Steps) {
+      float* const panels = shared.x.data;
+      if (part.has(0)) Steps::queries_in(x.data, lengths.longer(), panels, part);
+      if (part.has(1)) {
+        Steps::attend_all(panels, panels, weights, lengths, options, scratch, shared.heads.data,
+                          kernel::capture<shape>(to), part);
+      }
+      if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
+    });
+  }
+
+  // Of x to a context.
+  template <class Part, class To>
+  static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
+                                CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
+    static_assert(shape.key_model == shape.value_model,
+                  "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
+    const Lengths lengths = options.lengths();
+    with_steps([&]<class Steps>(Steps) {
+      if (part.has(0)) {
+        Steps::queries_in(x.data, lengths.queries, shared.x.data, part);
+        Steps::template context_in<shape.key_model>(context.data, lengths.keys, shared.context.data, part);
+      }
+      if (part.has(1)) {
+        Steps::attend_all(shared.x.data, shared.context.data, weights, lengths, options, scratch, shared.heads.data,
+                          kernel::capture<shape>(to), part);
+      }
+      if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
+    });
+  }
+
   // x in panels is not needed once the heads are done: the output takes its place on the way to y.
-  template <class Steps>
-  static constexpr void finish(auto& workspace, const Weights& weights, Lengths lengths, Output y) noexcept {
-    Steps::output(workspace.heads.data, weights, lengths.queries, workspace.x.data);
-    Steps::queries_out(workspace.x.data, lengths.queries, y.data);
+  template <class Steps, class Part>
+  static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
+                               Output y) noexcept {
+    Steps::output(shared.heads.data, weights, queries, shared.x.data, part);
+    Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
   template <class F>

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include <ladon/shape.hpp>
+#include <ladon/share.hpp>
 #include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -38,27 +39,45 @@ struct PanelLayout {
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
 };
 
+// The most shares of a phase that find something to do: panels on the way in and out, groups of heads between.
+template <Shape S, class Target>
+constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
+  using L = PanelLayout<S, Target>;
+  const std::size_t queries = L::queries.panels(S.queries), keys = L::keys.panels(S.keys);
+  if (phase % 2 == 1) return S.kv_heads;
+  return phase == 0 && keys > queries ? keys : queries;
+}
+
 }  // namespace kernel
 
 // Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
-// of the shape where that takes fewer packs. Only panels that hold one of the first `active` tokens are visited.
-template <kernel::Tiling T, std::size_t Tokens, class F>
-LADON_INLINE constexpr void for_panels(std::size_t active, F f) noexcept {
+// of the shape where that takes fewer packs. Only panels that hold one of the first `active` tokens are visited, and of
+// them those that `part` has.
+template <kernel::Tiling T, std::size_t Tokens, class F, class Part = kernel::WholeCall>
+LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
   constexpr bool all_whole = T.last_packs(Tokens) == T.packs;
   constexpr std::size_t whole = all_whole ? panels : panels - 1;
-  const std::size_t needed = T.panels(active);
-  if constexpr (whole > 0) f.template operator()<T.packs>(std::size_t(0), needed < whole ? needed : whole);
+  const Range wanted = part.of(T.panels(active));
+  if constexpr (whole > 0) {
+    const Range first = wanted & Range{0, whole};
+    // In a whole call f may as well be called with none: one branch more here, and g++ inlines other things below (a
+    // point of peak at (64,128,4)).
+    if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
+  }
   if constexpr (!all_whole) {
-    if (needed == panels) f.template operator()<T.last_packs(Tokens)>(whole, std::size_t(1));
+    if (wanted.begin < wanted.end && wanted.end == panels) {
+      f.template operator()<T.last_packs(Tokens)>(whole, std::size_t(1));
+    }
   }
 }
 
-// Row-major rows [tokens][Features] into panels: squares of lanes x lanes, turned in registers.
-template <class Pack, kernel::Tiling T, std::size_t Features>
-constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) noexcept {
+// Row-major rows [tokens][Features] into those panels that `part` has: squares of lanes x lanes, turned in registers.
+template <class Pack, kernel::Tiling T, std::size_t Features, class Part = kernel::WholeCall>
+constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
-  for (std::size_t t = 0; t < T.panels(tokens) * T.width(); t += lanes) {
+  const Range wanted = part.of(T.panels(tokens));
+  for (std::size_t t = wanted.begin * T.width(); t < wanted.end * T.width(); t += lanes) {
     float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;
@@ -81,11 +100,13 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels) n
   }
 }
 
-// Panels to row-major rows; lanes that hold no token are not stored.
-template <class Pack, kernel::Tiling T, std::size_t Features>
-constexpr void from_panels(const float* panels, std::size_t tokens, float* rows) noexcept {
+// The panels that `part` has to row-major rows; lanes that hold no token are not stored.
+template <class Pack, kernel::Tiling T, std::size_t Features, class Part = kernel::WholeCall>
+constexpr void from_panels(const float* panels, std::size_t tokens, float* rows, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
-  for (std::size_t t = 0; t < tokens; t += lanes) {
+  const Range wanted = part.of(T.panels(tokens));
+  const std::size_t end = wanted.end * T.width() < tokens ? wanted.end * T.width() : tokens;
+  for (std::size_t t = wanted.begin * T.width(); t < end; t += lanes) {
     const float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
     for (std::size_t i = 0; i < Features; i += lanes) {
       const std::size_t count = Features - i < lanes ? Features - i : lanes;

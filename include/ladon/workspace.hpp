@@ -1,5 +1,6 @@
 // The caller's scratch memory: every field with its shape. A workspace holds nothing between two runs, and nothing need
-// be put into it before; sizeof says what is needed, and `static constinit Workspace w{};` costs no start-up.
+// be put into it before; sizeof says what is needed, and `static constinit Workspace w{};` costs no start-up. Most have
+// two halves: what all threads of a call see, and what each needs for itself.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,20 @@
 #include <ladon/panels.hpp>
 
 namespace ladon::inline LADON_ABI {
+
+// For a call that one thread runs ...
+template <class Shared, class Scratch>
+struct Workspace {
+  Shared shared;
+  Scratch scratch;
+};
+// ... and for one that several share.
+template <class Shared, class Scratch, std::size_t Threads>
+struct TeamWorkspace {
+  static_assert(Threads > 0, "ladon: a call needs at least one thread");
+  Shared shared;
+  Scratch scratch[Threads];
+};
 
 // What the heads need one after the other.
 template <Shape S, class Target>
@@ -36,28 +51,20 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// x in panels, and what the heads say of it. EncoderWorkspace (encoder_layer.hpp) adds to this.
-template <Shape S, class Target, class Scratch>
-struct TokensWorkspace {
+// Self-attention: x in panels, and what the heads say of it.
+template <Shape S, class Target>
+struct SelfShared {
   using L = kernel::PanelLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
-  Scratch scratch;
 };
-
-// Self-attention.
-template <Shape S, class Target>
-using SelfWorkspace = TokensWorkspace<S, Target, HeadScratch<S, Target>>;
-
-// Attention to what a cache keeps.
-template <Shape S, class Target>
-using CachedWorkspace = TokensWorkspace<S, Target, CachedScratch<S, Target>>;
 
 // Keys from elsewhere: the context in panels beside it.
 template <Shape S, class Target>
-struct CrossWorkspace {
+struct CrossShared {
   using L = kernel::PanelLayout<S, Target>;
-  SelfWorkspace<S, Target> queries;
+  Panels<S.queries, S.model, L::queries> x;
+  Panels<S.queries, S.concat_width(), L::queries> heads;
   Panels<S.keys, S.key_model, L::keys> context;
 };
 

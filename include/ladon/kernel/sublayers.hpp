@@ -43,18 +43,22 @@ struct Sublayers {
   }
 
   // Of every panel, out = norm(in).
-  static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out) noexcept {
-    each_panel(active, [&]<std::size_t Packs>(std::size_t p) {
+  template <class Part = WholeCall>
+  static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
+                                 Part part = {}) noexcept {
+    const auto one = [&]<std::size_t Packs>(std::size_t p) {
       normalize<Simd, T, Packs>(in + p * stride, norm, out + p * stride);
-    });
+    };
+    each_panel(active, one, part);
   }
 
-  // Calls f.operator()<Packs>(panel) for every panel with one of the first `active` tokens.
-  template <class F>
-  static LADON_INLINE constexpr void each_panel(std::size_t active, F f) noexcept {
-    for_panels<T, S.queries>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+  // Calls f.operator()<Packs>(panel) for every panel with one of the first `active` tokens that `part` has.
+  template <class F, class Part = WholeCall>
+  static LADON_INLINE constexpr void each_panel(std::size_t active, F f, Part part = {}) noexcept {
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) f.template operator()<Packs>(p);
-    });
+    };
+    for_panels<T, S.queries>(active, run, part);
   }
 };
 

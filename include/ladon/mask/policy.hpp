@@ -18,21 +18,10 @@
 
 #include <ladon/matrix.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/share.hpp>
 #include <ladon/simd/pack.hpp>
 
 namespace ladon::inline LADON_ABI {
-
-// [begin, end)
-struct Range {
-  std::size_t begin;
-  std::size_t end;
-  constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
-  friend constexpr Range operator&(Range a, Range b) noexcept {
-    const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
-    const std::size_t last = a.end < b.end ? a.end : b.end;
-    return {first, last < first ? first : last};
-  }
-};
 
 // Keys for a panel of queries. Outside `seen` nothing counts (and no block of keys is computed), inside `clear` nothing
 // need be compared.
