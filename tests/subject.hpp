@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 #include <ladon/ladon.hpp>
@@ -251,10 +252,10 @@ void run_capturing(const Call& call, Run run) {
   }
 }
 
-template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::simd::Default,
-          class Score = ladon::score::Scaled, Captures C = Captures::weights>
-Subject attention_subject() {
-  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>;
+// Of a MultiHeadAttention, or of what runs one (team.hpp).
+template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
+          Captures C = Captures::weights>
+Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
@@ -281,6 +282,12 @@ Subject attention_subject() {
           MaskOf<Mask>::form,
           kind_of_score<Attention::shape, Score>(),
           C == Captures::every_stage};
+}
+
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::simd::Default,
+          class Score = ladon::score::Scaled, Captures C = Captures::weights>
+Subject attention_subject() {
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>, Mask, Layout, Score, C>();
 }
 
 // Keys and values projected into a cache, and then attended to. They may come from different tokens.
@@ -343,10 +350,8 @@ Subject given_subject() {
           C == Captures::every_stage};
 }
 
-template <ladon::Shape S, ladon::LayerForm Form, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::simd::Default>
-Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
+template <class Layer, class Mask, class Layout = ladon::layout::InProj>
+Subject subject_of_layer() {
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
     const float* const* next = call.weights;
@@ -364,9 +369,16 @@ Subject layer_subject() {
   return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
-Subject encoder_subject() {
-  using Encoder = ladon::Encoder<Layers, S, Form, Mask, Final>;
+template <ladon::Shape S, ladon::LayerForm Form, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::simd::Default>
+Subject layer_subject() {
+  using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
+  return subject_of_layer<Layer, Mask, Layout>();
+}
+
+template <class Encoder, class Mask>
+Subject subject_of_encoder() {
+  constexpr std::size_t layers = std::tuple_size_v<typename Encoder::Maps>;
   const auto run = [](const Call& call) {
     typename Encoder::Weights weights;
     const float* const* next = call.weights;
@@ -374,7 +386,7 @@ Subject encoder_subject() {
       point(layer, next);
       layer.norm1.epsilon = layer.norm2.epsilon = call.epsilon;
     }
-    if constexpr (Final == ladon::FinalNorm::with) {
+    if constexpr (requires { weights.norm; }) {
       point(weights.norm, next);
       weights.norm.epsilon = call.epsilon;
     }
@@ -382,14 +394,19 @@ Subject encoder_subject() {
     const auto options = options_of<Encoder, Mask>(call);
     if (call.maps != nullptr) {
       typename Encoder::Maps maps;
-      for (std::size_t i = 0; i < Layers; ++i) maps[i] = call.maps[i];
+      for (std::size_t i = 0; i < layers; ++i) maps[i] = call.maps[i];
       Encoder::run(call.x, weights, call.y, workspace, options, maps);
     } else {
       Encoder::run(call.x, weights, call.y, workspace, options);
     }
   };
   constexpr std::size_t bytes = sizeof(typename Encoder::Workspace);
-  return {Encoder::shape, LayoutKind::in_proj, Layers, bytes, bytes, run, MaskOf<Mask>::form};
+  return {Encoder::shape, LayoutKind::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
+}
+
+template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
+Subject encoder_subject() {
+  return subject_of_encoder<ladon::Encoder<Layers, S, Form, Mask, Final>, Mask>();
 }
 
 }  // namespace ladon_test

@@ -67,6 +67,20 @@ static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
 static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
                                  0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
 
+// The same in phases and shares.
+constexpr Result attend_in_shares(std::size_t count) {
+  auto workspace = Attention::TeamWorkspace<3>{};
+  Result result;
+  for (std::size_t phase = 0; phase < Attention::phases; ++phase) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Attention::run_phase(phase, {i, count}, x, weights, result.y, workspace.shared, workspace.scratch[i], {},
+                           result.map);
+    }
+  }
+  return result;
+}
+static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen.map);
+
 // An encoder layer whose attention adds nothing. LayerNorm of two features a, b is +-1, by which of them is larger:
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)

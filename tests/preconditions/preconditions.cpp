@@ -42,6 +42,11 @@ struct Projected {
   void project(const Options& options) { Attention::project_keys(context, weights, cache, keys, options); }
   void attend(const Options& options) { Attention::attend(x, cache, weights, y, workspace, options); }
   void extend(const Options& options) { Attention::extend(x, cache, weights, y, workspace, options); }
+  void run_phase(std::size_t phase, ladon::Share share) {
+    typename Attention::Shared shared{};
+    typename Attention::Scratch scratch{};
+    Attention::run_phase(phase, share, x, context, weights, y, shared, scratch);
+  }
 };
 
 struct Turned : ladon::score::Scaled {
@@ -103,6 +108,8 @@ int main(int, char** arguments) {
     Projected<Causal, Sunk> text;
     text.extend({});
   }
+  if (broken == "phase") Projected<None>().run_phase(3, {});
+  if (broken == "share") Projected<None>().run_phase(0, {.index = 2, .count = 2});
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
   std::puts("nothing was said");

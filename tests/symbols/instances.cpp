@@ -32,6 +32,10 @@ void attend_given(const float* q, const float* k, const float* v, float* out, Gi
 void encode(const float* x, const Stack::Weights* weights, float* y, const Stack::Options* options) {
   Stack::run(x, *weights, y, stack_workspace, *options);
 }
+void encode_phase(std::size_t phase, std::size_t index, std::size_t count, const float* x,
+                  const Stack::Weights* weights, float* y, Stack::Shared* shared, Stack::Scratch* scratch) {
+  Stack::run_phase(phase, {index, count}, x, *weights, y, *shared, *scratch);
+}
 void encode_layer(const float* x, const TanhLayer::Weights* weights, float* y, TanhLayer::Workspace* workspace) {
   TanhLayer::run(x, *weights, y, *workspace);
 }

@@ -1,0 +1,89 @@
+// Who makes the calls to run_phase: one thread that takes the shares in turn, or a thread a share.
+#pragma once
+
+#include <barrier>
+#include <cstddef>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include <ladon/share.hpp>
+
+namespace ladon_test {
+
+// The last share first: none may lean on one before it.
+template <std::size_t Size>
+struct InTurn {
+  static constexpr std::size_t size = Size;
+  template <class F>
+  static void drive(std::size_t phases, F share_of_phase) {
+    for (std::size_t phase = 0; phase < phases; ++phase) {
+      for (std::size_t i = Size; i-- > 0;) share_of_phase(phase, ladon::Share{i, Size});
+    }
+  }
+};
+
+template <std::size_t Size>
+struct OnThreads {
+  static constexpr std::size_t size = Size;
+  template <class F>
+  static void drive(std::size_t phases, F share_of_phase) {
+    std::barrier barrier(static_cast<std::ptrdiff_t>(Size));
+    const auto work = [&](std::size_t index) {
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        share_of_phase(phase, ladon::Share{index, Size});
+        barrier.arrive_and_wait();
+      }
+    };
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < Size; ++i) others.emplace_back(work, i);
+    work(0);
+    for (std::thread& other : others) other.join();
+  }
+};
+
+// Overwrites what a thread has for itself: nothing in it goes from a phase to the next.
+template <class Scratch>
+void spoil(Scratch& scratch, float value) {
+  float* const floats = reinterpret_cast<float*>(&scratch);
+  for (std::size_t i = 0; i < sizeof scratch / sizeof(float); ++i) floats[i] = value;
+}
+
+// A layer, a stack or an attention whose run is driven by a team, share by share.
+template <class Layer, class Team>
+struct InPhases : Layer {
+  using Workspace = typename Layer::template TeamWorkspace<Team::size>;
+  using Weights = typename Layer::Weights;
+  using Options = typename Layer::Options;
+
+  template <class... To>
+  static void run(const float* x, const Weights& weights, float* y, auto& workspace, const Options& options = {},
+                  const To&... to) {
+    drive(workspace, [&](std::size_t phase, ladon::Share share, auto& scratch) {
+      Layer::run_phase(phase, share, x, weights, y, workspace.shared, scratch, options, to...);
+    });
+  }
+  template <class... To>
+  static void run(const float* x, const float* context, const Weights& weights, float* y, auto& workspace,
+                  const Options& options = {}, const To&... to) {
+    drive(workspace, [&](std::size_t phase, ladon::Share share, auto& scratch) {
+      Layer::run_phase(phase, share, x, context, weights, y, workspace.shared, scratch, options, to...);
+    });
+  }
+
+ private:
+  template <class F>
+  static void drive(auto& workspace, F run_phase) {
+    Team::drive(Layer::phases, [&](std::size_t phase, ladon::Share share) {
+      auto& scratch = workspace.scratch[share.index];
+      spoil(scratch, std::numeric_limits<float>::quiet_NaN());
+      run_phase(phase, share, scratch);
+    });
+  }
+};
+template <class Attention, class Team>
+struct AttentionInPhases : InPhases<Attention, Team> {
+  using CrossWorkspace = typename Attention::template CrossTeamWorkspace<Team::size>;
+};
+
+}  // namespace ladon_test

@@ -1,0 +1,133 @@
+// A call in phases and shares: as many shares as there may be, one after the other, give the bits of one run.
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "encoder_check.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::FinalNorm, ladon::LayerForm, ladon::NormKind, ladon::NormOrder, ladon::Share;
+namespace layout = ladon::layout;
+namespace mask = ladon::mask;
+
+// More lanes than any target has, so that no shape below has as many panels or heads.
+constexpr std::size_t too_many = 70;
+
+void check_same(const Subject& whole, const Subject& parts, const Task& task) {
+  const Outcome expected = run_guarded(whole, task), actual = run_guarded(parts, task);
+  CHECK(same_bits(actual.y, expected.y));
+  for (std::size_t i = 0; i < expected.maps.size(); ++i) CHECK(same_bits(actual.maps[i], expected.maps[i]));
+}
+
+template <S Shape, class Mask, class Layout = layout::InProj>
+void check_attention_in_phases(bool cross) {
+  using Attention = ladon::MultiHeadAttention<Shape, Mask, Layout>;
+  const Subject whole = attention_subject<Shape, Mask, Layout>();
+  const auto in = [&]<std::size_t Shares>(std::integral_constant<std::size_t, Shares>) {
+    const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<Shares>>, Mask, Layout>();
+    for (const Variation& variation : variations(whole)) {
+      CAPTURE(Shares);
+      CAPTURE(to_string(whole, variation));
+      check_same(whole, parts, task_of(whole, random_problem(whole.shape, cross, 5), variation));
+    }
+  };
+  in(std::integral_constant<std::size_t, 1>{});
+  in(std::integral_constant<std::size_t, 2>{});
+  in(std::integral_constant<std::size_t, 3>{});
+  in(std::integral_constant<std::size_t, 5>{});
+  in(std::integral_constant<std::size_t, too_many>{});
+}
+
+// An encoder layer or a stack; subject_of makes a subject of one.
+template <class Layer, std::size_t... Shares, class SubjectOf>
+void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
+  const Subject whole = subject_of.template operator()<Layer>();
+  const EncoderProblem problem = random_encoder(whole.shape, form, 6);
+  for (const Variation& variation : variations(whole)) {
+    CAPTURE(to_string(whole, variation));
+    const Task task = task_of(whole, problem, variation);
+    (check_same(whole, subject_of.template operator()<InPhases<Layer, InTurn<Shares>>>(), task), ...);
+  }
+}
+template <S Shape, LayerForm Form, class Mask>
+void check_layer_in_phases() {
+  const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
+  check_in_phases<ladon::EncoderLayer<Shape, Form, Mask>, 1, 2, 3, 5, too_many>({.layer = Form}, subject_of);
+}
+template <std::size_t Layers, S Shape, LayerForm Form, class Mask, FinalNorm Final>
+void check_stack_in_phases() {
+  const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
+  check_in_phases<ladon::Encoder<Layers, Shape, Form, Mask, Final>, 1, 2, 3, 5, too_many>(
+      {.layers = Layers, .layer = Form, .final_norm = Final == FinalNorm::with}, subject_of);
+}
+
+// Every part is in one share, no share has two parts more than another, and those beyond the parts have none.
+constexpr bool shares_evenly(std::size_t parts, std::size_t count) {
+  std::size_t next = 0, least = parts, most = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ladon::Range range = Share{i, count}.of(parts);
+    if (range.begin != next && range.begin != range.end) return false;
+    const std::size_t size = range.end - range.begin;
+    if (i >= parts && size != 0) return false;
+    next += size;
+    if (i < parts && size < least) least = size;
+    if (size > most) most = size;
+  }
+  return next == parts && (parts == 0 || (least > 0 && most - least <= 1));
+}
+static_assert(shares_evenly(12, 1) && shares_evenly(12, 2) && shares_evenly(12, 5) && shares_evenly(12, 12));
+static_assert(shares_evenly(12, 13) && shares_evenly(1, 70) && shares_evenly(0, 3) && shares_evenly(7, 3));
+
+constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads = 2};
+using Cross = ladon::MultiHeadAttention<grouped>;
+using L = ladon::kernel::PanelLayout<Cross::shape, ladon::simd::Default>;
+static_assert(Cross::phases == 3);
+static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
+              Cross::parts(2) == L::queries.panels(3));
+using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerForm{.feed_forward = 2}>;
+static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
+
+// A team has one of everything, and a scratch a thread.
+static_assert(sizeof(Stack::TeamWorkspace<1>) == sizeof(Stack::Workspace));
+static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * sizeof(Stack::Scratch));
+
+}  // namespace
+
+TEST_CASE("self-attention: panels that are not full, causal and padding") {
+  check_attention_in_phases<S{.queries = 69, .model = 15, .heads = 3}, CausalAndPadding>(false);
+}
+TEST_CASE("keys from elsewhere, grouped heads, values of another width, weights a tensor each") {
+  check_attention_in_phases<S{.queries = 17, .keys = 70, .model = 12, .heads = 6, .kv_heads = 3, .value_width = 5},
+                            mask::Padding, layout::SeparateQKV>(true);
+}
+TEST_CASE("one query asks many keys") {
+  check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>(true);
+}
+TEST_CASE("layer: post-LN, causal") {
+  check_layer_in_phases<S{.queries = 66, .model = 12, .heads = 4, .kv_heads = 2}, LayerForm{.feed_forward = 20},
+                        mask::Causal>();
+}
+TEST_CASE("layer: pre-LN, gated") {
+  check_layer_in_phases<S{.queries = 35, .model = 10, .heads = 5},
+                        LayerForm{
+                            .feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
+                        mask::None>();
+}
+TEST_CASE("layer: a single token") {
+  check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, LayerForm{.feed_forward = 5, .norm = NormOrder::pre},
+                        mask::None>();
+}
+TEST_CASE("stack: pre-LN with a final norm, padding") {
+  check_stack_in_phases<3, S{.queries = 67, .model = 8, .heads = 2},
+                        LayerForm{.feed_forward = 16, .norm = NormOrder::pre}, mask::Padding, FinalNorm::with>();
+}
+TEST_CASE("stack: post-LN, RMSNorm") {
+  check_stack_in_phases<2, S{.queries = 34, .model = 9, .heads = 3},
+                        LayerForm{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal, FinalNorm::without>();
+}
+
+}  // namespace ladon_test

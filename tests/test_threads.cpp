@@ -1,0 +1,186 @@
+// Threads: several make one call together, and several use one set of weights. Compiled once more by itself, with
+// ThreadSanitizer, which tells where two threads touch the same memory without a barrier between.
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "random.hpp"
+#include "subject.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::FinalNorm, ladon::LayerForm, ladon::NormOrder;
+namespace mask = ladon::mask;
+using Floats = std::vector<float>;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t rounds = 100;
+
+// Weights, tensor after tensor from one pool of small numbers.
+template <class Weights>
+struct RandomWeights {
+  Floats pool = Random(3).normals(2000, 0.3);
+  Weights weights{};
+  RandomWeights() {
+    std::vector<const float*> tensors;
+    for (std::size_t i = 0; i < 50; ++i) tensors.push_back(pool.data() + 23 * i);
+    const float* const* next = tensors.data();
+    if constexpr (requires { weights.layers; }) {
+      for (auto& layer : weights.layers) point(layer, next);
+    } else {
+      point(weights, next);
+    }
+    if constexpr (requires { weights.norm; }) point(weights.norm, next);
+  }
+};
+
+bool same(const Floats& a, const Floats& b) {
+  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint32_t, float>, std::bit_cast<std::uint32_t, float>);
+}
+
+// Bits, not numbers: what no run writes stays the NaN that it was.
+template <class Run>
+Floats output_of(std::size_t size, Run run) {
+  Floats y(size, nan);
+  run(y.data());
+  return y;
+}
+
+constexpr S square{.queries = 41, .model = 12, .heads = 3};
+constexpr S oblong{.queries = 9, .keys = 40, .model = 12, .heads = 6, .kv_heads = 3};
+constexpr std::size_t numbers = 41 * 12;
+
+using Attention = ladon::MultiHeadAttention<square, mask::Causal>;
+using Cross = ladon::MultiHeadAttention<oblong>;
+using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
+using Layer = ladon::EncoderLayer<square, LayerForm{.feed_forward = 14}>;
+using Stack =
+    ladon::Encoder<2, square, LayerForm{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
+
+// A call by so many threads, again and again, on one workspace: x to y, and in place.
+template <class Kind, std::size_t Threads>
+void check_team(const typename Kind::Options& options = {}) {
+  using Team = InPhases<Kind, OnThreads<Threads>>;
+  const RandomWeights<typename Kind::Weights> random;
+  const Floats x = Random(4).normals(numbers);
+  const auto alone = std::make_unique<typename Kind::Workspace>();
+  const auto workspace = std::make_unique<typename Team::Workspace>();
+  const Floats expected =
+      output_of(numbers, [&](float* y) { Kind::run(x.data(), random.weights, y, *alone, options); });
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto run = [&](float* y) { Team::run(x.data(), random.weights, y, *workspace, options); };
+    REQUIRE(same(output_of(numbers, run), expected));
+  }
+  Floats in_place = x, in_place_alone = x;
+  Kind::run(in_place_alone.data(), random.weights, in_place_alone.data(), *alone, options);
+  Team::run(in_place.data(), random.weights, in_place.data(), *workspace, options);
+  CHECK(same(in_place, in_place_alone));
+}
+
+template <class Kind>
+void check_cross_team() {
+  constexpr S shape = Kind::shape;
+  using Team = InPhases<Kind, OnThreads<3>>;
+  const RandomWeights<typename Kind::Weights> random;
+  const Floats x = Random(4).normals(shape.queries * shape.model),
+               context = Random(5).normals(shape.keys * shape.model);
+  const auto alone = std::make_unique<typename Kind::Workspace>();
+  const auto workspace = std::make_unique<typename Team::Workspace>();
+  Floats y(x.size()), expected = y, map(shape.heads * shape.queries * shape.keys), expected_map = map;
+  Kind::run(x.data(), context.data(), random.weights, expected.data(), *alone, {}, expected_map.data());
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::ranges::fill(y, nan);
+    std::ranges::fill(map, nan);
+    Team::run(x.data(), context.data(), random.weights, y.data(), *workspace, {}, map.data());
+    REQUIRE(same(y, expected));
+    REQUIRE(same(map, expected_map));
+  }
+}
+
+template <class Kind>
+void check_one_set_of_weights() {
+  const RandomWeights<typename Kind::Weights> random;
+  const auto one = [&](std::size_t seed) {
+    const Floats x = Random(seed).normals(numbers);
+    const auto workspace = std::make_unique<typename Kind::Workspace>();
+    Floats y;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      y = output_of(numbers, [&](float* to) { Kind::run(x.data(), random.weights, to, *workspace); });
+    }
+    return y;
+  };
+  constexpr std::size_t threads = 4;
+  std::vector<Floats> together(threads);
+  std::vector<std::thread> all;
+  for (std::size_t i = 0; i < threads; ++i) all.emplace_back([&, i] { together[i] = one(i); });
+  for (std::thread& thread : all) thread.join();
+  for (std::size_t i = 0; i < threads; ++i) CHECK(same(together[i], one(i)));
+}
+
+// Of several lengths, and of numbers that are none, in any order: the next run does not know.
+template <class Kind>
+void check_reuse() {
+  const RandomWeights<typename Kind::Weights> random;
+  const Floats inputs[] = {Random(4).normals(numbers), Random(5).normals(numbers), Floats(numbers, nan)};
+  const std::size_t lengths[] = {41, 1, 17, 0, 32};
+  const auto run = [&](std::size_t which, auto& workspace) {
+    return output_of(numbers, [&](float* y) {
+      Kind::run(inputs[which % 3].data(), random.weights, y, workspace, {.tokens = lengths[which % 5]});
+    });
+  };
+  std::vector<Floats> expected;
+  for (std::size_t which = 0; which < 15; ++which) {
+    const auto fresh = std::make_unique<typename Kind::Workspace>();
+    expected.push_back(run(which, *fresh));
+  }
+  const auto workspace = std::make_unique<typename Kind::Workspace>();
+  Random order(6);
+  for (std::size_t round = 0; round < 3 * rounds; ++round) {
+    const std::size_t which = order.next() % 15;
+    const Floats y = run(which, *workspace);
+    CAPTURE(which);
+    REQUIRE(std::ranges::equal(y, expected[which], [](float a, float b) {
+      return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
+    }));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("one attention by several threads") {
+  check_team<Attention, 2>();
+  check_team<Attention, 3>({.tokens = 37});
+  check_team<Attention, 5>({.queries = 11, .keys = 40});
+}
+TEST_CASE("one encoder layer by several threads") {
+  check_team<Layer, 2>();
+  check_team<Layer, 3>({.queries = 20});
+}
+TEST_CASE("one stack by several threads") {
+  check_team<Stack, 2>();
+  check_team<Stack, 4>({.queries = 18, .keys = 41});
+}
+
+TEST_CASE("attention to a context by several threads, with the map") { check_cross_team<Cross>(); }
+TEST_CASE("attention of one query by several threads") { check_cross_team<One>(); }
+
+TEST_CASE("several threads use one set of weights, each with its own workspace") {
+  check_one_set_of_weights<Attention>();
+  check_one_set_of_weights<Stack>();
+}
+
+TEST_CASE("a workspace holds nothing between two runs") {
+  check_reuse<Attention>();
+  check_reuse<Layer>();
+  check_reuse<Stack>();
+}
+
+}  // namespace ladon_test
