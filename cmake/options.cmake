@@ -13,29 +13,9 @@ set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual or s
 set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual slow)
 option(LADON_WERROR "Treat warnings as errors" OFF)
 
-# The flags that choose an instruction set, in the words of the compiler.
-function(ladon_arch_flags out)
-  set(march_sse2 x86-64)
-  set(march_avx2 x86-64-v3)
-  set(march_avx512 x86-64-v4)
-  set(flags "")
-  if(MSVC)
-    set(arch_avx2 /arch:AVX2)
-    set(arch_avx512 /arch:AVX512)
-    set(flags ${arch_${LADON_ARCH}})
-  elseif(LADON_ARCH STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
-    set(flags -mcpu=native) # older clang knows no -march=native on Arm
-  elseif(DEFINED march_${LADON_ARCH})
-    set(flags -march=${march_${LADON_ARCH}})
-  elseif(NOT LADON_ARCH STREQUAL "default")
-    set(flags -march=${LADON_ARCH})
-  endif()
-  set(${out} "${flags}" PARENT_SCOPE)
-endfunction()
-
 add_library(ladon_checks INTERFACE)
 add_library(ladon_options INTERFACE)
-ladon_arch_flags(arch_flags)
+ladon_arch_flags(arch_flags ${LADON_ARCH})
 target_compile_options(ladon_options INTERFACE ${arch_flags})
 target_link_libraries(ladon_options INTERFACE ladon_checks)
 

@@ -194,6 +194,11 @@ void check_cross(const Subject& subject) {
   for (const Variation& variation : variations(subject)) check_variation(subject, variation, true, ++seed);
 }
 
+void check_self(const Subject& subject) {
+  std::uint64_t seed = 200;
+  for (const Variation& variation : variations(subject)) check_variation(subject, variation, false, ++seed);
+}
+
 void check_attention(const Subject& subject) {
   std::uint64_t seed = 0;
   for (const Variation& variation : variations(subject)) {

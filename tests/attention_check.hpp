@@ -12,6 +12,9 @@ namespace ladon_test {
 // Self-attention where queries and keys are as many, and keys from elsewhere.
 void check_attention(const Subject& subject);
 
+// Self-attention only.
+void check_self(const Subject& subject);
+
 // Only keys from elsewhere.
 void check_cross(const Subject& subject);
 

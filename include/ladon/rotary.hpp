@@ -97,11 +97,11 @@ constexpr CosineAndSine turn_by(double angle) noexcept {
 
 }  // namespace kernel
 
-// A table with the given base; positions are divided by `scaling` (linear position interpolation, arXiv 2306.15595).
-// constexpr where asked: constexpr auto table = rotary_table<512, 8>().
+// Fills a table for the given base; positions are divided by `scaling` (linear position interpolation,
+// arXiv 2306.15595).
 template <std::size_t Positions, std::size_t Width>
-constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
-  RotaryTable<Positions, Width> table{};
+constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
+                                 double scaling = 1) noexcept {
   for (std::size_t pair = 0; pair < Width / 2; ++pair) {
     const double share = -2.0 * static_cast<double>(pair) / Width;
     const double frequency = kernel::exp_of(share * kernel::log_of(base)) / scaling;
@@ -111,6 +111,13 @@ constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double
       table.sine[pair][position] = static_cast<float>(turned.sine);
     }
   }
+}
+
+// The same as a value, constexpr where asked: constexpr auto table = rotary_table<512, 8>().
+template <std::size_t Positions, std::size_t Width>
+constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
+  RotaryTable<Positions, Width> table{};
+  fill_rotary_table(table, base, scaling);
   return table;
 }
 

@@ -1,0 +1,220 @@
+# The files of a kernel: its header, the object code of each instruction set, stored weights, the library.
+
+# Leaves the folders of what a kernel is made of. Objects can be made to keep all but the kernel's own names to
+# themselves where there is a GNU objcopy: then no inline function of ours or of the standard library, compiled for one
+# instruction set, can take the place of another's.
+macro(ladon_kernel_places)
+  set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
+  set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
+  set(objects_can_be_local FALSE)
+  if(CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
+    set(objects_can_be_local TRUE)
+  endif()
+endmacro()
+
+macro(ladon_kernel_put out)
+  configure_file(${sources}/${out}.in ${ARGN} @ONLY)
+endmacro()
+
+# Compiled as every part of a kernel is.
+function(ladon_kernel_object_library target arch)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  target_link_libraries(${target} PRIVATE ladon::ladon)
+  target_include_directories(${target} PRIVATE ${sources} ${folder})
+  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
+  ladon_arch_flags(flags ${arch})
+  target_compile_options(${target} PRIVATE ${flags})
+  target_compile_definitions(${target} PRIVATE NDEBUG)
+  if(arg_DETERMINISTIC)
+    target_compile_definitions(${target} PRIVATE LADON_DETERMINISTIC=1)
+  endif()
+  if(arg_CHECKED)
+    target_compile_definitions(${target} PRIVATE LADON_CHECKED=1)
+  else()
+    target_compile_definitions(${target} PRIVATE LADON_CHECKED=0)
+  endif()
+  if(NOT MSVC)
+    # What a distribution's compiler adds by itself would call into its C library.
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
+      $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # unique symbols cannot be made local
+      -U_FORTIFY_SOURCE -ffunction-sections -fdata-sections -fno-lto $<$<OR:$<CONFIG:Debug>,$<CONFIG:>>:-O2>)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fcallgraph-info=su>) # for ladon_report
+    if(DEFINED arg_OPTIMIZE)
+      target_compile_options(${target} PRIVATE -O${arg_OPTIMIZE})
+    endif()
+  endif()
+endfunction()
+
+# Its header: once the compiler has said how much memory the kernel takes.
+macro(ladon_kernel_header)
+  ladon_kernel_constants(constants)
+  ladon_kernel_options(options_members)
+  ladon_kernel_weights_struct(weights_struct)
+  ladon_kernel_declarations(declarations)
+  set(rotary_struct "")
+  if(arg_ROTARY)
+    list(GET arg_ROTARY 1 rotary_width)
+    list(GET arg_ROTARY 2 rotary_positions)
+    math(EXPR rotary_pairs "${rotary_width} / 2")
+    string(CONCAT rotary_struct "\ntypedef struct ${NAME}_rotary_table {\n"
+      "  float cosine[${rotary_pairs}][${rotary_positions}];\n  float sine[${rotary_pairs}][${rotary_positions}];\n"
+      "} ${NAME}_rotary_table;\n")
+  endif()
+  set(stored "")
+  if(DEFINED arg_WEIGHTS)
+    set(stored "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
+  endif()
+  if(arg_CACHE AND arg_CONTEXT)
+    set(sizes_of sizes_of_attend)
+  elseif(arg_CACHE)
+    set(sizes_of sizes_of_extend)
+  elseif(arg_CONTEXT)
+    set(sizes_of sizes_of_run_with_context)
+  else()
+    set(sizes_of sizes_of_run)
+  endif()
+  # what memory.cmake puts in
+  set(WORKSPACE_BYTES "@WORKSPACE_BYTES@")
+  set(sizes "@sizes@")
+  ladon_kernel_put(kernel.h ${folder}/without_sizes.h)
+  ladon_kernel_put(sizes.cpp ${folder}/sizes.cpp)
+  set(size_objects "")
+  foreach(isa IN LISTS isas)
+    ladon_kernel_object_library(${NAME}_sizes_${isa} ${isa} ${folder}/sizes.cpp)
+    list(APPEND size_objects $<TARGET_OBJECTS:${NAME}_sizes_${isa}>)
+  endforeach()
+  add_custom_command(OUTPUT ${folder}/${NAME}.h
+    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${size_objects}" -DNAMES=${NAMES} -DHEADER=${folder}/without_sizes.h
+      -DOUTPUT=${folder}/${NAME}.h -P ${modules}/put_sizes.cmake
+    DEPENDS ${size_objects} ${folder}/without_sizes.h ${modules}/put_sizes.cmake
+    COMMENT "Sizes of ${NAME}" VERBATIM)
+  add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
+endmacro()
+
+# One translation unit an instruction set, and under DISPATCH the one that chooses.
+macro(ladon_kernel_code)
+  set(entry run_entry)
+  set(entry_type RunEntry)
+  if(arg_CACHE AND arg_CONTEXT)
+    set(entry attend_entry)
+    set(entry_type AttendEntry)
+  elseif(arg_CACHE)
+    set(entry extend_entry)
+    set(entry_type ExtendEntry)
+  endif()
+  set(context false)
+  if(arg_CONTEXT)
+    set(context true)
+  endif()
+  set(stage ${arg_CAPTURE})
+  if(stage STREQUAL "none")
+    set(stage weights)
+  endif()
+  set(epsilon 1e-5f)
+  if(DEFINED arg_EPSILON)
+    set(epsilon "static_cast<float>(${arg_EPSILON})")
+  endif()
+  set(isa_number 0)
+  foreach(isa IN LISTS isas)
+    math(EXPR isa_number "${isa_number} + 1")
+    set(prefix ${NAME})
+    if(arg_DISPATCH)
+      set(prefix ${NAME}_${isa})
+    endif()
+    ladon_kernel_definitions(definitions ${prefix})
+    ladon_kernel_put(kernel.cpp ${folder}/${prefix}.cpp)
+    ladon_kernel_add_object(${prefix} ${isa})
+  endforeach()
+  if(arg_DISPATCH)
+    ladon_kernel_dispatch(dispatch)
+    ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
+    ladon_kernel_add_object(${NAME} sse2)
+  endif()
+endmacro()
+
+# ladon_kernel_add_object(<file> <arch>): <folder>/<file>.cpp as an object of the library
+macro(ladon_kernel_add_object file arch)
+  ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${folder}/${NAME}.h)
+  add_dependencies(${file}_code ${NAME}_header)
+  if(objects_can_be_local)
+    set(linked ${folder}/${file}.r.o)
+    set(local ${folder}/${file}.o)
+    set(target_option "")
+    if(CMAKE_CXX_COMPILER_TARGET)
+      set(target_option --target=${CMAKE_CXX_COMPILER_TARGET})
+    endif()
+    separate_arguments(own_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+    add_custom_command(OUTPUT ${local}
+      COMMAND ${CMAKE_CXX_COMPILER} ${target_option} ${own_flags} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
+        $<TARGET_OBJECTS:${file}_code>
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=${NAME}_* ${linked} ${local}
+      DEPENDS $<TARGET_OBJECTS:${file}_code> COMMAND_EXPAND_LISTS VERBATIM
+      COMMENT "Making all but ${NAME}_* local in ${file}.o")
+    list(APPEND objects ${local})
+    list(APPEND compiled $<TARGET_OBJECTS:${file}_code>)
+  else()
+    list(APPEND objects $<TARGET_OBJECTS:${file}_code>)
+  endif()
+endmacro()
+
+macro(ladon_kernel_library)
+  add_library(${NAME} STATIC ${objects})
+  add_dependencies(${NAME} ${NAME}_header)
+  target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
+  # Objects only, so nothing says what to link it with; and it needs no C++ runtime.
+  set(language CXX)
+  if(CMAKE_C_COMPILER)
+    set(language C)
+  endif()
+  set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${folder}/${NAME}.h
+    LADON_OBJECTS "${objects}" LADON_COMPILED "${compiled}")
+  if(objects_can_be_local)
+    set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  endif()
+endmacro()
+
+# A checkpoint's tensors, as bytes in a section of constants.
+macro(ladon_kernel_stored_weights)
+  if(DEFINED arg_WEIGHTS)
+    cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
+    cmake_path(GET checkpoint FILENAME WEIGHTS_NAME)
+    get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
+    if(NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
+      ladon_kernel_error("WEIGHTS is ${checkpoint}, and there is no such file")
+    endif()
+    ladon_kernel_stored_tensors(spec initialiser)
+    ladon_kernel_weights_tool(tool)
+    file(CONFIGURE OUTPUT ${folder}/tensors.txt CONTENT "${spec}" @ONLY)
+    set(data_file ${folder}/${NAME}_weights.bin)
+    set(offsets_file ${folder}/${NAME}_offsets.h)
+    add_custom_command(OUTPUT ${data_file} ${offsets_file}
+      COMMAND ${tool} pack ${checkpoint} --prefix ${arg_PREFIX} --tensors ${folder}/tensors.txt --data ${data_file}
+        --offsets ${offsets_file} --namespace ${NAME}_offsets
+      DEPENDS ${checkpoint} ${folder}/tensors.txt ${tool} VERBATIM
+      COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
+    ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
+    set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${data_file};${offsets_file}")
+    ladon_kernel_add_object(${NAME}_stored default)
+  endif()
+endmacro()
+
+# The program that reads checkpoints runs on the machine that builds: one that is installed, or in Ladon's own tree the
+# one of this build.
+function(ladon_kernel_weights_tool out)
+  if(NOT CMAKE_CROSSCOMPILING)
+    if(NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
+      ladon_need_weights_tool()
+    endif()
+    if(TARGET ladon::weights)
+      set(${out} ladon::weights PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  find_program(LADON_WEIGHTS_TOOL ladon-weights)
+  if(NOT LADON_WEIGHTS_TOOL)
+    ladon_kernel_error("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that "
+      "builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>")
+  endif()
+  set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,63 @@
+# ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): a shape as a static library and a C header.
+#
+#   lib<name>.a   the target <name>; it needs no C++ runtime, and of the outside memcpy, memmove and memset at most
+#   <name>.h      C11 and C++: sizes as constants, <name>_weights, <name>_run, <name>_run_with, ...
+#
+# What is computed
+#   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
+#                      the shape; QUERIES and MODEL are needed, the others are as ladon::Shape has them
+#   CONTEXT            keys and values are made from other tokens than x
+#   CACHE              keys and values are kept: <name>_extend, or with CONTEXT <name>_project_keys and <name>_attend;
+#                      KEYS is the capacity
+#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi;
+#                      a key is seen where all of them show it
+#   WINDOW <left> <right>    keys to each side, or all
+#   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
+#   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
+#   FEED_FORWARD <n>   makes it an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
+#                      NORM_KIND layer|rms, GATED, FEED_FORWARD_BIAS with|without, EPSILON <number>
+#   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
+# How weights lie
+#   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
+#   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights
+# What becomes of it
+#   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
+#   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
+#   DETERMINISTIC      the same bits on every target
+#   CHECKED            broken rules inside end the program with a message
+#   OPTIMIZE 2|3|s     instead of what the build type says; a Debug build takes 2
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25) # whatever the caller's is
+
+include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
+foreach(part arguments definition tensors interface objects)
+  include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
+endforeach()
+
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
+
+function(ladon_add_kernel NAME)
+  if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: lower-case letters, digits and _, as it begins names in C")
+  endif()
+  ladon_kernel_places()
+  ladon_kernel_read_arguments(${ARGN})
+  string(TOUPPER ${NAME} NAMES)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_kernel)
+  set(isas default)
+  if(arg_DISPATCH)
+    set(isas ${ladon_kernel_isas})
+  elseif(DEFINED arg_ARCH)
+    set(isas ${arg_ARCH})
+  endif()
+  list(JOIN ARGN " " ARGUMENTS)
+
+  ladon_kernel_definition(definition)
+  ladon_kernel_functions()
+  ladon_kernel_header()
+  set(objects "")
+  set(compiled "")
+  ladon_kernel_code()
+  ladon_kernel_stored_weights()
+  ladon_kernel_library()
+endfunction()

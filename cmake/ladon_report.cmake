@@ -1,0 +1,22 @@
+# ladon_report(<kernel>...): a target <kernel>_report that prints what the functions of a kernel take: bytes of code and
+# of constants that a program links for that function alone, bytes of stack at most, and the workspace.
+#
+# Needs GNU binutils, and for the stack GCC (its call graphs); what cannot be told is a dash.
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.25)
+
+function(ladon_report)
+  foreach(kernel IN LISTS ARGN)
+    get_target_property(objects ${kernel} LADON_OBJECTS)
+    get_target_property(header ${kernel} LADON_HEADER)
+    get_target_property(compiled ${kernel} LADON_COMPILED)
+    if(NOT objects)
+      message(FATAL_ERROR "ladon_report: ${kernel} was not made by ladon_add_kernel with a GNU objcopy")
+    endif()
+    string(REGEX REPLACE "objcopy([^/]*)$" "size\\1" size_tool "${CMAKE_OBJCOPY}")
+    add_custom_target(${kernel}_report
+      COMMAND ${CMAKE_COMMAND} -DNAME=${kernel} "-DOBJECTS=${objects}" -DHEADER=${header} "-DCOMPILED=${compiled}"
+        "-DCOMPILER=${CMAKE_CXX_COMPILER}" -DSIZE=${size_tool} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel/report.cmake
+      DEPENDS ${kernel} VERBATIM)
+  endforeach()
+endfunction()

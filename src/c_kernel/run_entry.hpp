@@ -1,0 +1,124 @@
+// The C functions of a kernel without a cache: NAME_run, NAME_run_with, NAME_run_phase.
+#pragma once
+
+#include <cstddef>
+
+#include "call.hpp"
+#include "memory.hpp"
+
+namespace c_kernel {
+
+template <class Kernel, class Settings, class W, class O>
+struct RunEntry {
+  static constexpr ladon::Shape shape = Kernel::shape;
+  using Workspace = typename MemoryOf<Kernel, Settings::context>::Workspace;
+  using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
+  using Scratch = typename Kernel::Scratch;
+
+  template <class Table>
+  static ladon_status rotary_fill(Table* table, double base, double scaling) {
+    return Prepared::rotary_fill(table, base, scaling);
+  }
+
+  // In self-attention.
+  static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
+    return run(x, nullptr, weights, y, workspace);
+  }
+  static ladon_status run_with(const float* x, const W* weights, float* y, void* workspace, const O* options) {
+    return run_with(x, nullptr, weights, y, workspace, options);
+  }
+  static ladon_status run_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
+                                const W* weights, float* y, void* workspace, const O* options) {
+    return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
+  }
+
+  // With a context.
+  static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
+    const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
+    Prepared call;
+    const ladon_status status = prepare(given, O{}, call);
+    if (status == LADON_OK) compute(given, call);
+    return status;
+  }
+  static ladon_status run_with(const float* x, const float* context, const W* weights, float* y, void* workspace,
+                               const O* options) {
+    const O none{};
+    const O& chosen = options == nullptr ? none : *options;
+    const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
+    Prepared call;
+    const ladon_status status = prepare(given, chosen, call);
+    if (status != LADON_OK) return status;
+    Prepared::with_attention(chosen, [&](auto&&... to) { compute(given, call, to...); });
+    return status;
+  }
+  static ladon_status run_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
+                                const float* context, const W* weights, float* y, void* workspace, const O* options) {
+    if (phase >= Kernel::phases || share >= shares) return LADON_NO_SUCH_PHASE;
+    const O none{};
+    const O& chosen = options == nullptr ? none : *options;
+    const Given given{x, context, weights, y, workspace, sizeof(Shared) + shares * sizeof(Scratch)};
+    Prepared call;
+    const ladon_status status = prepare(given, chosen, call);
+    if (status != LADON_OK) return status;
+    Prepared::with_attention(chosen, [&](auto&&... to) { compute_share(phase, {share, shares}, given, call, to...); });
+    return status;
+  }
+
+ private:
+  using Prepared = Call<Kernel, W, O, Settings>;
+  struct Given {
+    const float* x;
+    const float* context;  // null in self-attention
+    const W* weights;
+    float* y;
+    void* workspace;
+    std::size_t workspace_bytes;
+  };
+
+  static LADON_NOINLINE ladon_status prepare(const Given& given, const O& options, Prepared& call) {
+    typename Prepared::Checked check;
+    check.expect(given.x != nullptr && (!Settings::context || given.context != nullptr), LADON_NULL_INPUT);
+    check.expect(given.y != nullptr, LADON_NULL_OUTPUT);
+    check.aligned(given.workspace, LADON_NULL_WORKSPACE);
+    call.take_lengths(check, options);
+    if (!check.ok()) return check.status();
+
+    const ladon::Lengths lengths = call.lengths;
+    check.writes(given.y, lengths.queries * shape.model);
+    check.writes(static_cast<const std::byte*>(given.workspace), given.workspace_bytes);
+    Prepared::attention(check, options, lengths.queries);
+    check.reads_x(given.x, (Settings::context ? lengths.queries : lengths.longer()) * shape.model);
+    check.reads(given.context, lengths.keys * shape.key_model);
+    call.take_options(check, options);
+    call.take_weights(check, given.weights);
+    Prepared::positions(check, options, 0, lengths.keys);
+    Prepared::positions(check, options, Kernel::Options::bottom_right(), lengths.queries);
+    return check.status();
+  }
+
+  template <class... To>
+  static LADON_NOINLINE void compute(const Given& given, const Prepared& call, To&&... to) {
+    auto& workspace = *static_cast<Workspace*>(given.workspace);
+    if constexpr (Settings::context) {
+      Kernel::run(given.x, given.context, call.weights, given.y, workspace, call.options, to...);
+    } else {
+      Kernel::run(given.x, call.weights, given.y, workspace, call.options, to...);
+    }
+  }
+
+  template <class... To>
+  static LADON_NOINLINE void compute_share(std::size_t phase, ladon::Share share, const Given& given,
+                                           const Prepared& call, To&&... to) {
+    auto* const memory = static_cast<std::byte*>(given.workspace);
+    auto& shared = *reinterpret_cast<Shared*>(memory);
+    auto& scratch = *reinterpret_cast<Scratch*>(memory + sizeof(Shared) + share.index * sizeof(Scratch));
+    if constexpr (Settings::context) {
+      Kernel::run_phase(phase, share, given.x, given.context, call.weights, given.y, shared, scratch, call.options,
+                        to...);
+    } else {
+      Kernel::run_phase(phase, share, given.x, call.weights, given.y, shared, scratch, call.options, to...);
+    }
+  }
+};
+
+}  // namespace c_kernel

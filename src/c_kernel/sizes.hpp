@@ -1,0 +1,41 @@
+// Sizes as text that a program can find in an object file, without running it: "LADON_SIZES workspace=12345 ...".
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace c_kernel {
+
+// In bytes. What a kernel does not have is 0.
+struct Sizes {
+  std::size_t workspace;
+  std::size_t shared;   // of the workspace of a team: what all threads share,
+  std::size_t scratch;  // and what each has
+  std::size_t cache;
+};
+
+using Text = std::array<char, 128>;
+
+constexpr Text text(const Sizes& sizes) {
+  Text out{};
+  std::size_t at = 0;
+  const auto put = [&](const char* words) {
+    while (*words != '\0') out[at++] = *words++;
+  };
+  const auto number = [&](const char* name, std::size_t value) {
+    put(name);
+    std::array<char, 20> digits{};
+    std::size_t count = 0;
+    do digits[count++] = static_cast<char>('0' + value % 10);
+    while ((value /= 10) != 0);
+    while (count > 0) out[at++] = digits[--count];
+  };
+  put("LADON_SIZES");
+  number(" workspace=", sizes.workspace);
+  number(" shared=", sizes.shared);
+  number(" scratch=", sizes.scratch);
+  number(" cache=", sizes.cache);
+  return out;
+}
+
+}  // namespace c_kernel

@@ -1,0 +1,75 @@
+// A kernel's NAME_weights as the C++ weights that the library takes. Members have the same names on both sides, here
+// `part.weight` and there `part_weight`; which of them exist is a matter of layout and biases.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <ladon/ladon.hpp>
+
+namespace c_kernel {
+
+// Takes tensors over, each checked: none may be null, none may overlap with what is written.
+template <class Checked>
+struct WeightsReader {
+  Checked& check;
+  float epsilon;
+
+  template <class Tensor>
+  void tensor(const float* from, Tensor& to) const {
+    check.expect(from != nullptr, LADON_NULL_WEIGHTS);
+    check.reads(from, Tensor::size);
+    to = Tensor(from);
+  }
+
+// In a template, so that a branch without such a part is never looked at.
+#define LADON_TAKE(part)                                                              \
+  if constexpr (requires { to.part.weight; }) {                                       \
+    tensor(from.part##_weight, to.part.weight);                                       \
+    if constexpr (requires { to.part.bias; }) tensor(from.part##_bias, to.part.bias); \
+  }
+#define LADON_TAKE_HEADS(part)                                                                   \
+  if constexpr (requires { to.part[0].weight; }) {                                               \
+    for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \
+      tensor(from.part##_weight[h], to.part[h].weight);                                          \
+      if constexpr (requires { to.part[h].bias; }) tensor(from.part##_bias[h], to.part[h].bias); \
+    }                                                                                            \
+  }
+  template <class From, class To>
+  void attention(const From& from, To& to) const {
+    LADON_TAKE(in_proj)
+    LADON_TAKE(query_proj)
+    LADON_TAKE(key_proj)
+    LADON_TAKE(value_proj)
+    LADON_TAKE_HEADS(query_proj)
+    LADON_TAKE_HEADS(key_proj)
+    LADON_TAKE_HEADS(value_proj)
+    LADON_TAKE(out_proj)
+  }
+  template <class From, class To>
+  void layer(const From& from, To& to) const {
+    attention(from.attention, to.attention);
+    LADON_TAKE(gate)
+    LADON_TAKE(linear1)
+    LADON_TAKE(linear2)
+    LADON_TAKE(norm1)
+    LADON_TAKE(norm2)
+    to.norm1.epsilon = to.norm2.epsilon = epsilon;
+  }
+  template <class From, class To>
+  void all(const From& from, To& to) const {
+    if constexpr (requires { to.layers; }) {
+      for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
+      LADON_TAKE(norm)
+      if constexpr (requires { to.norm; }) to.norm.epsilon = epsilon;
+    } else if constexpr (requires { to.attention; }) {
+      layer(from, to);
+    } else {
+      attention(from, to);
+    }
+  }
+#undef LADON_TAKE
+#undef LADON_TAKE_HEADS
+};
+
+}  // namespace c_kernel

@@ -1,0 +1,108 @@
+// Kernels made by ladon_add_kernel agree with the oracle in every variation, each instruction set of a library that has
+// several among them.
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "c_cross.h"
+#include "c_heads.h"
+#include "c_layer.h"
+#include "c_masked.h"
+#include "c_stack.h"
+#include "c_subject.hpp"
+#include "c_wide.h"
+#include "encoder_check.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+
+// The same kernel by one instruction set.
+template <auto Run, class W, class O, int Isa>
+ladon_status by(const float* x, const W* weights, float* y, void* workspace, const O* given) {
+  O options = *given;
+  if constexpr (requires { options.isa; }) options.isa = static_cast<ladon_isa>(Isa);
+  return Run(x, weights, y, workspace, &options);
+}
+template <auto Run, class W, class O, int Isa>
+bool runs_here() {
+  const O options{};
+  return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
+}
+
+// Calls check(subject) for each instruction set of a library with several that this machine has; once, of others.
+template <S Shape, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
+void each_isa(std::size_t layers, Check check) {
+  int found = 0;
+  const auto with = [&]<int Isa>() {
+    if (!runs_here<Run, W, O, Isa>()) return;
+    CAPTURE(Isa);
+    ++found;
+    check(c_subject<Shape, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers));
+  };
+  with.template operator()<LADON_ISA_CHOSEN>();
+  if constexpr (requires(O options) { options.isa; }) {
+    with.template operator()<LADON_ISA_SSE2>();
+    with.template operator()<LADON_ISA_AVX2>();
+    with.template operator()<LADON_ISA_AVX512>();
+    CHECK(found >= 2);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("attention, causal with an offset of the run, and padding") {
+  constexpr S shape{.queries = C_MASKED_QUERIES, .model = C_MASKED_MODEL, .heads = C_MASKED_HEADS};
+  Subject subject = c_subject<shape, C_MASKED_WORKSPACE_BYTES, c_masked_weights, c_masked_options, c_masked_run_with>();
+  subject.mask = {.causal = true, .padding = true};
+  check_self(subject);
+}
+
+TEST_CASE("a matrix for each head, one key for three, sinks, a scale, ALiBi") {
+  constexpr S shape{.queries = 18, .model = 15, .heads = 3, .kv_heads = 1, .head_width = 5, .value_width = 7};
+  Subject subject = c_subject<shape, C_HEADS_WORKSPACE_BYTES, c_heads_weights, c_heads_options, c_heads_run_with>();
+  subject.mask = {.boolean = true, .alibi = true};
+  subject.layout = LayoutKind::per_head;
+  subject.score = {.scale = 0.25, .sinks = true};
+  check_self(subject);
+}
+
+TEST_CASE("attention to a context, (in, out), bits, a bias a head, a softcap") {
+  constexpr S shape{.queries = 7, .keys = 20, .model = 24, .heads = 3, .key_model = 16, .value_model = 16};
+  Subject subject =
+      c_cross_subject<shape, C_CROSS_WORKSPACE_BYTES, c_cross_weights, c_cross_options, c_cross_run_with>();
+  subject.mask = {.bits = true, .additive_per_head = true};
+  subject.layout = LayoutKind::in_out;
+  subject.score = {.softcap = 3};
+  check_cross(subject);
+}
+
+TEST_CASE("every instruction set: grouped heads, a window and a bias, separate projections") {
+  constexpr S shape{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2};
+  each_isa<shape, C_WIDE_WORKSPACE_BYTES, c_wide_weights, c_wide_options, c_wide_run_with>(1, [](Subject subject) {
+    subject.mask = {.window = true, .left = 5, .right = 2, .additive = true};
+    subject.layout = LayoutKind::separate;
+    check_self(subject);
+  });
+}
+
+TEST_CASE("an encoder layer, gated, without the output's bias, with an epsilon of its own") {
+  constexpr S shape{.queries = 17, .model = 12, .heads = 3};
+  Subject subject = c_subject<shape, C_LAYER_WORKSPACE_BYTES, c_layer_weights, c_layer_options, c_layer_run_with>();
+  subject.mask = {.padding = true};
+  check_encoder(subject, {.layer = {.feed_forward = 20, .activation = ladon::Activation::gelu, .gated = true},
+                          .output = ladon::Bias::without,
+                          .epsilon = 1e-12f});
+}
+
+TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {
+  constexpr S shape{.queries = 20, .model = 8, .heads = 2};
+  each_isa<shape, C_STACK_WORKSPACE_BYTES, c_stack_weights, c_stack_options, c_stack_run_with>(2, [](Subject subject) {
+    subject.mask = {.padding = true};
+    check_encoder(subject,
+                  {.layers = 2, .layer = {.feed_forward = 16, .norm = ladon::NormOrder::pre}, .final_norm = true});
+  });
+}
+
+}  // namespace ladon_test

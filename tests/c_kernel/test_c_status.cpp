@@ -1,0 +1,220 @@
+// What a call of a C kernel says when it is given something wrong, and that nothing is written then.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "c_masked.h"
+#include "c_stack.h"
+#include "random.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+constexpr std::size_t tokens = C_MASKED_QUERIES, model = C_MASKED_MODEL, heads = C_MASKED_HEADS;
+constexpr std::size_t numbers = tokens * model, map_numbers = heads * tokens * tokens;
+
+// Everything a call reads and writes, side by side in one piece of memory, with guard bytes between.
+struct Memory {
+  static constexpr std::size_t gap = 64;
+  alignas(64) unsigned char workspace[C_MASKED_WORKSPACE_BYTES + 64];
+  unsigned char gap_0[gap];
+  float x[numbers];
+  unsigned char gap_1[gap];
+  float y[numbers];
+  unsigned char gap_2[gap];
+  float map[map_numbers];
+  unsigned char gap_3[gap];
+  float in_weight[3 * model * model], in_bias[3 * model], out_weight[model * model], out_bias[model];
+  std::uint8_t padding[tokens];
+};
+
+struct Call {
+  Memory memory;
+  c_masked_weights weights{};
+  c_masked_options options{};
+  const float* x = memory.x;
+  const c_masked_weights* given = &weights;
+  float* y = memory.y;
+  void* workspace = memory.workspace;
+
+  Call() {
+    std::memset(&memory, 0x5a, sizeof(memory));  // as floats: finite, 1.5e16
+    Random random(1);
+    const auto fill = [&](auto& values) {
+      for (float& value : values) value = random.normal(0.2);
+    };
+    fill(memory.x);
+    fill(memory.in_weight);
+    fill(memory.in_bias);
+    fill(memory.out_weight);
+    fill(memory.out_bias);
+    weights = {memory.in_weight, memory.in_bias, memory.out_weight, memory.out_bias};
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // What the call says; where it is not LADON_OK, every byte is as before.
+  ladon_status run() {
+    static Memory before;
+    std::memcpy(&before, &memory, sizeof(before));
+    const ladon_status status = c_masked_run_with(x, given, y, workspace, &options);
+    if (status != LADON_OK) CHECK(std::memcmp(&before, &memory, sizeof(before)) == 0);
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a call that is right") {
+  static Call call;
+  CHECK(call.run() == LADON_OK);
+  for (const auto& gap : {call.memory.gap_0, call.memory.gap_1, call.memory.gap_2, call.memory.gap_3}) {
+    CHECK(std::all_of(gap, gap + Memory::gap, [](unsigned char byte) { return byte == 0x5a; }));
+  }
+  CHECK(call.memory.y[0] < 1e6f);
+  CHECK(c_masked_run_with(call.x, call.given, call.y, call.workspace, nullptr) == LADON_OK);
+  CHECK(c_masked_run(call.x, call.given, call.y, call.workspace) == LADON_OK);
+}
+
+TEST_CASE("null pointers") {
+  static Call call;
+  call.x = nullptr;
+  CHECK(call.run() == LADON_NULL_INPUT);
+  call.x = call.memory.x;
+  call.given = nullptr;
+  CHECK(call.run() == LADON_NULL_WEIGHTS);
+  call.given = &call.weights;
+  for (const float** tensor : {&call.weights.in_proj_weight, &call.weights.in_proj_bias, &call.weights.out_proj_weight,
+                               &call.weights.out_proj_bias}) {
+    const float* const was = *tensor;
+    *tensor = nullptr;
+    CHECK(call.run() == LADON_NULL_WEIGHTS);
+    *tensor = was;
+  }
+  call.y = nullptr;
+  CHECK(call.run() == LADON_NULL_OUTPUT);
+  call.y = call.memory.y;
+  call.workspace = nullptr;
+  CHECK(call.run() == LADON_NULL_WORKSPACE);
+  call.workspace = call.memory.workspace;
+  CHECK(call.run() == LADON_OK);
+}
+
+TEST_CASE("a workspace that is not aligned") {
+  static Call call;
+  for (const std::size_t off : {1u, 4u, 32u}) {
+    call.workspace = call.memory.workspace + off;
+    CHECK(call.run() == LADON_MISALIGNED);
+  }
+}
+
+TEST_CASE("lengths beyond the shape") {
+  static Call call;
+  for (std::size_t c_masked_options::* length :
+       {&c_masked_options::tokens, &c_masked_options::queries, &c_masked_options::keys}) {
+    for (const std::size_t wrong : {tokens + 1, std::size_t(1) << 40, SIZE_MAX - 1}) {
+      call.options = {};
+      call.options.*length = wrong;
+      CHECK(call.run() == LADON_LENGTH_BEYOND_SHAPE);
+    }
+    for (const std::size_t right : {tokens, std::size_t(1), LADON_NONE}) {
+      call.options.*length = right;
+      CHECK(call.run() == LADON_OK);
+    }
+  }
+}
+
+TEST_CASE("what is written overlaps with what it may not") {
+  static Call call;
+  auto* const scratch = reinterpret_cast<float*>(call.memory.workspace);
+  const auto overlaps = [&](float* y) {
+    call.y = y;
+    const ladon_status status = call.run();
+    call.y = call.memory.y;
+    return status == LADON_OVERLAP;
+  };
+  CHECK(overlaps(call.memory.x + 1));
+  CHECK(overlaps(call.memory.x + numbers - 1));
+  CHECK(overlaps(scratch));
+  CHECK(overlaps(call.memory.in_weight));
+  CHECK(overlaps(call.memory.in_bias));
+  CHECK(overlaps(call.memory.out_weight + 3));
+  CHECK(overlaps(call.memory.out_bias - numbers + 1));
+  CHECK_FALSE(overlaps(call.memory.x));  // that one may be
+
+  call.options.attention = call.memory.map;
+  CHECK(call.run() == LADON_OK);
+  CHECK(overlaps(call.memory.map + map_numbers - 1));
+  call.options.attention = call.memory.x;
+  CHECK(call.run() == LADON_OVERLAP);
+  call.options.attention = scratch + 5;
+  CHECK(call.run() == LADON_OVERLAP);
+  call.options.attention = nullptr;
+
+  std::memset(call.memory.padding, 1, sizeof(call.memory.padding));
+  call.options.padding = call.memory.padding;
+  CHECK(call.run() == LADON_OK);
+  call.options.padding = reinterpret_cast<const std::uint8_t*>(call.memory.y);
+  CHECK(call.run() == LADON_OVERLAP);
+  call.options.padding = nullptr;
+  call.x = scratch;
+  CHECK(call.run() == LADON_OVERLAP);
+}
+
+TEST_CASE("shorter runs need less room") {
+  static Call call;
+  call.options.tokens = 2;
+  call.y = call.memory.x + 2 * model;
+  CHECK(call.run() == LADON_OK);
+}
+
+TEST_CASE("phases, and threads that take shares of them") {
+  static Call call;
+  static struct {
+    alignas(64) unsigned char bytes[C_MASKED_TEAM_WORKSPACE_BYTES(3)];
+  } team;
+  std::vector<float> together(numbers);
+  REQUIRE(call.run() == LADON_OK);
+  for (std::size_t phase = 0; phase < C_MASKED_PHASES; ++phase) {
+    for (std::size_t share = 0; share < 3; ++share) {
+      CHECK(c_masked_run_phase(phase, share, 3, call.x, call.given, together.data(), team.bytes, &call.options) ==
+            LADON_OK);
+    }
+  }
+  CHECK(std::equal(together.begin(), together.end(), call.memory.y));
+  const auto wrong = [&](std::size_t phase, std::size_t share, std::size_t shares) {
+    return c_masked_run_phase(phase, share, shares, call.x, call.given, together.data(), team.bytes, nullptr) ==
+           LADON_NO_SUCH_PHASE;
+  };
+  CHECK(wrong(C_MASKED_PHASES, 0, 3));
+  CHECK(wrong(0, 3, 3));
+  CHECK(wrong(0, 0, 0));
+}
+
+TEST_CASE("an instruction set that there is not") {
+  const auto ask = [](auto options) {
+    if constexpr (requires { options.isa; }) {
+      const int none = 77;  // as C would
+      std::memcpy(&options.isa, &none, sizeof(options.isa));
+      CHECK(c_stack_run_with(nullptr, nullptr, nullptr, nullptr, &options) == LADON_UNSUPPORTED_ISA);
+    }
+  };
+  ask(c_stack_options{});
+}
+
+TEST_CASE("every status has a text of its own") {
+  std::vector<std::string> texts;
+  for (int status = LADON_OK; status <= LADON_UNSUPPORTED_ISA + 1; ++status) {
+    texts.emplace_back(ladon_status_text(static_cast<ladon_status>(status)));
+  }
+  CHECK(texts.back() == "no status of Ladon");
+  std::ranges::sort(texts);
+  CHECK(std::ranges::adjacent_find(texts) == texts.end());
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,30 @@
+// ladon_write_bert FILE: small_bert() as a safetensors file (a JSON header after its length in 8 bytes, then the data).
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "small_bert.hpp"
+
+int main(int count, char** arguments) {
+  if (count != 2) return 1;
+  const auto tensors = ladon_test::small_bert();
+  nlohmann::json header;
+  std::size_t end = 0;
+  for (const auto& tensor : tensors) {
+    const std::size_t begin = end;
+    end += tensor.data.size() * sizeof(float);
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data are aligned
+  const std::uint64_t length = text.size();
+  std::ofstream file(arguments[1], std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&length), sizeof(length));
+  file << text;
+  for (const auto& tensor : tensors) {
+    file.write(reinterpret_cast<const char*>(tensor.data.data()),
+               static_cast<std::streamsize>(tensor.data.size() * sizeof(float)));
+  }
+  return file.flush() ? 0 : 1;
+}
