@@ -6,7 +6,9 @@ set(known "")
 foreach(object IN LISTS COMPILED)
   string(REGEX REPLACE "[.]o(bj)?$" ".ci" graph ${object}) # GCC puts it beside
   if(EXISTS ${graph})
-    file(STRINGS ${graph} lines)
+    file(READ ${graph} lines)
+    string(REGEX REPLACE "[][;]" " " lines "${lines}") # brackets in C++ names would hold a list's items together
+    string(REPLACE "\n" ";" lines "${lines}")
     foreach(line IN LISTS lines)
       if(line MATCHES "^node: [{] title: \"([^\"]*)\" label: \".*[^0-9]([0-9]+) bytes [(]([a-z,]*)[)]")
         string(MAKE_C_IDENTIFIER "${CMAKE_MATCH_1}" function)

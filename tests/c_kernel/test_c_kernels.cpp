@@ -2,6 +2,8 @@
 // several among them.
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "attention_check.hpp"
 #include "c_cross.h"
 #include "c_heads.h"
@@ -11,6 +13,7 @@
 #include "c_subject.hpp"
 #include "c_wide.h"
 #include "encoder_check.hpp"
+#include "random.hpp"
 
 namespace ladon_test {
 
@@ -103,6 +106,42 @@ TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {
     check_encoder(subject,
                   {.layers = 2, .layer = {.feed_forward = 16, .norm = ladon::NormOrder::pre}, .final_norm = true});
   });
+}
+
+// DETERMINISTIC: the same bits from every instruction set.
+TEST_CASE("every instruction set: the same bits") {
+  Random random(11);
+  constexpr std::size_t model = C_STACK_MODEL, hidden = C_STACK_FEED_FORWARD, numbers = C_STACK_QUERIES * model;
+  const std::vector<std::size_t> sizes{3 * model * model, 3 * model, model * model, model, hidden * model, hidden,
+                                       model * hidden,    model,     model,         model, model,          model};
+  std::vector<Floats> tensors;
+  for (int layer = 0; layer < C_STACK_LAYERS; ++layer) {
+    for (const std::size_t size : sizes) tensors.push_back(random.normals(size, 0.4));
+  }
+  for (int i = 0; i < 2; ++i) tensors.push_back(random.normals(model));
+  std::vector<const float*> pointers;
+  for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
+  REQUIRE(sizeof(c_stack_weights) == pointers.size() * sizeof(const float*));
+  const auto weights = c_weights<c_stack_weights>(pointers.data());
+  const Floats x = random.normals(numbers);
+  struct alignas(64) Workspace {
+    unsigned char bytes[C_STACK_WORKSPACE_BYTES];
+  };
+  static Workspace workspace;
+  std::vector<Floats> results;
+  const c_stack_options none{};
+  const auto with = [&]<int Isa>() {
+    Floats y(numbers);
+    const auto status = by<c_stack_run_with, c_stack_weights, c_stack_options, Isa>(x.data(), &weights, y.data(),
+                                                                                    workspace.bytes, &none);
+    if (status == LADON_OK) results.push_back(y);
+  };
+  with.template operator()<LADON_ISA_SSE2>();
+  with.template operator()<LADON_ISA_AVX2>();
+  with.template operator()<LADON_ISA_AVX512>();
+  with.template operator()<LADON_ISA_CHOSEN>();
+  REQUIRE(results.size() >= 2);
+  for (const Floats& y : results) CHECK(same_bits(y, results[0]));
 }
 
 }  // namespace ladon_test
