@@ -9,44 +9,27 @@
 #   ladon_need_utf8proc()                 utf8proc::utf8proc
 #   ladon_need_benchmark()                benchmark::benchmark
 
-include(FetchContent)
+# FetchContent is included where something is fetched: it fills the cache of the project that uses Ladon.
+
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_headers.cmake)
 
 # Headers need no build of their own, so no CMake of theirs is run: xsimd's target on Debian 12 links a library that
 # is not installed, and CMake 4 refuses older doctests as subprojects.
 function(ladon_header_folder out name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;URL;SHA256" "")
   string(TOUPPER ${name} upper)
+  set(folder "")
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper})
-    find_path(LADON_${upper}_INCLUDE_DIR ${arg_HEADER})
-    mark_as_advanced(LADON_${upper}_INCLUDE_DIR)
-    set(folder ${LADON_${upper}_INCLUDE_DIR})
-    if(NOT folder AND CMAKE_CROSSCOMPILING)
-      ladon_link_to_host_headers(folder ${name} ${arg_HEADER})
-    endif()
+    ladon_find_headers(folder ${name} ${arg_HEADER})
   endif()
   if(NOT folder)
     message(STATUS "ladon: ${arg_HEADER} is not installed: ${arg_URL}")
+    include(FetchContent)
     FetchContent_Declare(${name} URL ${arg_URL} URL_HASH SHA256=${arg_SHA256} SOURCE_SUBDIR no-cmake)
     FetchContent_MakeAvailable(${name})
     set(folder ${${name}_SOURCE_DIR}/${arg_FOLDER})
   endif()
   set(${out} ${folder} PARENT_SCOPE)
-endfunction()
-
-# A cross compiler must not see the host's /usr/include, so it gets a folder that holds a link to this one package.
-function(ladon_link_to_host_headers out name header)
-  string(TOUPPER ${name} upper)
-  find_path(LADON_HOST_${upper}_INCLUDE_DIR ${header} NO_CMAKE_FIND_ROOT_PATH
-            PATHS /usr/include /usr/local/include /opt/homebrew/include)
-  mark_as_advanced(LADON_HOST_${upper}_INCLUDE_DIR)
-  if(NOT LADON_HOST_${upper}_INCLUDE_DIR)
-    return()
-  endif()
-  string(REGEX REPLACE "/.*" "" package ${header})
-  set(links ${PROJECT_BINARY_DIR}/headers/${name})
-  file(MAKE_DIRECTORY ${links})
-  file(CREATE_LINK ${LADON_HOST_${upper}_INCLUDE_DIR}/${package} ${links}/${package} SYMBOLIC)
-  set(${out} ${links} PARENT_SCOPE)
 endfunction()
 
 function(ladon_header_target target)
@@ -100,6 +83,7 @@ function(ladon_need_utf8proc)
       return()
     endif()
   endif()
+  include(FetchContent)
   FetchContent_Declare(utf8proc SYSTEM
     URL https://github.com/JuliaStrings/utf8proc/archive/refs/tags/v2.10.0.tar.gz
     URL_HASH SHA256=6f4f1b639daa6dca9f80bc5db1233e9cbaa31a67790887106160b33ef743f136)
@@ -114,6 +98,7 @@ function(ladon_need_benchmark)
   if(TARGET benchmark::benchmark)
     return()
   endif()
+  include(FetchContent)
   FetchContent_Declare(benchmark SYSTEM
     URL https://github.com/google/benchmark/archive/refs/tags/v1.9.4.tar.gz
     URL_HASH SHA256=b334658edd35efcf06a99d9be21e4e93e092bd5f95074c1673d5c8705d95c104

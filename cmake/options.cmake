@@ -3,7 +3,7 @@
 # asked for none of it.
 
 set(arch_default default)
-if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+if(ladon_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
   set(arch_default native)
 endif()
 set(LADON_ARCH ${arch_default} CACHE STRING

@@ -1,0 +1,50 @@
+# What is installed: headers, the CMake package, the pkg-config file. Everything but the program ladon-weights is the
+# same on every architecture, so it goes to share/, where a cross compiler's find_package looks, too.
+#
+#   include/ladon/              the library
+#   share/ladon/cmake/          the package, and the functions that it offers
+#   share/ladon/src/            what ladon_add_kernel compiles
+#   share/pkgconfig/ladon.pc
+#   bin/ladon-weights           if it was built
+#
+# The install component of all of it is ladon, for projects that contain this one.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
+
+set(ladon_share_dir ${CMAKE_INSTALL_DATADIR}/ladon)
+set(ladon_package_dir ${ladon_share_dir}/cmake)
+
+# Headers
+install(DIRECTORY include/ladon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ladon FILES_MATCHING PATTERN "*.hpp")
+install(FILES LICENSE DESTINATION ${ladon_share_dir} COMPONENT ladon)
+target_include_directories(ladon INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS ladon EXPORT ladon COMPONENT ladon)
+install(EXPORT ladon NAMESPACE ladon:: FILE ladonTargets.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
+
+# The package
+configure_package_config_file(cmake/ladonConfig.cmake.in ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake
+  INSTALL_DESTINATION ${ladon_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
+  cmake/ladon_headers.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
+
+# Kernels: the functions find src/ beside the folder that they lie in, here as in the source tree.
+install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake
+  cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in cmake/kernel.pc.in
+  DESTINATION ${ladon_package_dir} COMPONENT ladon)
+install(DIRECTORY cmake/kernel DESTINATION ${ladon_package_dir} COMPONENT ladon)
+install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT ladon)
+
+# The tool
+if(LADON_BUILD_WEIGHTS_TOOL)
+  install(TARGETS ladon_weights RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
+endif()
+
+# pkg-config
+list(JOIN ladon_gnu_flags " " ladon_cflags)
+ladon_configure_pkg_config(cmake/ladon.pc.in ${PROJECT_BINARY_DIR}/package/ladon.pc ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/package/ladon.pc
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig COMPONENT ladon)

@@ -1,0 +1,50 @@
+# ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>])
+#
+# Installs the kernel that ladon_add_kernel(<name> ...) made, for people who write C and know nothing of Ladon: the
+# library, its header, a pkg-config file (cc main.c $(pkg-config --cflags --libs <name>)), and a CMake package that
+# needs no C++ (find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)). None of it holds the prefix.
+# VERSION: the project's, if it has one, else 0. COMPONENT: that of install().
+
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
+
+function(ladon_install_kernel name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;COMPONENT" "")
+  if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "ladon_install_kernel(${name}): takes VERSION and COMPONENT, each with a value, not: "
+      "${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
+  elseif(NOT TARGET ${name})
+    message(FATAL_ERROR "ladon_install_kernel(${name}): ladon_add_kernel has made no such kernel")
+  endif()
+  include(GNUInstallDirs)
+  set(version 0)
+  foreach(given IN ITEMS "${PROJECT_VERSION}" "${arg_VERSION}")
+    if(NOT given STREQUAL "")
+      set(version ${given})
+    endif()
+  endforeach()
+  set(component "")
+  if(arg_COMPONENT)
+    set(component COMPONENT ${arg_COMPONENT})
+  endif()
+  get_target_property(header ${name} LADON_HEADER)
+  install(TARGETS ${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
+  ladon_install_kernel_package(${name} ${version} ${component})
+endfunction()
+
+# Written by hand, not by install(EXPORT): that would say that the library is C++, and ask a C project for its runtime.
+function(ladon_install_kernel_package name version)
+  include(CMakePackageConfigHelpers)
+  set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}_package)
+  set(library ${CMAKE_STATIC_LIBRARY_PREFIX}${name}${CMAKE_STATIC_LIBRARY_SUFFIX})
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+  configure_package_config_file(${here}/kernelConfig.cmake.in ${made}/${name}Config.cmake
+    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR
+    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  write_basic_package_version_file(${made}/${name}ConfigVersion.cmake VERSION ${version}
+    COMPATIBILITY SameMajorVersion)
+  install(FILES ${made}/${name}Config.cmake ${made}/${name}ConfigVersion.cmake DESTINATION ${package_dir} ${ARGN})
+  ladon_configure_pkg_config(${here}/kernel.pc.in ${made}/${name}.pc ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${made}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${ARGN})
+endfunction()
