@@ -1,0 +1,26 @@
+# -DPROJECT=<folder beside this file> [-DMORE=<a setting>] [-DSAYS=<regex>] [-DMOVED=<folder>] [-DGUEST=1]
+# Copies a project and what all consumers share, configures, builds and runs its app, which must succeed and SAY
+# something. What it installs is moved to MOVED; with GUEST, there must be nothing to install.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(COPY ${here}/shared/ ${here}/${PROJECT}/ DESTINATION ${FOLDER}/project)
+run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/build ${SETTINGS} ${MORE})
+run(said ${CMAKE_COMMAND} --build ${FOLDER}/build --config Release)
+file(GLOB app ${FOLDER}/build/app ${FOLDER}/build/app.exe ${FOLDER}/build/Release/app*)
+run(said ${app})
+if(SAYS)
+  expect("${said}" "${SAYS}")
+endif()
+message(STATUS "${said}")
+
+if(MOVED OR GUEST)
+  run(said ${CMAKE_COMMAND} --install ${FOLDER}/build --config Release --prefix ${FOLDER}/prefix)
+endif()
+if(GUEST AND EXISTS ${FOLDER}/prefix)
+  message(FATAL_ERROR "a guest installs:\n${said}")
+elseif(MOVED)
+  include(${here}/relocatable.cmake)
+  expect_relocatable(${FOLDER}/prefix ${FOLDER})
+  file(REMOVE_RECURSE ${MOVED})
+  file(RENAME ${FOLDER}/prefix ${MOVED})
+endif()

@@ -1,0 +1,12 @@
+# A project that copied one file, ladon.hpp: with vectors, and with plain arrays. Made twice, the file is the same.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
+run(said ${CMAKE_COMMAND} -P ${LADON_CHECKOUT}/cmake/amalgamate.cmake)
+run(said ${CMAKE_COMMAND} -DOUTPUT=again.hpp -P ${LADON_CHECKOUT}/cmake/amalgamate.cmake)
+run(said ${CMAKE_COMMAND} -E compare_files ladon.hpp again.hpp)
+foreach(how IN ITEMS "" -DLADON_ARRAY_LANES=4)
+  run(said ${COMPILE_CXX} -DSINGLE_HEADER ${how} attend.cpp -o app)
+  run(said ${FOLDER}/app)
+  message(STATUS "${how} ${said}")
+endforeach()
+expect("${said}" "plain arrays")
