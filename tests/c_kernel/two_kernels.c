@@ -14,7 +14,7 @@ static float ones[C_STACK_MODEL];
 static float bias[C_MASKED_MODEL];
 static float x[masked_numbers], y[masked_numbers];
 
-static int fail(const char *what, ladon_status status) {
+static int fail(const char* what, ladon_status status) {
   printf("%s: %s\n", what, ladon_status_text(status));
   return 1;
 }
@@ -49,7 +49,8 @@ int main(void) {
     sum += y[i];
     squares += y[i] * y[i];
   }
-  if (fabsf(sum) > 1e-5f || fabsf(squares - C_STACK_MODEL) > 1e-3f) return fail("c_stack gives other numbers", LADON_OK);
+  if (fabsf(sum) > 1e-5f || fabsf(squares - C_STACK_MODEL) > 1e-3f)
+    return fail("c_stack gives other numbers", LADON_OK);
   puts("two kernels: ok");
   return 0;
 }
