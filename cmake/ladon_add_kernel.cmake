@@ -25,12 +25,12 @@
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
 #   DETERMINISTIC      the same bits on every target
 #   CHECKED            broken rules inside end the program with a message
-#   OPTIMIZE 2|3|s     instead of what the build type says; a Debug build takes 2
+#   OPTIMIZE 1|2|3|s|z instead of what the build type says; a Debug build takes 2
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
-foreach(part arguments definition tensors interface objects)
+foreach(part arguments definition tensors interface objects stored_weights)
   include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
 endforeach()
 
@@ -38,7 +38,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
 
 function(ladon_add_kernel NAME)
   if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
-    message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: lower-case letters, digits and _, as it begins names in C")
+    message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: "
+      "lower-case letters, digits and _, as it begins names in C")
   endif()
   ladon_kernel_places()
   ladon_kernel_read_arguments(${ARGN})
@@ -51,6 +52,10 @@ function(ladon_add_kernel NAME)
     set(isas ${arg_ARCH})
   endif()
   list(JOIN ARGN " " ARGUMENTS)
+  if(DEFINED arg_WEIGHTS) # not where it lies on this machine: the header goes to others
+    cmake_path(GET arg_WEIGHTS FILENAME WEIGHTS_NAME)
+    string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
+  endif()
 
   ladon_kernel_definition(definition)
   ladon_kernel_functions()

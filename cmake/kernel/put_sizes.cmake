@@ -24,6 +24,7 @@ if(shared)
     "#define ${NAMES}_TEAM_WORKSPACE_BYTES(threads) (${shared} + (threads) * ${scratch})\n")
 endif()
 if(cache)
-  string(APPEND sizes "/* Aligned as a workspace; ${NAMES} alone knows what is in it. */\n#define ${NAMES}_CACHE_BYTES ${cache}\n")
+  string(APPEND sizes "/* Aligned as a workspace; only the functions below know what is in it. */\n"
+    "#define ${NAMES}_CACHE_BYTES ${cache}\n")
 endif()
 configure_file(${HEADER} ${OUTPUT} @ONLY)

@@ -11,18 +11,14 @@
 namespace c_kernel {
 
 template <class Kernel, class Settings, class W, class O>
-struct AttendEntry : CacheEntry<Kernel, Settings> {
+struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename Kernel::CachedWorkspace;
   using KeyWorkspace = typename Kernel::KeyWorkspace;
-  using Base = CacheEntry<Kernel, Settings>;
+  using Base = CacheEntry<Kernel, Settings, W, O>;
   using typename Base::Stored;
 
   static constexpr std::size_t workspace_bytes = sizes_of_attend<Kernel>().workspace;
-  template <class Table>
-  static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    return Prepared::rotary_fill(table, base, scaling);
-  }
 
   static ladon_status project_keys(const float* context, void* cache, const W* weights, void* workspace,
                                    const O* options) {
@@ -30,8 +26,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings> {
   }
   static ladon_status project_keys(const float* key_context, const float* value_context, void* cache, const W* weights,
                                    void* workspace, const O* options) {
-    const O none{};
-    const O& chosen = options == nullptr ? none : *options;
+    const O& chosen = Base::given(options);
     const Context given{key_context, value_context, cache, weights, workspace};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
@@ -46,8 +41,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings> {
 
   static ladon_status attend(const float* x, const void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
-    const O none{};
-    const O& chosen = options == nullptr ? none : *options;
+    const O& chosen = Base::given(options);
     const Given given{x, static_cast<const Stored*>(cache), weights, y, workspace};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
@@ -57,7 +51,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings> {
   }
 
  private:
-  using Prepared = Call<Kernel, W, O, Settings>;
+  using typename Base::Prepared;
   struct Context {
     const float* keys;
     const float* values;

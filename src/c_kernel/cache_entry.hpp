@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "call.hpp"
 #include "check.hpp"
 #include "memory.hpp"
 
 namespace c_kernel {
 
-template <class Kernel, class Settings>
-struct CacheEntry {
+template <class Kernel, class Settings, class W, class O>
+struct CacheEntry : Entry<Kernel, Settings, W, O> {
   using Stored = StoredCache<Kernel>;
 
   static ladon_status cache_clear(void* cache) {

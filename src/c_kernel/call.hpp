@@ -1,5 +1,5 @@
 // What the C functions of every kernel share: the weights and options of a call on the C++ side, checked, and where its
-// attention goes.
+// attention goes. NAME.h comes before it.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Call {
     if constexpr (requires { Kernel::Weights::layers; }) return std::tuple_size_v<decltype(Kernel::Weights::layers)>;
     return std::size_t(1);
   }();
-  using Checked = Check<3 + layers>;
+  using Checked = Check<3 + layers>;  // y, workspace, cache; the attention of each layer
   using Rotary = typename Settings::Score::Rotary;
 
   typename Kernel::Weights weights;
@@ -65,16 +65,6 @@ struct Call {
     OptionsReader<shape, Checked>{check}.template positions<Rotary>(from, first, count);
   }
 
-  template <class Table>
-  static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    if (table == nullptr) return LADON_NULL_OUTPUT;
-    // the header's struct has the members of ladon::RotaryTable
-    using Own = typename Rotary::Table;
-    static_assert(sizeof(Own) == sizeof(Table));
-    ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);
-    return LADON_OK;
-  }
-
   // Calls f with where the attention goes: nothing, a map, a stage of the scores, or a stack's maps.
   template <class F>
   static void with_attention(const O& from, F f) {
@@ -107,6 +97,30 @@ struct Call {
     std::array<float*, Layers> to{};
     for (std::size_t i = 0; i < Layers; ++i) to[i] = maps[i];
     return to;
+  }
+};
+
+// What every kernel's functions begin with.
+template <class Kernel, class Settings, class W, class O>
+struct Entry {
+  using Prepared = Call<Kernel, W, O, Settings>;
+
+  // The options of a call; a null pointer is none.
+  static const O& given(const O* options) {
+    static constexpr O none{};
+    return options == nullptr ? none : *options;
+  }
+
+  template <class Table>
+  static ladon_status rotary_fill(Table* table, double base, double scaling) {
+    using Own = typename Prepared::Rotary::Table;
+    // the header's struct has the members of ladon::RotaryTable
+    static_assert(sizeof(Own) == sizeof(Table));
+    if (table == nullptr) return LADON_NULL_OUTPUT;
+    constexpr double most = 1e300, least = 1e-6;  // angles are counted in quarters, by 64 bits
+    if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
+    ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);
+    return LADON_OK;
   }
 };
 

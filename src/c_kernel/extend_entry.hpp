@@ -9,21 +9,15 @@
 namespace c_kernel {
 
 template <class Kernel, class Settings, class W, class O>
-struct ExtendEntry : CacheEntry<Kernel, Settings> {
+struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename Kernel::CachedWorkspace;
-  using Base = CacheEntry<Kernel, Settings>;
+  using Base = CacheEntry<Kernel, Settings, W, O>;
   using typename Base::Stored;
-
-  template <class Table>
-  static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    return Prepared::rotary_fill(table, base, scaling);
-  }
 
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
                              const O* options) {
-    const O none{};
-    const O& chosen = options == nullptr ? none : *options;
+    const O& chosen = Base::given(options);
     const Given given{x, cache, weights, y, workspace};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
@@ -33,7 +27,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings> {
   }
 
  private:
-  using Prepared = Call<Kernel, W, O, Settings>;
+  using typename Base::Prepared;
   struct Given {
     const float* x;
     void* cache;

@@ -41,7 +41,7 @@ template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::keep == ladon::Keep::latest;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // a kernel's own mark ends in 1, 2 or 3
 
   std::uint32_t mark;
   std::size_t length;  // tokens so far

@@ -9,16 +9,13 @@
 namespace c_kernel {
 
 template <class Kernel, class Settings, class W, class O>
-struct RunEntry {
+struct RunEntry : Entry<Kernel, Settings, W, O> {
+  using Base = Entry<Kernel, Settings, W, O>;
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename MemoryOf<Kernel, Settings::context>::Workspace;
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
-
-  template <class Table>
-  static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    return Prepared::rotary_fill(table, base, scaling);
-  }
+  static constexpr std::size_t most_shares = 1 << 16;  // so that no size overflows
 
   // In self-attention.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
@@ -36,14 +33,13 @@ struct RunEntry {
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
     Prepared call;
-    const ladon_status status = prepare(given, O{}, call);
+    const ladon_status status = prepare(given, Base::given(nullptr), call);
     if (status == LADON_OK) compute(given, call);
     return status;
   }
   static ladon_status run_with(const float* x, const float* context, const W* weights, float* y, void* workspace,
                                const O* options) {
-    const O none{};
-    const O& chosen = options == nullptr ? none : *options;
+    const O& chosen = Base::given(options);
     const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
@@ -53,9 +49,8 @@ struct RunEntry {
   }
   static ladon_status run_phase(std::size_t phase, std::size_t share, std::size_t shares, const float* x,
                                 const float* context, const W* weights, float* y, void* workspace, const O* options) {
-    if (phase >= Kernel::phases || share >= shares) return LADON_NO_SUCH_PHASE;
-    const O none{};
-    const O& chosen = options == nullptr ? none : *options;
+    if (phase >= Kernel::phases || share >= shares || shares > most_shares) return LADON_NO_SUCH_PHASE;
+    const O& chosen = Base::given(options);
     const Given given{x, context, weights, y, workspace, sizeof(Shared) + shares * sizeof(Scratch)};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
@@ -65,7 +60,7 @@ struct RunEntry {
   }
 
  private:
-  using Prepared = Call<Kernel, W, O, Settings>;
+  using typename Base::Prepared;
   struct Given {
     const float* x;
     const float* context;  // null in self-attention

@@ -1,10 +1,12 @@
-// Kernels with a cache give what their C++ types give, whichever instruction set computes; a cache knows whose it is.
+// Kernels with a cache give what their C++ types give. A cache is full at some point, and knows whose it is.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
+#include "c_full.h"
 #include "c_grown.h"
 #include "c_projected.h"
 #include "c_subject.hpp"
@@ -136,6 +138,97 @@ TEST_CASE("keys and values of a context, from tokens of different widths, projec
   options.keys = 10;
   CHECK(c_projected_attend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) ==
         LADON_LENGTH_BEYOND_SHAPE);
+}
+
+TEST_CASE("a cache has an end, of a stack too") {
+  Random random(5);
+  Tensors tensors;
+  for (int layer = 0; layer < C_FULL_LAYERS; ++layer) {
+    for (const std::size_t size : {48u, 12u, 16u, 4u, 16u, 4u, 16u, 4u, 4u, 4u, 4u, 4u}) tensors.add(random, size);
+  }
+  const auto weights = c_weights<c_full_weights>(tensors.get());
+  static Memory<C_FULL_CACHE_BYTES> cache;
+  static Memory<C_FULL_WORKSPACE_BYTES> workspace;
+  const Floats x = random.normals(2 * 4);
+  Floats y(2 * 4);
+  const auto extend = [&](std::size_t tokens) {
+    c_full_options options{};
+    options.tokens = tokens;
+    return c_full_extend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options);
+  };
+  REQUIRE(c_full_cache_clear(cache.bytes) == LADON_OK);
+  CHECK(extend(2) == LADON_OK);
+  const Floats first = y;
+  CHECK(extend(2) == LADON_OK);
+  CHECK(y != first);
+  const Floats before = y;
+  const auto cache_before = cache;
+  CHECK(extend(2) == LADON_CACHE_FULL);
+  CHECK(y == before);
+  CHECK(std::memcmp(&cache_before, &cache, sizeof(cache)) == 0);
+  CHECK(extend(1) == LADON_OK);
+  CHECK(extend(1) == LADON_CACHE_FULL);
+  REQUIRE(c_full_cache_clear(cache.bytes) == LADON_OK);
+  CHECK(c_full_cache_length(cache.bytes) == 0);
+  CHECK(extend(2) == LADON_OK);
+  CHECK(y == first);
+}
+
+TEST_CASE("a cache that another kernel filled, or other code of the same kernel") {
+  Random random(6);
+  Tensors full_tensors, tensors;
+  for (int i = 0; i < 2; ++i) {
+    for (const std::size_t size : {48u, 12u, 16u, 4u, 16u, 4u, 16u, 4u, 4u, 4u, 4u, 4u}) full_tensors.add(random, size);
+  }
+  for (const std::size_t in : {16u, 12u, 20u, 16u}) {
+    tensors.add(random, 16 * in);
+    tensors.add(random, 16);
+  }
+  const auto full_weights = c_weights<c_full_weights>(full_tensors.get());
+  const auto weights = c_weights<c_projected_weights>(tensors.get());
+  static Memory<C_PROJECTED_CACHE_BYTES + C_FULL_CACHE_BYTES> cache;
+  static Memory<C_PROJECTED_WORKSPACE_BYTES + C_FULL_WORKSPACE_BYTES> workspace;
+  const Floats keys = random.normals(11 * 12), values = random.normals(11 * 20), x = random.normals(5 * 16);
+  Floats y(5 * 16);
+  const auto attend = [&](const c_projected_options* options) {
+    return c_projected_attend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, options);
+  };
+  REQUIRE(c_full_cache_clear(cache.bytes) == LADON_OK);
+  REQUIRE(c_full_extend(x.data(), cache.bytes, &full_weights, y.data(), workspace.bytes, nullptr) == LADON_OK);
+  CHECK(attend(nullptr) == LADON_CACHE_NOT_CLEARED);
+
+  REQUIRE(c_projected_cache_clear(cache.bytes) == LADON_OK);
+  const auto by = [&](auto options, int isa) {
+    if constexpr (requires { options.isa; }) {
+      options.isa = static_cast<ladon_isa>(isa);
+      REQUIRE(c_projected_project_keys(keys.data(), values.data(), cache.bytes, &weights, workspace.bytes, &options) ==
+              LADON_OK);
+      CHECK(attend(&options) == LADON_OK);
+      options.isa = LADON_ISA_AVX2;
+      const ladon_status other = attend(&options);
+      CHECK((other == LADON_CACHE_NOT_CLEARED || other == LADON_UNSUPPORTED_ISA));
+    }
+  };
+  by(c_projected_options{}, LADON_ISA_SSE2);
+}
+
+TEST_CASE("what a kernel needs among its options") {
+  static Memory<C_GROWN_CACHE_BYTES> cache;
+  static Memory<C_GROWN_WORKSPACE_BYTES> workspace;
+  Tensors tensors;
+  Random random(7);
+  for (int i = 0; i < 6; ++i) tensors.add(random, 16 * 8);
+  tensors.add(random, 16 * 16);
+  const auto weights = c_weights<c_grown_weights>(tensors.get());
+  Floats y(4 * 16);
+  REQUIRE(c_grown_cache_clear(cache.bytes) == LADON_OK);
+  CHECK(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, nullptr) == LADON_NULL_OPTION);
+  static c_grown_rotary_table table;
+  CHECK(c_grown_rotary_fill(nullptr, 10000, 1) == LADON_NULL_OUTPUT);
+  CHECK(c_grown_rotary_fill(&table, 10000, 0) == LADON_BAD_NUMBER);
+  CHECK(c_grown_rotary_fill(&table, 0.5, 1) == LADON_BAD_NUMBER);
+  CHECK(c_grown_rotary_fill(&table, NAN, 1) == LADON_BAD_NUMBER);
+  CHECK(c_grown_rotary_fill(&table, 10000, NAN) == LADON_BAD_NUMBER);
 }
 
 }  // namespace ladon_test

@@ -194,6 +194,7 @@ TEST_CASE("phases, and threads that take shares of them") {
   CHECK(wrong(C_MASKED_PHASES, 0, 3));
   CHECK(wrong(0, 3, 3));
   CHECK(wrong(0, 0, 0));
+  CHECK(wrong(0, 0, SIZE_MAX));
 }
 
 TEST_CASE("an instruction set that there is not") {
@@ -209,7 +210,7 @@ TEST_CASE("an instruction set that there is not") {
 
 TEST_CASE("every status has a text of its own") {
   std::vector<std::string> texts;
-  for (int status = LADON_OK; status <= LADON_UNSUPPORTED_ISA + 1; ++status) {
+  for (int status = LADON_OK; status <= LADON_BAD_NUMBER + 1; ++status) {
     texts.emplace_back(ladon_status_text(static_cast<ladon_status>(status)));
   }
   CHECK(texts.back() == "no status of Ladon");

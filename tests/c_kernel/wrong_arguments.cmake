@@ -32,13 +32,20 @@ ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, none" ${some} BIAS some)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${some} SCALE half)
-ladon_add_wrong_arguments(softcap "SOFTCAP is 'x'. allowed: a number" ${some} SOFTCAP x)
+ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
+ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
+ladon_add_wrong_arguments(epsilon_alone "EPSILON need FEED_FORWARD" ${some} EPSILON 1e-9)
+ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 1, 2, 3, s, z" ${some} OPTIMIZE fast)
+ladon_add_wrong_arguments(rotary_odd "ROTARY's width is 3. allowed: an even number of the 8 features"
+  ${some} ROTARY halves 3 64)
+ladon_add_wrong_arguments(rotary_wide "ROTARY's width is 10. allowed: an even number of the 8 features"
+  ${some} ROTARY halves 10 64)
 ladon_add_wrong_arguments(rotary "allowed: ROTARY halves.neighbours <width> <positions>" ${some} ROTARY halves 8)
 ladon_add_wrong_arguments(rotary_pairing "ROTARY is 'pairs'. allowed: halves, neighbours" ${some} ROTARY pairs 8 64)
 ladon_add_wrong_arguments(activation "ACTIVATION is 'swish'. allowed: relu, gelu, gelu_tanh, silu"
   ${some} FEED_FORWARD 8 ACTIVATION swish)
 ladon_add_wrong_arguments(activation_alone "ACTIVATION needs FEED_FORWARD" ${some} ACTIVATION gelu)
-ladon_add_wrong_arguments(gated_alone "GATED needs FEED_FORWARD" ${some} GATED)
+ladon_add_wrong_arguments(gated_alone "GATED and EPSILON need FEED_FORWARD" ${some} GATED)
 ladon_add_wrong_arguments(layers_alone "LAYERS needs FEED_FORWARD" ${some} LAYERS 2)
 ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORWARD 8 FINAL_NORM)
 ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)

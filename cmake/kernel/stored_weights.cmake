@@ -1,0 +1,45 @@
+# WEIGHTS: what ladon-weights makes of a checkpoint joins the library.
+
+# A checkpoint's tensors, as bytes in a section of constants.
+macro(ladon_kernel_stored_weights)
+  if(DEFINED arg_WEIGHTS)
+    cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
+    get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
+    if(NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
+      ladon_kernel_error("WEIGHTS is ${checkpoint}, and there is no such file")
+    endif()
+    ladon_kernel_stored_tensors(spec initialiser)
+    ladon_kernel_weights_tool(tool)
+    file(CONFIGURE OUTPUT ${folder}/tensors.txt CONTENT "${spec}" @ONLY)
+    set(data_file ${folder}/${NAME}_weights.bin)
+    set(offsets_file ${folder}/${NAME}_offsets.h)
+    add_custom_command(OUTPUT ${data_file} ${offsets_file}
+      COMMAND ${tool} pack ${checkpoint} --prefix ${arg_PREFIX} --tensors ${folder}/tensors.txt --data ${data_file}
+        --offsets ${offsets_file} --namespace ${NAME}_offsets
+      DEPENDS ${checkpoint} ${folder}/tensors.txt ${tool} VERBATIM
+      COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
+    ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
+    set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${data_file};${offsets_file}")
+    ladon_kernel_add_object(${NAME}_stored default)
+  endif()
+endmacro()
+
+# The program that reads checkpoints runs on the machine that builds: one that is installed, or in Ladon's own tree the
+# one of this build.
+function(ladon_kernel_weights_tool out)
+  if(NOT CMAKE_CROSSCOMPILING)
+    if(NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
+      ladon_need_weights_tool()
+    endif()
+    if(TARGET ladon::weights)
+      set(${out} ladon::weights PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  find_program(LADON_WEIGHTS_TOOL ladon-weights)
+  if(NOT LADON_WEIGHTS_TOOL)
+    ladon_kernel_error("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that "
+      "builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>")
+  endif()
+  set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
+endfunction()
