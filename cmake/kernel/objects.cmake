@@ -20,7 +20,7 @@ endmacro()
 function(ladon_kernel_object_library target arch)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)
-  target_include_directories(${target} PRIVATE ${sources} ${folder})
+  target_include_directories(${target} BEFORE PRIVATE ${sources} ${folder}) # the caller may have a memory.hpp, too
   set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
   ladon_arch_flags(flags ${arch})
@@ -80,9 +80,11 @@ macro(ladon_kernel_header)
   ladon_kernel_put(kernel.h ${folder}/without_sizes.h)
   ladon_kernel_put(sizes.cpp ${folder}/sizes.cpp)
   set(size_objects "")
+  set(size_targets "")
   foreach(isa IN LISTS isas)
     ladon_kernel_object_library(${NAME}_sizes_${isa} ${isa} ${folder}/sizes.cpp)
     list(APPEND size_objects $<TARGET_OBJECTS:${NAME}_sizes_${isa}>)
+    list(APPEND size_targets ${NAME}_sizes_${isa})
   endforeach()
   add_custom_command(OUTPUT ${folder}/${NAME}.h
     COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${size_objects}" -DNAMES=${NAMES} -DHEADER=${folder}/without_sizes.h
@@ -90,6 +92,7 @@ macro(ladon_kernel_header)
     DEPENDS ${size_objects} ${folder}/without_sizes.h ${modules}/put_sizes.cmake
     COMMENT "Sizes of ${NAME}" VERBATIM)
   add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
+  add_dependencies(${NAME}_header ${size_targets}) # make knows no rule for another target's objects
 endmacro()
 
 # One translation unit an instruction set, and under DISPATCH the one that chooses.
@@ -147,6 +150,7 @@ macro(ladon_kernel_add_object file arch)
       set(target_option --target=${CMAKE_CXX_COMPILER_TARGET})
     endif()
     separate_arguments(own_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+    list(FILTER own_flags EXCLUDE REGEX "^-fuse-ld=") # gold cannot take groups apart
     add_custom_command(OUTPUT ${local}
       COMMAND ${CMAKE_CXX_COMPILER} ${target_option} ${own_flags} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
         $<TARGET_OBJECTS:${file}_code>
@@ -155,6 +159,7 @@ macro(ladon_kernel_add_object file arch)
       COMMENT "Making all but ${NAME}_* local in ${file}.o")
     list(APPEND objects ${local})
     list(APPEND compiled $<TARGET_OBJECTS:${file}_code>)
+    list(APPEND code_targets ${file}_code)
   else()
     list(APPEND objects $<TARGET_OBJECTS:${file}_code>)
   endif()
@@ -162,7 +167,7 @@ endmacro()
 
 macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
-  add_dependencies(${NAME} ${NAME}_header)
+  add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
   # Objects only, so nothing says what to link it with; and it needs no C++ runtime.
   set(language CXX)

@@ -26,6 +26,7 @@ ladon_add_wrong_arguments(window "needs WINDOW <left> <right>" ${some} MASK wind
 ladon_add_wrong_arguments(window_side "a side 'far'. allowed: a number of keys, or all" ${some} MASK window WINDOW far 0)
 ladon_add_wrong_arguments(window_alone "WINDOW is given. allowed with MASK window only" ${some} WINDOW 3 3)
 ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, or run_time" ${some} MASK causal OFFSET x)
+ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
 ladon_add_wrong_arguments(offset_alone "allowed with MASK causal, window or alibi only" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
@@ -58,6 +59,7 @@ ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, no
 ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
+ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 2, 3, s" ${some} OPTIMIZE fast)
 ladon_add_wrong_arguments(weights_prefix "need each other" ${some} WEIGHTS model.safetensors)
 ladon_add_wrong_arguments(weights_layout "with WEIGHTS allowed: in_proj, separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)

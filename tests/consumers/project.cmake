@@ -1,4 +1,5 @@
 # -DPROJECT=<folder beside this file> [-DMORE=<a setting>] [-DSAYS=<regex>] [-DMOVED=<folder>] [-DGUEST=1]
+#   [-DGENERATOR=<CMake's>]
 # Copies a project and what all consumers share, configures, builds and runs its app, which must succeed and SAY
 # something. What it installs is moved to MOVED; with GUEST, there must be nothing to install.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)

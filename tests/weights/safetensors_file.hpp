@@ -39,9 +39,11 @@ class Checkpoint {
  public:
   Checkpoint& add(const std::string& name, const std::string& dtype, const std::string& shape,
                   const std::string& bytes) {
-    header_ += (header_.empty() ? "" : ",") + ("\"" + name + R"(":{"dtype":")") + dtype + R"(","shape":)" + shape +
-               R"(,"data_offsets":[)" + std::to_string(data_.size()) + "," +
-               std::to_string(data_.size() + bytes.size()) + "]}";
+    // piece by piece: g++ 12 takes "x" + string for an overlapping copy (GCC bug 105651)
+    header_.append(header_.empty() ? "\"" : ",\"").append(name);
+    header_.append(R"(":{"dtype":")").append(dtype).append(R"(","shape":)").append(shape);
+    header_.append(R"(,"data_offsets":[)").append(std::to_string(data_.size()));
+    header_.append(",").append(std::to_string(data_.size() + bytes.size())).append("]}");
     data_ += bytes;
     return *this;
   }
