@@ -25,7 +25,7 @@
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
 #   DETERMINISTIC      the same bits on every target
 #   CHECKED            broken rules inside end the program with a message
-#   OPTIMIZE 1|2|3|s|z instead of what the build type says; a Debug build takes 2
+#   OPTIMIZE 0|1|2|3|s|z instead of what the build type says; a Debug build takes 2
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 

@@ -36,7 +36,7 @@ ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
 ladon_add_wrong_arguments(epsilon_alone "EPSILON need FEED_FORWARD" ${some} EPSILON 1e-9)
-ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 1, 2, 3, s, z" ${some} OPTIMIZE fast)
+ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, z" ${some} OPTIMIZE fast)
 ladon_add_wrong_arguments(rotary_odd "ROTARY's width is 3. allowed: an even number of the 8 features"
   ${some} ROTARY halves 3 64)
 ladon_add_wrong_arguments(rotary_wide "ROTARY's width is 10. allowed: an even number of the 8 features"
@@ -59,7 +59,6 @@ ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, no
 ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
-ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 2, 3, s" ${some} OPTIMIZE fast)
 ladon_add_wrong_arguments(weights_prefix "need each other" ${some} WEIGHTS model.safetensors)
 ladon_add_wrong_arguments(weights_layout "with WEIGHTS allowed: in_proj, separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)
