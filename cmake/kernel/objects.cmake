@@ -149,10 +149,11 @@ macro(ladon_kernel_add_object file arch)
     if(CMAKE_CXX_COMPILER_TARGET)
       set(target_option --target=${CMAKE_CXX_COMPILER_TARGET})
     endif()
-    separate_arguments(own_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
-    list(FILTER own_flags EXCLUDE REGEX "^-fuse-ld=") # gold cannot take groups apart
+    separate_arguments(own_flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
+    # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov.
+    list(FILTER own_flags EXCLUDE REGEX "^(-fuse-ld=|-Wl,|-fprofile-|--coverage)")
     add_custom_command(OUTPUT ${local}
-      COMMAND ${CMAKE_CXX_COMPILER} ${target_option} ${own_flags} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
+      COMMAND ${CMAKE_CXX_COMPILER} ${own_flags} ${target_option} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
         $<TARGET_OBJECTS:${file}_code>
       COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=${NAME}_* ${linked} ${local}
       DEPENDS $<TARGET_OBJECTS:${file}_code> COMMAND_EXPAND_LISTS VERBATIM
