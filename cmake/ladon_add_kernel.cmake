@@ -19,7 +19,8 @@
 #   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
 # How weights lie
 #   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
-#   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights
+#   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
+#                      no PREFIX where nothing stands before their names
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library

@@ -11,10 +11,14 @@ macro(ladon_kernel_stored_weights)
     ladon_kernel_stored_tensors(spec initialiser)
     ladon_kernel_weights_tool(tool)
     file(CONFIGURE OUTPUT ${folder}/tensors.txt CONTENT "${spec}" @ONLY)
+    set(prefix_option "")
+    if(DEFINED arg_PREFIX)
+      set(prefix_option --prefix ${arg_PREFIX})
+    endif()
     set(data_file ${folder}/${NAME}_weights.bin)
     set(offsets_file ${folder}/${NAME}_offsets.h)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
-      COMMAND ${tool} pack ${checkpoint} --prefix ${arg_PREFIX} --tensors ${folder}/tensors.txt --data ${data_file}
+      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${folder}/tensors.txt --data ${data_file}
         --offsets ${offsets_file} --namespace ${NAME}_offsets
       DEPENDS ${checkpoint} ${folder}/tensors.txt ${tool} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")

@@ -59,6 +59,6 @@ ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, no
 ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
-ladon_add_wrong_arguments(weights_prefix "need each other" ${some} WEIGHTS model.safetensors)
+ladon_add_wrong_arguments(weights_prefix "needs WEIGHTS <file.safetensors>" ${some} PREFIX a)
 ladon_add_wrong_arguments(weights_layout "with WEIGHTS allowed: in_proj, separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)
