@@ -1,6 +1,7 @@
 # ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): a shape as a static library and a C header.
 #
 #   lib<name>.a   the target <name>; it needs no C++ runtime, and of the outside memcpy, memmove and memset at most
+#                 (with CHECKED also abort, fputs and stderr)
 #   <name>.h      C11 and C++: sizes as constants, <name>_weights, <name>_run, <name>_run_with, ...
 #
 # What is computed
@@ -13,6 +14,7 @@
 #                      a key is seen where all of them show it
 #   WINDOW <left> <right>    keys to each side, or all
 #   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
+#                      (and there ROTARY has it always: an offset is the mask's)
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
 #   FEED_FORWARD <n>   makes it an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, GATED, FEED_FORWARD_BIAS with|without, EPSILON <number>
@@ -26,7 +28,7 @@
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
 #   DETERMINISTIC      the same bits on every target
 #   CHECKED            broken rules inside end the program with a message
-#   OPTIMIZE 0|1|2|3|s|z instead of what the build type says; a Debug build takes 2
+#   OPTIMIZE 0|1|2|3|s|z instead of what the build type says; a build type that is no release takes 2
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 
@@ -42,6 +44,11 @@ function(ladon_add_kernel NAME)
     message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: "
       "lower-case letters, digits and _, as it begins names in C")
   endif()
+  foreach(suffix "" _code _header _sizes_default)
+    if(TARGET ${NAME}${suffix})
+      message(FATAL_ERROR "ladon_add_kernel(${NAME}): there is a target ${NAME}${suffix}; allowed: a name of its own")
+    endif()
+  endforeach()
   ladon_kernel_places()
   ladon_kernel_read_arguments(${ARGN})
   string(TOUPPER ${NAME} NAMES)

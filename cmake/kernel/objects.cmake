@@ -38,7 +38,7 @@ function(ladon_kernel_object_library target arch)
     # What a distribution's compiler adds by itself would call into its C library.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # unique symbols cannot be made local
-      -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto $<$<OR:$<CONFIG:Debug>,$<CONFIG:>>:-O2>)
+      -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-O2>)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fcallgraph-info=su>) # for ladon_report
     if(DEFINED arg_OPTIMIZE)
       target_compile_options(${target} PRIVATE -O${arg_OPTIMIZE})

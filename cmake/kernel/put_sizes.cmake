@@ -21,7 +21,7 @@ set(WORKSPACE_BYTES ${workspace})
 set(sizes "")
 if(shared)
   string(APPEND sizes "/* For a call that several threads share (${NAMES}_PHASES phases). */\n"
-    "#define ${NAMES}_TEAM_WORKSPACE_BYTES(threads) (${shared} + (threads) * ${scratch})\n")
+    "#define ${NAMES}_TEAM_WORKSPACE_BYTES(threads) (${shared}u + (threads) * ${scratch}u)\n")
 endif()
 if(cache)
   string(APPEND sizes "/* Aligned as a workspace; only the functions below know what is in it. */\n"

@@ -37,6 +37,14 @@ ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" $
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
 ladon_add_wrong_arguments(epsilon_alone "EPSILON need FEED_FORWARD" ${some} EPSILON 1e-9)
 ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, z" ${some} OPTIMIZE fast)
+ladon_add_wrong_arguments(rotary_short "ROTARY has 4 positions. allowed: at least one for each query and key"
+  ${some} ROTARY halves 8 4)
+ladon_add_wrong_arguments(rotary_before "with more queries than keys the first have none"
+  one QUERIES 8 KEYS 4 MODEL 16 CONTEXT ROTARY halves 8 64)
+ladon_add_wrong_arguments(cache_small "QUERIES is 8 and KEYS 4. a cache has room for KEYS tokens"
+  one QUERIES 8 KEYS 4 MODEL 16 CACHE)
+ladon_add_wrong_arguments(size_huge "QUERIES is '99999999999999999999'. allowed: an integer above 0, of at most nine"
+  one QUERIES 99999999999999999999 MODEL 16)
 ladon_add_wrong_arguments(rotary_odd "ROTARY's width is 3. allowed: an even number of the 8 features"
   ${some} ROTARY halves 3 64)
 ladon_add_wrong_arguments(rotary_wide "ROTARY's width is 10. allowed: an even number of the 8 features"
