@@ -67,6 +67,7 @@ function(ladon_add_kernel NAME)
 
   ladon_kernel_definition(definition)
   ladon_kernel_functions()
+  ladon_kernel_entry()
   ladon_kernel_header()
   set(objects "")
   set(compiled "")

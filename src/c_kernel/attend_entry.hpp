@@ -2,11 +2,9 @@
 // of its cache.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "cache_entry.hpp"
-#include "call.hpp"
 
 namespace c_kernel {
 

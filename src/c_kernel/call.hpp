@@ -20,7 +20,7 @@ namespace c_kernel {
 //     context          whether keys come from other tokens
 //     stage            what options->attention is
 //     epsilon          of the norms
-//     cache_mark       a number of its own for each instruction set
+//     cache_mark       a number of its own for each kernel and instruction set
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "cache_entry.hpp"
-#include "call.hpp"
 
 namespace c_kernel {
 
