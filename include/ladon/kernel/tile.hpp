@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/simd/pack.hpp>
 
@@ -28,17 +29,16 @@ struct Tile {
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate(std::size_t inner, const float* LADON_RESTRICT a,
                                          const float* LADON_RESTRICT panel) noexcept {
-    for (std::size_t k = 0; k < inner; ++k) {
-      Pack b[Packs];
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
-      LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const Pack broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
-        LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
-      }
+#if defined(__wasm__)
+    // Two pointers that go on, with all else at constant distances, are what WebAssembly can address: from an index it
+    // computes an address for every load (relaxed SIMD in Chromium at (128,384,12): 65% of peak, so 79%).
+    if (!std::is_constant_evaluated()) {
+      for (std::size_t k = 0; k < inner; ++k, a += InnerStride, panel += Width)
+        add<RowStride, InnerStride, Width>(0, a, panel);
+      return;
     }
+#endif
+    for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
 
   // finish(row, pack, sum) takes each finished sum.
@@ -48,6 +48,20 @@ struct Tile {
     for (std::size_t r = 0; r < Rows; ++r) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) finish(r, v, sum[r][v]);
+    }
+  }
+
+ private:
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
+  LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
+    Pack b[Packs];
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const Pack broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
     }
   }
 };
