@@ -33,7 +33,7 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
-foreach(part arguments definition tensors interface objects stored_weights)
+foreach(part arguments definition tensors interface objects stored_weights description wasm_tools wasm)
   include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
 endforeach()
 
@@ -75,4 +75,7 @@ function(ladon_add_kernel NAME)
   ladon_kernel_code()
   ladon_kernel_stored_weights()
   ladon_kernel_library()
+  if(EMSCRIPTEN)
+    ladon_kernel_modules()
+  endif()
 endfunction()

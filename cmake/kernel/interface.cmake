@@ -1,11 +1,14 @@
 # The C interface of a kernel: its options, its constants, and its functions, which the header declares, each
 # instruction set defines, and a dispatcher calls.
 
-# Members of NAME_options, with what they mean.
+# Members of NAME_options, with what they mean. Leaves their names in `option_names`.
 function(ladon_kernel_options out)
   set(text "")
   # Macros are everybody's: this one by the name of option took the place of CMake's own.
+  set(names "")
   macro(ladon_kernel_option type name comment)
+    string(REGEX REPLACE "[[].*" "" option_name "${name}")
+    list(APPEND names ${option_name})
     string(APPEND text "  ${type}${name}; /* ${comment} */\n")
   endmacro()
   if(NOT arg_CONTEXT)
@@ -66,6 +69,7 @@ function(ladon_kernel_options out)
   if(arg_DISPATCH)
     ladon_kernel_option("ladon_isa " isa "0: the widest that this machine has")
   endif()
+  set(option_names ${names} PARENT_SCOPE)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 

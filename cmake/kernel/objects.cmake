@@ -172,7 +172,7 @@ macro(ladon_kernel_library)
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
   # Objects only, so nothing says what to link it with; and it needs no C++ runtime.
   set(language CXX)
-  if(CMAKE_C_COMPILER)
+  if(CMAKE_C_COMPILER_LOADED) # a toolchain file may name one that is not asked for
     set(language C)
   endif()
   set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${folder}/${NAME}.h

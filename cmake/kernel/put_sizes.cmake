@@ -18,6 +18,7 @@ foreach(object IN LISTS OBJECTS)
 endforeach()
 
 set(WORKSPACE_BYTES ${workspace})
+set(CACHE_BYTES ${cache})
 set(sizes "")
 if(shared)
   string(APPEND sizes "/* For a call that several threads share (${NAMES}_PHASES phases). */\n"

@@ -4,7 +4,6 @@
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,14 +55,14 @@ constexpr double exp_of(double x) noexcept {
   const double rest = x - n * ln2;
   double sum = 1, term = 1;
   for (int i = 1; i < 20; ++i) sum += term *= rest / i;
-  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
+  return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
 
 // 2 artanh((m - 1) / (m + 1)) + n ln 2 with x = m 2^n, m in [1, 2)
 constexpr double log_of(double x) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto bits = ladon::bit_cast<std::uint64_t>(x);
   const auto n = static_cast<int>(bits >> 52) - 1023;
-  const double m = std::bit_cast<double>((bits & 0xfffffffffffffull) | (1023ull << 52));
+  const double m = ladon::bit_cast<double>((bits & 0xfffffffffffffull) | (1023ull << 52));
   const double z = (m - 1) / (m + 1);
   double sum = 0, power = z;
   for (int i = 1; i < 40; i += 2, power *= z * z) sum += power / i;

@@ -48,6 +48,12 @@
 
 namespace ladon::inline LADON_ABI {
 
+// std::bit_cast, which the libc++ of Emscripten 3.1.6 does not have. All compilers make it of this.
+template <class To, class From>
+LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
+  return __builtin_bit_cast(To, from);
+}
+
 // The pointer itself, but the compiler can't tell: what is read through it is read here, not ahead of a loop and held
 // in registers that the loop needs. (g++ held the biases of six rows through the product of a 6 x 2 tile on AVX2 and
 // kept a sum in memory for it: 74% of peak instead of 92%.)

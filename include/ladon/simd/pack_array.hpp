@@ -2,7 +2,6 @@
 // the scalar that a microcontroller computes with; the vectorised packs must behave as this one does.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,9 +20,9 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   if (!(sum - sum == 0)) return static_cast<float>(sum);
   const double c_part = sum - product;
   const double error = (product - (sum - c_part)) + (c - c_part);
-  auto bits = std::bit_cast<std::uint64_t>(sum);
+  auto bits = ladon::bit_cast<std::uint64_t>(sum);
   if (error != 0 && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : std::uint64_t(0) - 1;
-  return static_cast<float>(std::bit_cast<double>(bits));
+  return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
 // Where the target has no fma instruction, multiply and add are rounded one by one: emulating it would take a
@@ -176,13 +175,13 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack copy_sign(const ArrayPack& a, const ArrayPack& b) noexcept {
     constexpr std::uint32_t sign = 0x80000000u;
     return apply([&](std::size_t i) {
-      return std::bit_cast<float>((std::bit_cast<std::uint32_t>(a.lane[i]) & ~sign) |
-                                  (std::bit_cast<std::uint32_t>(b.lane[i]) & sign));
+      return ladon::bit_cast<float>((ladon::bit_cast<std::uint32_t>(a.lane[i]) & ~sign) |
+                                  (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
   }
   // The bits of a, 23 to the left: the low byte of the significand becomes the exponent of a power of two.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
-    return apply([&](std::size_t i) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
+    return apply([&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
   }
 
   // Lane j of row i becomes lane i of row j.

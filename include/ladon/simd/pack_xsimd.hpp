@@ -2,7 +2,6 @@
 // an instruction of the target (or takes several for one), the intrinsic stands here and nowhere else.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -68,7 +67,7 @@ struct XsimdPack {
                                                           1 << 12, 1 << 13, 1 << 14, 1 << 15};
     alignas(64) float own_bits[N];
     std::memcpy(own_bits, own, sizeof(own_bits));
-    const Batch one(1.0f), all(std::bit_cast<float>(bits));
+    const Batch one(1.0f), all(ladon::bit_cast<float>(bits));
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(own_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
@@ -284,8 +283,8 @@ struct XsimdPack {
 #if defined(__clang__) || __GNUC__ >= 12
     typedef float Floats __attribute__((vector_size(N * sizeof(float))));
     const auto mixed =
-        __builtin_shufflevector(std::bit_cast<Floats>(a.batch), std::bit_cast<Floats>(b.batch), Index...);
-    return std::bit_cast<Batch>(mixed);
+        __builtin_shufflevector(ladon::bit_cast<Floats>(a.batch), ladon::bit_cast<Floats>(b.batch), Index...);
+    return ladon::bit_cast<Batch>(mixed);
 #else
     alignas(64) float from[2 * N], to[N];
     a.batch.store_aligned(from);

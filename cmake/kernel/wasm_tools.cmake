@@ -1,0 +1,111 @@
+# What makes modules of WebAssembly beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang that knows
+# its final instructions. Looked for once in a build.
+
+# Leaves in the cache
+#   LADON_WASM_LD           wasm-ld of em++'s own LLVM
+#   LADON_WASM_OPT          wasm-opt of its Binaryen, or NOTFOUND
+#   LADON_WASM_RELAXED      own: em++ makes relaxed modules by itself; <folder>: with the LLVM there; NONE: nothing does
+function(ladon_wasm_tools)
+  if(DEFINED CACHE{LADON_WASM_RELAXED})
+    return()
+  endif()
+  cmake_path(GET CMAKE_CXX_COMPILER PARENT_PATH beside)
+  find_program(LADON_EM_CONFIG em-config HINTS ${EMSCRIPTEN_ROOT_PATH} ${beside} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  ladon_emscripten_setting(llvm LLVM_ROOT)
+  ladon_emscripten_setting(binaryen BINARYEN_ROOT)
+  ladon_emscripten_setting(version LLVM_ADD_VERSION) # Debian's programs end in one
+  set(names wasm-ld)
+  if(version)
+    list(PREPEND names wasm-ld-${version})
+  endif()
+  find_program(LADON_WASM_LD NAMES ${names} NAMES_PER_DIR HINTS ${llvm} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  find_program(LADON_WASM_OPT wasm-opt HINTS ${binaryen}/bin ${binaryen} NO_CMAKE_FIND_ROOT_PATH)
+  mark_as_advanced(LADON_EM_CONFIG LADON_WASM_LD LADON_WASM_OPT)
+  ladon_find_relaxed(relaxed)
+  set(LADON_WASM_RELAXED "${relaxed}" CACHE STRING
+    "What compiles relaxed SIMD: own (em++'s LLVM), the folder of another LLVM's programs, or NONE")
+endfunction()
+
+function(ladon_emscripten_setting out name)
+  execute_process(COMMAND ${LADON_EM_CONFIG} ${name} OUTPUT_VARIABLE value ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# LLVM gave the instructions their final numbers in 16, and the intrinsics their final names in 17. em++ 3.1.6, of LLVM
+# 14, works with the clang of LLVM 19.
+function(ladon_find_relaxed out)
+  set(candidates "")
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
+    set(candidates own)
+  endif()
+  foreach(version 19 18 17)
+    find_program(clang_${version} clang++ HINTS /usr/lib/llvm-${version}/bin /opt/homebrew/opt/llvm@${version}/bin
+      NO_DEFAULT_PATH NO_CACHE)
+    if(clang_${version})
+      cmake_path(GET clang_${version} PARENT_PATH folder)
+      if(EXISTS ${folder}/wasm-ld)
+        list(APPEND candidates ${folder})
+      endif()
+    endif()
+  endforeach()
+  set(source ${CMAKE_BINARY_DIR}/CMakeFiles/ladon_relaxed.cpp)
+  file(WRITE ${source} "#include <wasm_simd128.h>\n"
+    "v128_t f(v128_t a, v128_t b, v128_t c) { return wasm_f32x4_relaxed_madd(a, b, c); }\n")
+  foreach(candidate IN LISTS candidates)
+    ladon_em_environment(environment ${candidate})
+    execute_process(COMMAND ${environment} ${CMAKE_CXX_COMPILER} -mrelaxed-simd -msimd128 -c ${source} -o ${source}.o
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(${out} ${candidate} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${out} NONE PARENT_SCOPE)
+  message(STATUS "ladon: no modules with relaxed SIMD, which takes an em++ or a clang of LLVM 17 or later "
+    "(Debian: clang-19 and lld-19); modules with SIMD and scalar ones are made")
+endfunction()
+
+# What stands before em++ for it to take the LLVM of another folder.
+function(ladon_em_environment out llvm)
+  set(environment "")
+  if(NOT llvm STREQUAL "own")
+    set(environment ${CMAKE_COMMAND} -E env EM_LLVM_ROOT=${llvm} EM_LLVM_ADD_VERSION= EM_CLANG_ADD_VERSION=
+      EM_IGNORE_SANITY=1) # or it warns of that LLVM
+  endif()
+  set(${out} "${environment}" PARENT_SCOPE)
+endfunction()
+
+# ladon_wasm_flags(<variable> <variant>)
+function(ladon_wasm_flags out variant)
+  set(flags -O2 -fno-pic) # -O3 takes three times the bytes and is no faster
+  if(variant STREQUAL "scalar")
+    list(APPEND flags -mcpu=mvp) # for engines of 2017
+  else()
+    # Whoever has SIMD has these.
+    list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
+    ladon_xsimd_version(version)
+    if(version VERSION_LESS 11.2)
+      list(APPEND flags -msse4.1) # xsimd knows no WebAssembly yet, but Emscripten has SSE's intrinsics
+    endif()
+  endif()
+  if(variant STREQUAL "relaxed")
+    list(APPEND flags -mrelaxed-simd)
+  endif()
+  set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# Of the xsimd that ladon::ladon compiles with; 0 where there is none.
+function(ladon_xsimd_version out)
+  set(found 0)
+  get_target_property(folders ladon::ladon INTERFACE_INCLUDE_DIRECTORIES)
+  foreach(folder IN LISTS folders)
+    string(REGEX REPLACE "^[$]<BUILD_INTERFACE:(.*)>$" "\\1" folder "${folder}")
+    set(header ${folder}/xsimd/config/xsimd_config.hpp)
+    if(EXISTS ${header})
+      file(STRINGS ${header} lines REGEX "define XSIMD_VERSION_(MAJOR|MINOR) ")
+      string(REGEX MATCH "MAJOR ([0-9]+).*MINOR ([0-9]+)" lines "${lines}")
+      set(found ${CMAKE_MATCH_1}.${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
