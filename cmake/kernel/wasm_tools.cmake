@@ -4,11 +4,14 @@
 # Leaves in the cache
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
 #   LADON_WASM_OPT          wasm-opt of its Binaryen, or NOTFOUND
-#   LADON_WASM_RELAXED      own: em++ makes relaxed modules by itself; <folder>: with the LLVM there; NONE: nothing does
+#   LADON_WASM_RELAXED      own: em++ makes relaxed modules by itself; <folder>: with the LLVM there; empty: nothing does.
+#                           NONE is for who wants no such modules
 function(ladon_wasm_tools)
-  if(DEFINED CACHE{LADON_WASM_RELAXED})
+  get_property(known GLOBAL PROPERTY ladon_wasm_tools_known)
+  if(known)
     return()
   endif()
+  set_property(GLOBAL PROPERTY ladon_wasm_tools_known TRUE)
   cmake_path(GET CMAKE_CXX_COMPILER PARENT_PATH beside)
   find_program(LADON_EM_CONFIG em-config HINTS ${EMSCRIPTEN_ROOT_PATH} ${beside} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   ladon_emscripten_setting(llvm LLVM_ROOT)
@@ -21,9 +24,11 @@ function(ladon_wasm_tools)
   find_program(LADON_WASM_LD NAMES ${names} NAMES_PER_DIR HINTS ${llvm} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   find_program(LADON_WASM_OPT wasm-opt HINTS ${binaryen}/bin ${binaryen} NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(LADON_EM_CONFIG LADON_WASM_LD LADON_WASM_OPT)
-  ladon_find_relaxed(relaxed)
-  set(LADON_WASM_RELAXED "${relaxed}" CACHE STRING
-    "What compiles relaxed SIMD: own (em++'s LLVM), the folder of another LLVM's programs, or NONE")
+  if(NOT LADON_WASM_RELAXED) # asked again each time: it may have been installed
+    ladon_find_relaxed(relaxed)
+    set(LADON_WASM_RELAXED "${relaxed}" CACHE STRING
+      "What compiles relaxed SIMD: own (em++'s LLVM), the folder of another LLVM's programs, or NONE" FORCE)
+  endif()
 endfunction()
 
 function(ladon_emscripten_setting out name)
@@ -60,7 +65,7 @@ function(ladon_find_relaxed out)
       return()
     endif()
   endforeach()
-  set(${out} NONE PARENT_SCOPE)
+  set(${out} "" PARENT_SCOPE)
   message(STATUS "ladon: no modules with relaxed SIMD, which takes an em++ or a clang of LLVM 17 or later "
     "(Debian: clang-19 and lld-19); modules with SIMD and scalar ones are made")
 endfunction()
