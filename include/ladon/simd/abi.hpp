@@ -27,8 +27,12 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// The instruction set, as far as these sources and xsimd ask for it.
-#if defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
+// The instruction set, as far as these sources and xsimd ask for it. (Emscripten's SSE is a manner of speaking.)
+#if defined(__wasm_relaxed_simd__)
+#define LADON_ISA wasm_relaxed
+#elif defined(__wasm_simd128__)
+#define LADON_ISA wasm_simd
+#elif defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
 #define LADON_ISA avx512
 #elif defined(__AVX512F__)
 #define LADON_ISA avx512f
@@ -54,10 +58,6 @@
 #define LADON_ISA neon
 #elif defined(__ARM_FP)
 #define LADON_ISA vfp
-#elif defined(__wasm_relaxed_simd__)
-#define LADON_ISA wasm_relaxed
-#elif defined(__wasm_simd128__)
-#define LADON_ISA wasm_simd
 #else
 #define LADON_ISA scalar
 #endif

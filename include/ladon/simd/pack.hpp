@@ -66,7 +66,11 @@ struct Vector {
 #else
   static constexpr std::size_t registers = 16;
 #endif
+#if defined(__wasm_relaxed_simd__)
+  static constexpr bool fused = !LADON_DETERMINISTIC;  // wherever the machine can
+#else
   static constexpr bool fused = fma_is_fused;
+#endif
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
   template <std::size_t N>
