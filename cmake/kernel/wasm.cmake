@@ -1,6 +1,7 @@
 # Under Emscripten a kernel is three modules of WebAssembly, too: NAME.relaxed.wasm, NAME.simd.wasm, NAME.scalar.wasm,
 # for a program to load the best that its engine takes. A module imports nothing; it exports its memory, __heap_base
-# (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run.
+# (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run; with
+# WEIGHTS also stored_weights, where they are.
 # The custom section `ladon` describes it (description.cmake).
 
 # Leaves in `variants` which modules there are.
@@ -61,14 +62,24 @@ macro(ladon_kernel_module)
   ladon_kernel_module_object(${NAME}_${variant}_description ${here}/description.cpp)
   set_source_files_properties(${here}/description.cpp PROPERTIES OBJECT_DEPENDS ${description})
   set(objects "")
-  foreach(part code description)
+  set(parts code description)
+  set(exports "")
+  if(DEFINED arg_WEIGHTS)
+    # to be exported by a name that is the same in all modules
+    ladon_kernel_module_object(${NAME}_${variant}_stored ${folder}/${NAME}_stored.cpp)
+    target_compile_definitions(${NAME}_${variant}_stored PRIVATE ${NAME}_stored_weights=stored_weights)
+    add_dependencies(${NAME}_${variant}_stored ${NAME}_header ${NAME}_stored_code)
+    list(APPEND parts stored)
+    set(exports --export=stored_weights)
+  endif()
+  foreach(part IN LISTS parts)
     list(APPEND objects $<TARGET_OBJECTS:${NAME}_${variant}_${part}>)
   endforeach()
-  if(NOT TARGET ladon_${variant}_memory)
-    ladon_kernel_module_object(ladon_${variant}_memory ${sources}/memory_functions.cpp)
-    target_compile_options(ladon_${variant}_memory PRIVATE -fno-builtin)
+  if(NOT TARGET ladon_${variant}_freestanding)
+    ladon_kernel_module_object(ladon_${variant}_freestanding ${sources}/freestanding.cpp)
+    target_compile_options(ladon_${variant}_freestanding PRIVATE -fno-builtin)
   endif()
-  list(APPEND objects $<TARGET_OBJECTS:ladon_${variant}_memory>)
+  list(APPEND objects $<TARGET_OBJECTS:ladon_${variant}_freestanding>)
   ladon_kernel_link_module()
 endmacro()
 
@@ -113,7 +124,7 @@ macro(ladon_kernel_link_module)
   endif()
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})
   add_custom_command(OUTPUT ${module}
-    COMMAND ${ld} --no-entry --gc-sections --stack-first -z stack-size=65536 --strip-all -O2 --export=__heap_base
+    COMMAND ${ld} --no-entry --gc-sections --stack-first -z stack-size=65536 --strip-all -O2 --export=__heap_base ${exports}
       ${objects} -o ${module}
     ${optimise}
     DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM COMMENT "Linking ${NAME}.${variant}.wasm")

@@ -1,0 +1,61 @@
+// A module's memory as a caller lays it out: from __heap_base on, everything in a piece of its own, and between the
+// pieces bytes that must stay as they are.
+import {readFileSync} from 'node:fs';
+
+import {descriptionOf, readModule} from './module_file.mjs';
+
+const guard = 64;
+const poison = 0xa5;
+
+export class Loaded {
+  constructor(file) {
+    const bytes = readFileSync(file);
+    const {exports} = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+    this.description = descriptionOf(readModule(bytes));
+    this.exports = exports;
+    this.at = exports.__heap_base.value;
+    this.constants = new Uint8Array(exports.memory.buffer).slice(0, this.at);
+    this.guards = [];
+  }
+  // A piece of memory, full of NaN.
+  take(bytes) {
+    const from = Math.ceil(this.at / 64) * 64;
+    this.at = from + bytes + guard;
+    const missing = this.at - this.exports.memory.buffer.byteLength;
+    if (missing > 0) this.exports.memory.grow(Math.ceil(missing / 65536));
+    new Uint8Array(this.exports.memory.buffer, from, bytes).fill(0xff);
+    new Uint8Array(this.exports.memory.buffer, from + bytes, guard).fill(poison);
+    this.guards.push(from + bytes);
+    return from;
+  }
+  floats(values) {
+    const from = this.take(4 * values.length);
+    this.view(from, values.length).set(values);
+    return from;
+  }
+  words(values) {
+    const from = this.take(4 * values.length);
+    new Int32Array(this.exports.memory.buffer, from, values.length).set(values);
+    return from;
+  }
+  view(from, count) {
+    return new Float32Array(this.exports.memory.buffer, from, count);
+  }
+  // Whether nothing was written where nobody may: between the pieces, and where the module's constants lie. (Its stack
+  // is below them.)
+  untouched() {
+    const memory = new Uint8Array(this.exports.memory.buffer);
+    const stack = 65536;
+    return this.guards.every((from) => memory.subarray(from, from + guard).every((byte) => byte === poison)) &&
+      this.constants.subarray(stack).every((byte, i) => memory[stack + i] === byte);
+  }
+}
+
+// The same numbers in every run, about even between -1 and 1.
+export function randomNumbers(seed) {
+  let state = seed;
+  return (count, scale = 1) => Float32Array.from({length: count}, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return scale * (state / 2 ** 31 - 1);
+  });
+}
