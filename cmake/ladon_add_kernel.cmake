@@ -4,6 +4,9 @@
 #                 (with CHECKED also abort, fputs and stderr)
 #   <name>.h      C11 and C++: sizes as constants, <name>_weights, <name>_run, <name>_run_with, ...
 #
+# Under Emscripten also the target <name>_modules: <name>.relaxed.wasm, <name>.simd.wasm, <name>.scalar.wasm in the folder
+# of the build, or in LADON_WASM_OUTPUT (kernel/wasm.cmake). LADON_WASM_MODULES=OFF makes the library alone.
+#
 # What is computed
 #   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
 #                      the shape; QUERIES and MODEL are needed, the others are as ladon::Shape has them

@@ -3,6 +3,7 @@
 # Installs the kernel that ladon_add_kernel(<name> ...) made, for people who write C and know nothing of Ladon: the
 # library, its header, a pkg-config file (cc main.c $(pkg-config --cflags --libs <name>)), and a CMake package that
 # needs no C++ (find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)). None of it holds the prefix.
+# Under Emscripten also its modules, beside the library.
 # VERSION: the project's, if it has one, else 0. COMPONENT: that of install().
 
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
@@ -29,6 +30,10 @@ function(ladon_install_kernel name)
   get_target_property(header ${name} LADON_HEADER)
   install(TARGETS ${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
+  get_target_property(modules ${name} LADON_MODULES)
+  if(modules)
+    install(FILES ${modules} DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
+  endif()
   ladon_install_kernel_package(${name} ${version} ${component})
 endfunction()
 

@@ -119,7 +119,7 @@ macro(ladon_kernel_link_module)
     if(variant STREQUAL "relaxed")
       list(APPEND optimise --enable-relaxed-simd)
     endif()
-    list(APPEND optimise -Oz ${module} -o ${module})
+    list(APPEND optimise -O2 -Oz ${module} -o ${module})
   endif()
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})
   add_custom_command(OUTPUT ${module}
