@@ -1,0 +1,42 @@
+// Makes dist/: one minified file for each entry of the package, with its source map, and the types by tsc. The modules
+// in dist/modules are made by CMake (`./dev wasm` in the repository).
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const entries = ["index", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
+
+// All entries share one index.js, so that there is one class LadonError.
+const indexIsShared = {
+  name: "index-is-shared",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/index\.js$/ }, ({ kind }) =>
+      kind === "entry-point" ? undefined : { path: "./index.js", external: true },
+    ),
+};
+
+await build({
+  entryPoints: entries.map((name) => here(`src/${name}.ts`)),
+  outdir: here("dist"),
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  sourcemap: true,
+  plugins: [indexIsShared],
+  logLevel: "warning",
+});
+execFileSync(process.execPath, [createRequire(import.meta.url).resolve("typescript/bin/tsc"), "-p", here("tsconfig.json")], {
+  stdio: "inherit",
+});
+if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));
+
+for (const name of entries) {
+  const bytes = readFileSync(here(`dist/${name}.js`));
+  console.log(`dist/${name}.js ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} gzipped`);
+}

@@ -1,0 +1,71 @@
+/**
+ * What a {@link LadonError} is about:
+ *
+ * - `"length"`: an array or a run's length does not fit; numbers are elements, or tokens
+ * - `"option"`: an option that the kernel lacks or needs, or a value that none can be
+ * - `"mask"`: a mask that the kernel cannot be, or data of a mask that the instance was created without
+ * - `"weights"`: none yet, or tensors that are missing, unknown, of another dtype or misaligned; a damaged file
+ * - `"shape"`: a tensor of a shape that the kernel does not read
+ * - `"attention"`: the last run kept none
+ * - `"busy"`: the instance's weights are being loaded
+ * - `"closed"`: the instance was freed
+ * - `"memory"`: WebAssembly has no more of it
+ * - `"unknown-kernel"`: no shipped kernel is that
+ * - `"not-a-module"`: bytes that are no WebAssembly, or no module made by `ladon_add_kernel`
+ * - `"version"`: a module for another version of this package
+ * - `"unsupported"`: this engine has no WebAssembly, or not what the variant needs
+ * - `"network"`: a file could not be read
+ * - `"aborted"`: by the caller's signal, whose reason is the `cause`
+ * - `"status"`: the kernel refused a call that the binding let through; `actual` is the C function's `ladon_status`
+ */
+export type ErrorCode =
+  | "length"
+  | "option"
+  | "mask"
+  | "weights"
+  | "shape"
+  | "attention"
+  | "busy"
+  | "closed"
+  | "memory"
+  | "unknown-kernel"
+  | "not-a-module"
+  | "version"
+  | "unsupported"
+  | "network"
+  | "aborted"
+  | "status";
+
+// Of a long list the begin is enough to see what is wrong; the error's property has all of it.
+const shown = (value: unknown): string => {
+  if (!Array.isArray(value)) return String(value);
+  const more = value.length - 4;
+  return `[${value.slice(0, 4).join(", ")}${more > 0 ? `, and ${more} more` : ""}]`;
+};
+
+/** The one error of this package. Where it is thrown nothing was written that a caller can see. */
+export class LadonError extends Error {
+  override name = "LadonError";
+
+  /**
+   * @param code what it is about
+   * @param what the first part of the message; `expected` and `actual` follow it where there are any
+   * @param expected what would have been right
+   * @param actual what was found
+   * @param cause another error that led to this one
+   */
+  constructor(
+    readonly code: ErrorCode,
+    what: string,
+    readonly expected?: unknown,
+    readonly actual?: unknown,
+    cause?: unknown,
+  ) {
+    super(expected === undefined ? what : `${what}: expected ${shown(expected)}, got ${shown(actual)}`, { cause });
+  }
+}
+
+/** Throws a {@link LadonError}. */
+export const fail = (code: ErrorCode, what: string, expected?: unknown, actual?: unknown, cause?: unknown): never => {
+  throw new LadonError(code, what, expected, actual, cause);
+};

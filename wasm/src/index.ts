@@ -1,0 +1,18 @@
+export type { ShippedName, Wanted } from "./catalog.js";
+export type { Description, TensorEntry } from "./description.js";
+export { type ErrorCode, LadonError } from "./errors.js";
+export { type KernelSource, load, type LoadOptions } from "./load.js";
+export type {
+  CreateOptions,
+  Instance,
+  Kernel,
+  LoadWeightsOptions,
+  Mask,
+  RunOptions,
+  SetOptions,
+  WarmedUp,
+  WarmUpOptions,
+  Weights,
+  WeightsSource,
+} from "./types.js";
+export type { Variant } from "./variants.js";
