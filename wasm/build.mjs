@@ -8,15 +8,13 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
+const entries = ["index", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
 
-// All entries share one index.js, so that there is one class LadonError.
-const indexIsShared = {
-  name: "index-is-shared",
+// All entries share one index.js, so that there is one class LadonError; it loads two others when they are needed.
+const apart = {
+  name: "apart",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/index\.js$/ }, ({ kind }) =>
-      kind === "entry-point" ? undefined : { path: "./index.js", external: true },
-    ),
+    onResolve({ filter: /^\.\/(index|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true })),
 };
 
 await build({
@@ -28,7 +26,7 @@ await build({
   target: "es2022",
   platform: "neutral",
   sourcemap: true,
-  plugins: [indexIsShared],
+  plugins: [apart],
   logLevel: "warning",
 });
 execFileSync(process.execPath, [createRequire(import.meta.url).resolve("typescript/bin/tsc"), "-p", here("tsconfig.json")], {

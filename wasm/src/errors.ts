@@ -16,7 +16,7 @@
  * - `"unsupported"`: this engine has no WebAssembly, or not what the variant needs
  * - `"network"`: a file could not be read
  * - `"aborted"`: by the caller's signal, whose reason is the `cause`
- * - `"status"`: the kernel refused a call that the binding let through; `actual` is the C function's `ladon_status`
+ * - `"status"`: the kernel refused a call that the binding let through; `actual` is the `ladon_status` of the C header
  */
 export type ErrorCode =
   | "length"
@@ -37,11 +37,7 @@ export type ErrorCode =
   | "status";
 
 // Of a long list the begin is enough to see what is wrong; the error's property has all of it.
-const shown = (value: unknown): string => {
-  if (!Array.isArray(value)) return String(value);
-  const more = value.length - 4;
-  return `[${value.slice(0, 4).join(", ")}${more > 0 ? `, and ${more} more` : ""}]`;
-};
+const shown = (value: unknown): string => String(value).slice(0, 200);
 
 /** The one error of this package. Where it is thrown nothing was written that a caller can see. */
 export class LadonError extends Error {
@@ -66,6 +62,6 @@ export class LadonError extends Error {
 }
 
 /** Throws a {@link LadonError}. */
-export const fail = (code: ErrorCode, what: string, expected?: unknown, actual?: unknown, cause?: unknown): never => {
-  throw new LadonError(code, what, expected, actual, cause);
+export const fail = (...about: ConstructorParameters<typeof LadonError>): never => {
+  throw new LadonError(...about);
 };

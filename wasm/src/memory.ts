@@ -1,40 +1,63 @@
 import { fail } from "./errors.js";
 
+/** What a module exports: functions of the C header, without NAME_. Pointers are numbers. */
+export interface Exports {
+  readonly memory: WebAssembly.Memory;
+  readonly __heap_base: WebAssembly.Global;
+  readonly run?: (...pointers: number[]) => number;
+  readonly extend?: (...pointers: number[]) => number;
+  readonly attend?: (...pointers: number[]) => number;
+  readonly project_keys?: (...pointers: number[]) => number;
+  readonly cache_clear?: (cache: number) => number;
+  readonly cache_length?: (cache: number) => number;
+  readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
+}
+
 /** A piece of a module's memory: where it begins, and its bytes. */
 export interface Block {
   readonly at: number;
   readonly bytes: number;
 }
 
-/** Gives out pieces of a module's memory, aligned to 64 bytes, and grows it where there is no room. */
-export interface Memory {
+/** A module that runs, with all of its memory: to let go of this is to free it. */
+export interface Live {
+  readonly exports: Exports;
+  /** A piece of memory, aligned to 64 bytes. Memory grows where there is no room, and views of it end. */
   take(bytes: number): Block;
+  /** One piece, the larger of two, is kept for whom it is enough. */
   give(block: Block | undefined): void;
+  floats(at: number, count: number): Float32Array;
 }
 
-const page = 65536;
-
-export const memoryOf = (memory: WebAssembly.Memory, base: number): Memory => {
-  const free: Block[] = [];
-  let top = base;
+export const liveOf = (module: WebAssembly.Module): Live => {
+  const orFail = <T>(made: () => T): T => {
+    try {
+      return made();
+    } catch (cause) {
+      return fail("memory", `${cause}`, undefined, undefined, cause);
+    }
+  };
+  const exports = orFail(() => new WebAssembly.Instance(module).exports as unknown as Exports);
+  const { memory } = exports;
+  let top = exports.__heap_base.value;
+  let spare: Block | undefined;
   return {
+    exports,
     take(bytes) {
-      const i = free.findIndex((block) => block.bytes >= bytes);
-      if (i >= 0) return free.splice(i, 1)[0]!;
-      const at = Math.ceil(top / 64) * 64;
-      const lacking = at + bytes - memory.buffer.byteLength;
-      if (lacking > 0) {
-        try {
-          memory.grow(Math.ceil(lacking / page));
-        } catch (cause) {
-          fail("memory", "WebAssembly memory", `${bytes} bytes more`, "none", cause);
-        }
+      const block = spare;
+      if (block && block.bytes >= bytes) {
+        spare = undefined;
+        return block;
       }
+      const at = Math.ceil(top / 64) * 64;
+      const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
+      if (pages > 0) orFail(() => memory.grow(pages));
       top = at + bytes;
       return { at, bytes };
     },
     give(block) {
-      if (block) free.push(block);
+      if (block && !(spare && spare.bytes > block.bytes)) spare = block;
     },
+    floats: (at, count) => new Float32Array(memory.buffer, at, count),
   };
 };

@@ -1,38 +1,29 @@
 import { fail, LadonError } from "./errors.js";
-import type { WeightsSource } from "./types.js";
 
-/** Throws what a failed read means: its caller's signal, or the network. */
+/** Throws what a failed read means: what it says itself, its caller's signal, or the network. */
 export const failRead = (what: string, cause: unknown, signal?: AbortSignal): never => {
-  if (!signal?.aborted) return fail("network", `${what}: ${cause}`, undefined, undefined, cause);
-  if (signal.reason instanceof LadonError) throw signal.reason;
-  return fail("aborted", `${what}: aborted`, undefined, undefined, signal.reason);
+  const reason = signal?.aborted ? signal.reason : cause;
+  if (reason instanceof LadonError) throw reason;
+  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
 };
 
-/** Of a URL that is relative to the page, or in Node to the working directory. */
-const absolute = (url: string | URL): URL =>
-  new URL(url, globalThis.location?.href ?? `file://${(globalThis as any).process?.cwd()}/`);
-
-/** What lies at a URL, or what is at hand, as a response. In Node, where fetch reads no file: URL, fs does. */
-export const open = async (source: WeightsSource, signal?: AbortSignal): Promise<Response> => {
-  const isPlace = typeof source === "string" || source instanceof URL;
-  const what = isPlace ? `${source}` : "weights";
-  let response: Response;
+/** What lies at a URL, relative to the page or in Node to the working directory. Where fetch reads no file: URL, fs does. */
+export const open = async (given: string | URL, signal?: AbortSignal): Promise<Response> => {
   try {
     signal?.throwIfAborted();
-    if (!isPlace) {
-      response = source instanceof Response ? source : new Response(source as BodyInit);
-    } else if (absolute(source).protocol === "file:") {
+    const { location, process } = globalThis as any;
+    const url = new URL(given, location?.href ?? `file://${process?.cwd()}/`);
+    let response;
+    if (url.protocol === "file:" && process) {
       // By a name that bundlers cannot see: in a browser there is no such module.
       const name = ["node:fs"][0]!;
-      const { promises, createReadStream } = await import(/* @vite-ignore */ /* webpackIgnore: true */ name);
-      await promises.access(absolute(source));
-      response = new Response(createReadStream(absolute(source)));
+      const fs = await import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+      response = new Response(fs.createReadStream(url));
     } else {
-      response = await fetch(absolute(source), { signal });
+      response = await fetch(url, { signal });
     }
+    return response.ok ? response : fail("network", `${given}`, "HTTP status 200", response.status);
   } catch (cause) {
-    failRead(what, cause, signal);
+    return failRead(`${given}`, cause, signal);
   }
-  if (!response!.ok) fail("network", what, "HTTP status 200", response!.status);
-  return response!;
 };

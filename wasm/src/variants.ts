@@ -7,19 +7,16 @@ export type Variant = "relaxed" | "simd" | "scalar";
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 
 const zero = [65, 0, 253, 15]; // i32.const 0, i8x16.splat
-// Each body makes a v128: by relaxed_madd of three, or by the splat alone.
-const bodies: Record<Variant, number[]> = {
-  relaxed: [...zero, ...zero, ...zero, 253, 133, 2],
-  simd: zero,
-  scalar: [],
-};
+const madd = [253, 133, 2]; // f32x4.relaxed_madd
 
-/** Whether the engine validates a module with one instruction of that kind: versions tell nothing, flags decide. */
+/** Whether the engine validates a function () -> v128 with an instruction of that kind: versions tell nothing. */
 export const supports = (variant: Variant): boolean => {
-  if (typeof WebAssembly !== "object") return false;
-  const body = bodies[variant];
-  if (!body[0]) return true;
-  const type = [1, 5, 1, 96, 0, 1, 123]; // () -> v128
+  const body = variant === "simd" ? zero : [...zero, ...zero, ...zero, ...madd];
   const code = [3, 2, 1, 0, 10, body.length + 4, 1, body.length + 2, 0, ...body, 11];
-  return WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, ...type, ...code]));
+  return (
+    variants.includes(variant) &&
+    typeof WebAssembly === "object" &&
+    (variant === "scalar" ||
+      WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, ...code])))
+  );
 };

@@ -1,0 +1,138 @@
+// Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed: it
+// imports nothing, and is given what it shares with index.js.
+import type { Description } from "./description.js";
+import type { fail } from "./errors.js";
+import type { Block, Live } from "./memory.js";
+import type { failRead, open } from "./open.js";
+import type { LoadWeightsOptions, WeightsSource } from "./types.js";
+import type { findTensors, Tensor, Tensors } from "./weights.js";
+
+/** What an instance lends for loading its weights. */
+export interface Tools {
+  readonly description: Description;
+  /** Aborted where the instance is freed. */
+  readonly stop: AbortController;
+  readonly alive: () => Live;
+  readonly room: (bytes: number, offsets: number[]) => Block;
+  readonly adopt: (found: Tensors, bytes: number, next: Block, offsets: number[]) => void;
+  readonly give: (block: Block | undefined) => void;
+  readonly findTensors: typeof findTensors;
+  readonly open: typeof open;
+  readonly fail: typeof fail;
+  readonly failRead: typeof failRead;
+}
+
+/** What the format's own reader accepts: it keeps a damaged length from costing gigabytes. */
+const largestHeader = 1e8;
+
+/** A file's tensors by name, and the bytes of its data, where they lie one behind the other, without overlap or gap. */
+const parseHeader = (text: Uint8Array, fail: Tools["fail"]): [Tensors, number] => {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder().decode(text));
+  } catch (cause) {
+    fail("weights", "safetensors header", "JSON", "something else", cause);
+  }
+  if (typeof header !== "object" || !header) fail("weights", "safetensors header", "an object", header);
+  const tensors = new Map<string, Tensor>();
+  const isSize = (n: unknown): boolean => Number.isSafeInteger(n) && (n as number) >= 0;
+  for (const [name, entry] of Object.entries(header as object)) {
+    if (name === "__metadata__") continue;
+    const { dtype, shape, data_offsets: offsets } = entry ?? {};
+    const isSound =
+      typeof dtype === "string" &&
+      [shape, offsets].every((list) => Array.isArray(list) && list.every(isSize)) &&
+      offsets.length === 2 &&
+      offsets[0] <= offsets[1];
+    if (!isSound) fail("weights", `entry of ${name}`, "dtype, shape and two data_offsets", JSON.stringify(entry));
+    const length = (offsets[1] - offsets[0]) / 4;
+    const numbers = shape.reduce((a: number, b: number) => a * b, 1);
+    if (dtype === "F32" && numbers !== length) fail("weights", `bytes of ${name}`, 4 * numbers, 4 * length);
+    tensors.set(name, { begin: offsets[0], length, shape, dtype });
+  }
+  let end = 0;
+  for (const [name, { begin, length }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.length - b.length)) {
+    if (begin !== end) fail("weights", `first byte of ${name}`, end, begin);
+    end += 4 * length;
+  }
+  return [tensors, end];
+};
+
+export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
+  const { description, stop, alive, room, adopt, give, findTensors, open, fail, failRead } = tools;
+  const { prefix, progress, signal } = options;
+  const isPlace = typeof source === "string" || source instanceof URL;
+  const what = isPlace ? `${source}` : "weights";
+  const failed = (cause: unknown): never => failRead(what, cause, stop.signal);
+  const abort = (): void => stop.abort(signal!.reason);
+  let reader: ReadableStreamDefaultReader<Uint8Array>;
+  let next: Block | undefined;
+
+  let rest: Uint8Array = new Uint8Array();
+  let seen = 0;
+  let total = 8;
+  /** Waits for bytes; false at the end. */
+  const more = async (): Promise<boolean> => {
+    while (!rest.length) {
+      const { done, value } = await reader.read().catch(failed);
+      if (stop.signal.aborted) failed(0);
+      if (done) return false;
+      if (value?.BYTES_PER_ELEMENT !== 1) fail("weights", `stream of ${what}`, "bytes", typeof value);
+      rest = value;
+    }
+    return true;
+  };
+  const read = async (count: number, put: (piece: Uint8Array, at: number) => void): Promise<void> => {
+    for (let at = 0; at < count; ) {
+      if (!(await more())) fail("weights", `bytes of ${what}`, total, seen);
+      const piece = rest.subarray(0, count - at);
+      put(piece, at);
+      at += piece.length;
+      seen += piece.length;
+      rest = rest.subarray(piece.length);
+    }
+  };
+  const collect = async (count: number): Promise<Uint8Array> => {
+    const bytes = new Uint8Array(count);
+    await read(count, (piece, at) => bytes.set(piece, at));
+    return bytes;
+  };
+
+  try {
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+    if (stop.signal.aborted) failed(0);
+    try {
+      const response = isPlace
+        ? await open(source, stop.signal)
+        : source instanceof Response
+          ? source
+          : new Response(source as BodyInit);
+      if (!response.ok) fail("network", what, "HTTP status 200", response.status);
+      reader = response.body!.getReader();
+    } catch (cause) {
+      failed(cause);
+    }
+    stop.signal.addEventListener("abort", () => reader.cancel().catch(() => {}));
+
+    const length = Number(new DataView((await collect(8)).buffer).getBigUint64(0, true));
+    if (length > largestHeader) fail("weights", `header of ${what}`, `at most ${largestHeader} bytes`, length);
+    total += length;
+    const [tensors, bytes] = parseHeader(await collect(length), fail);
+    total += bytes;
+    const offsets = findTensors(description, tensors, prefix);
+    const aligned = Math.ceil(bytes / 4) * 4;
+    next = room(aligned, offsets);
+    await read(bytes, (piece, at) => {
+      new Uint8Array(alive().exports.memory.buffer, next!.at + at).set(piece);
+      progress?.(seen + piece.length, total);
+    });
+    if (await more()) fail("weights", `bytes of ${what}`, total, "more");
+    adopt(tensors, aligned, next, offsets);
+    next = undefined;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    reader!?.cancel().catch(() => {});
+    give(next);
+  }
+};
