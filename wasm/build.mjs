@@ -8,13 +8,13 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
+const entries = ["index", "more", "explain", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
 
-// All entries share one index.js, so that there is one class LadonError; it loads two others when they are needed.
+// All entries share one index.js, so that there is one class LadonError; it loads others when they are needed.
 const apart = {
   name: "apart",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/(index|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true })),
+    onResolve({ filter: /^\.\/(index|more|explain|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true })),
 };
 
 await build({

@@ -1,22 +1,20 @@
 // Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed: it
 // imports nothing, and is given what it shares with index.js.
-import type { Description } from "./description.js";
 import type { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
 import type { failRead, open } from "./open.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
-import type { findTensors, Tensor, Tensors } from "./weights.js";
+import type { Tensor, Tensors } from "./weights.js";
 
 /** What an instance lends for loading its weights. */
 export interface Tools {
-  readonly description: Description;
   /** Aborted where the instance is freed. */
   readonly stop: AbortController;
   readonly alive: () => Live;
   readonly room: (bytes: number, offsets: number[]) => Block;
   readonly adopt: (found: Tensors, bytes: number, next: Block, offsets: number[]) => void;
   readonly give: (block: Block | undefined) => void;
-  readonly findTensors: typeof findTensors;
+  readonly find: (found: Tensors, prefix?: string) => number[];
   readonly open: typeof open;
   readonly fail: typeof fail;
   readonly failRead: typeof failRead;
@@ -59,7 +57,7 @@ const parseHeader = (text: Uint8Array, fail: Tools["fail"]): [Tensors, number] =
 };
 
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
-  const { description, stop, alive, room, adopt, give, findTensors, open, fail, failRead } = tools;
+  const { stop, alive, room, adopt, give, find, open, fail, failRead } = tools;
   const { prefix, progress, signal } = options;
   const isPlace = typeof source === "string" || source instanceof URL;
   const what = isPlace ? `${source}` : "weights";
@@ -120,7 +118,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     total += length;
     const [tensors, bytes] = parseHeader(await collect(length), fail);
     total += bytes;
-    const offsets = findTensors(description, tensors, prefix);
+    const offsets = find(tensors, prefix);
     const aligned = Math.ceil(bytes / 4) * 4;
     next = room(aligned, offsets);
     await read(bytes, (piece, at) => {

@@ -1,12 +1,18 @@
 import type { Description } from "./description.js";
 import { fail, LadonError } from "./errors.js";
 import { type Block, type Live, liveOf } from "./memory.js";
+import type { More } from "./more.js";
 import { failRead, open } from "./open.js";
 import { runnerOf } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
-import { checkFloats, findTensors, type Tensor, type Tensors } from "./weights.js";
+import { checkFloats, findTensors, type Tensor, type Tensors, usualNaming } from "./weights.js";
 
-export const instanceOf = (module: WebAssembly.Module, description: Description, options: CreateOptions = {}): Instance => {
+export const instanceOf = (
+  module: WebAssembly.Module,
+  description: Description,
+  options: CreateOptions = {},
+  more?: More,
+): Instance => {
   let live: Live | undefined = liveOf(module);
   let loading: AbortController | undefined;
   let block: Block | undefined; // the tensors, then the C struct that points to them
@@ -19,8 +25,8 @@ export const instanceOf = (module: WebAssembly.Module, description: Description,
     return live;
   };
   const idle = (): Live => (loading ? fail("busy", "weights.load is under way") : alive());
-  const { run, attention, clear, cached } = runnerOf(description, alive, options.mask);
-  clear();
+  const { run, attention, inputs } = runnerOf(description, alive, options.mask, more);
+  const naming = (more?.namingOf ?? usualNaming)(description);
 
   /** Room for tensors and the pointers to them; what there was before stays until the new ones are adopted. */
   const room = (bytes: number, offsets: number[]): Block => alive().take(bytes + 4 * offsets.length);
@@ -31,7 +37,7 @@ export const instanceOf = (module: WebAssembly.Module, description: Description,
     give(block);
     block = next;
     tensors = found;
-    clear();
+    inputs?.clear(); // what a cache holds came of other weights
   };
   const free = (): void => {
     loading?.abort(closed());
@@ -50,7 +56,7 @@ export const instanceOf = (module: WebAssembly.Module, description: Description,
           found.set(name, { begin: bytes, length: data.length });
           bytes += data.byteLength;
         }
-        const offsets = findTensors(description, found, prefix, true);
+        const offsets = findTensors(naming, found, prefix, true);
         // Views of this memory end where it grows.
         const sources = Object.values(given).map((data) =>
           data.buffer === exports.memory.buffer ? data.slice() : data,
@@ -66,7 +72,7 @@ export const instanceOf = (module: WebAssembly.Module, description: Description,
       async load(source, loadOptions = {}) {
         const { give } = idle();
         const stop = (loading = new AbortController());
-        const tools = { description, stop, alive, room, adopt, give, findTensors, open, fail, failRead };
+        const tools = { stop, alive, room, adopt, give, find: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix), open, fail, failRead };
         try {
           // On demand: who has the weights in arrays needs none of it.
           const files = await import("./files.js").catch((cause) => failRead("files.js", cause));
@@ -89,10 +95,10 @@ export const instanceOf = (module: WebAssembly.Module, description: Description,
     attention,
     clear() {
       idle();
-      clear();
+      inputs?.clear();
     },
     get cached() {
-      return cached();
+      return inputs?.cached() ?? 0;
     },
     free,
   } as Instance;

@@ -1,18 +1,27 @@
 import { describe } from "./description.js";
+import { fail } from "./errors.js";
 import { instanceOf } from "./instance.js";
 import { failRead } from "./open.js";
+import { check, checkLength, copy, count } from "./runner.js";
 import type { Kernel } from "./types.js";
 
-export const kernelOf = (module: WebAssembly.Module): Kernel => {
+/** What index.js knows of by itself; another kernel takes more. */
+const usual = /^attention,in_proj(,(tokens|queries|keys|offset|padding|attention))*$/;
+
+export const kernelOf = async (module: WebAssembly.Module): Promise<Kernel> => {
   const description = describe(module);
+  const { kind, variant, options, layout } = description;
+  const more = usual.test(`${[kind, layout, ...options]}`)
+    ? undefined
+    : (await import("./more.js").catch((cause) => failRead("more.js", cause))).moreOf({ fail, check, count, checkLength, copy });
   return {
     description,
-    variant: description.variant,
+    variant,
     module,
-    create: (options) => instanceOf(module, description, options),
-    async warmUp(options) {
+    create: (createOptions) => instanceOf(module, description, createOptions, more),
+    async warmUp(warmUpOptions) {
       const { warmUp } = await import("./warm-up.js").catch((cause) => failRead("warm-up.js", cause));
-      return warmUp(module, description, options);
+      return warmUp(module, description, warmUpOptions);
     },
   };
 };

@@ -1,5 +1,6 @@
-import { nameOf, placeOf, type ShippedName, type Wanted } from "./catalog.js";
+import { attentions, mostTokens, placeOf, type ShippedName, type Wanted } from "./catalog.js";
 import { fail } from "./errors.js";
+import type { Told } from "./explain.js";
 import { kernelOf } from "./kernel.js";
 import { failRead, open } from "./open.js";
 import type { Kernel } from "./types.js";
@@ -24,18 +25,19 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-const compile = async (bytes: ArrayBuffer | ArrayBufferView): Promise<WebAssembly.Module> => {
+const explained = async (): Promise<[typeof import("./explain.js"), Told]> => [
+  await import("./explain.js"),
+  { fail, attentions, mostTokens, supports, variants },
+];
+
+const compile = async (bytes: BufferSource): Promise<WebAssembly.Module> => {
   try {
-    return await WebAssembly.compile(bytes as BufferSource);
+    return await WebAssembly.compile(bytes);
   } catch (cause) {
-    const text = new TextDecoder("latin1").decode(bytes as BufferSource);
-    const [, variant] = /"ladon":.*"variant": ?"(\w+)"/.exec(text) ?? [];
-    if (variant && !supports(variant as Variant)) lack(variant);
-    return fail("not-a-module", "module", "WebAssembly", cause, cause);
+    const [{ explainModule }, told] = await explained();
+    return explainModule(told, bytes, cause);
   }
 };
-
-const lack = (variant: unknown): never => fail("unsupported", "variant", variants.filter(supports), variant);
 
 const fetchModule = async (url: string | URL, signal?: AbortSignal): Promise<WebAssembly.Module> => {
   const response = await open(url, signal);
@@ -48,25 +50,27 @@ const fetchModule = async (url: string | URL, signal?: AbortSignal): Promise<Web
   }
 };
 
+const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(source as BufferSource);
+  const url = `${source}`;
+  const isUrl = source instanceof URL || (typeof source === "string" && /[./]/.test(source));
+  if (isUrl) return fetchModule(/\.wasm($|[?#])|^(data|blob):/.test(url) ? url : `${url}.${variant}.wasm`, signal);
+  const place = placeOf(source, variant);
+  if (place) return fetchModule(place, signal);
+  const [{ explainKernel }, told] = await explained();
+  return explainKernel(told, source);
+};
+
 /**
  * Compiles a kernel for this engine. Errors: "unknown-kernel", "unsupported", "not-a-module", "version", "network",
  * "aborted".
  */
 export const load = async (source: KernelSource, { variant, signal }: LoadOptions = {}): Promise<Kernel> => {
-  const [best] = variants.filter(supports);
-  const chosen = variant ?? best!;
-  if (!best || (variant && !supports(variant))) lack(chosen);
-  const finish = (module: WebAssembly.Module): Kernel => {
-    const kernel = kernelOf(module);
-    return variant && kernel.variant !== variant ? fail("unsupported", "module's variant", variant, kernel.variant) : kernel;
-  };
-  if (source instanceof WebAssembly.Module) return finish(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return finish(await compile(source));
-  let url: string | URL;
-  if (source instanceof URL || (typeof source === "string" && /[./]/.test(source))) {
-    url = /\.wasm($|[?#])|^(data|blob):/.test(`${source}`) ? source : `${source}.${chosen}.wasm`;
-  } else {
-    url = placeOf(typeof source === "string" ? source : nameOf(source), chosen);
-  }
-  return finish(await fetchModule(url, signal));
+  const usable = variants.filter(supports);
+  const chosen = variant ?? usable[0]!;
+  if (!usable.includes(chosen)) fail("unsupported", "variant", usable, chosen);
+  const kernel = await kernelOf(await moduleOf(source, chosen, signal));
+  if (variant && kernel.variant !== variant) fail("unsupported", "variant", variant, kernel.variant);
+  return kernel;
 };

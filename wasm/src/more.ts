@@ -1,0 +1,183 @@
+// What some kernels have beyond attention to x itself with causal and padding masks and PyTorch's packed projections:
+// other masks and scores, a context, a cache; other layouts. A file of its own in the package, loaded with such a kernel.
+import type { Description, TensorEntry } from "./description.js";
+import type { fail } from "./errors.js";
+import type { Live } from "./memory.js";
+import type { check, checkLength, copy, count } from "./runner.js";
+import type { Naming, Slot } from "./weights.js";
+
+/** Inputs beside x and padding, and the cache. */
+export interface Inputs {
+  /** Whether x has a row for each query only, for keys come from elsewhere. */
+  readonly ownRows: boolean;
+  has(option: string): boolean;
+  /** Keys of a run that does not say how many; undefined: as many as tokens. */
+  usualKeys(given: Record<string, any>): number | undefined;
+  /** Copies what is given, puts where it is into `values`, and tells what the C function takes behind x. */
+  put(given: Record<string, any>, queries: number, keys: number, values: Record<string, number>): number[];
+  /** What is to be done before the call. */
+  before(weights: number, workspace: number, options: number): void;
+  cached(): number;
+  clear(): void;
+}
+
+/** This file, as the others see it. */
+export interface More {
+  inputsOf(description: Description, alive: () => Live): Inputs;
+  namingOf(description: Description): Naming;
+}
+
+/** What this file borrows from index.js, so that it imports nothing. */
+export interface Borrowed {
+  readonly fail: typeof fail;
+  readonly check: typeof check;
+  readonly count: typeof count;
+  readonly checkLength: typeof checkLength;
+  readonly copy: typeof copy;
+}
+
+// Names of checkpoints as the C members have them: of transformers' BertModel and LlamaModel and PyTorch's
+// TransformerEncoder, as src/weights has them for C++. One after the other: a later one may look for what one put in.
+const spellings = (
+  "encoder.layer.=layers. self_attn.=attention. attention.output.dense.=attention.out_proj_ " +
+  "attention.output.LayerNorm.=norm1_ intermediate.dense.=linear1_ output.dense.=linear2_ output.LayerNorm.=norm2_ " +
+  "self.query.=query_proj_ self.key.=key_proj_ self.value.=value_proj_ q_proj.=query_proj_ k_proj.=key_proj_ " +
+  "v_proj.=value_proj_ q_proj_=query_proj_ k_proj_=key_proj_ v_proj_=value_proj_ o_proj.=out_proj_ " +
+  "out_proj.=out_proj_ mlp.gate_proj.=gate_ mlp.up_proj.=linear1_ mlp.down_proj.=linear2_ input_layernorm.=norm1_ " +
+  "post_attention_layernorm.=norm2_ linear1.=linear1_ linear2.=linear2_ norm1.=norm1_ norm2.=norm2_ norm.=norm_ " +
+  "_gamma=_weight _beta=_bias" // of the first checkpoints of BERT, born in TensorFlow
+)
+  .split(" ")
+  .map((pair) => pair.split("=") as [string, string]);
+
+const respelled = (name: string): string => spellings.reduce((text, [from, to]) => text.replace(from, to), name);
+
+/** All tensors of the kernel, as the C struct has them. */
+const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
+  const entries = Array.from({ length: layers ?? 1 }, (_, i) =>
+    layer.map(([member, ...shape]): TensorEntry => [layers ? `layers.${i}.${member}` : member, ...shape]),
+  ).flat();
+  return [...entries, ...weights].map(([entry, ...extents]) => {
+    const [member, heads] = entry.split("[") as [string, string?];
+    return heads ? [member, [parseInt(heads), ...extents], parseInt(heads)] : [member, extents, 1];
+  });
+};
+
+const namingOf = (description: Description): Naming => {
+  const { kind, layout } = description;
+  const slots = slotsOf(description);
+  // Checkpoints hold (out, in): a kernel that reads (in, out) knows its own names only.
+  if (/per_head|in_out/.test(layout)) return { slots, spell: (name) => name };
+  const projections = ["query_proj_", "key_proj_", "value_proj_"];
+  return {
+    slots,
+    spell(name, prefix) {
+      // BERT's names say in what is before them whether they are an attention's.
+      const before = kind === "attention" && !prefix ? "attention." : prefix;
+      const [place, full] = [respelled(before), respelled(before + name)];
+      return full.startsWith(place) ? full.slice(place.length) : name;
+    },
+    split(members) {
+      // Queries', keys' and values' rows out of PyTorch's one tensor of all three.
+      for (const [first] of slots.filter(([member]) => layout === "separate_qkv" && member.includes(projections[0]!))) {
+        const joined = first.replace("query", "in");
+        const [name, tensor] = members.get(joined) ?? [];
+        if (!tensor) continue;
+        const parts = projections.map((one) => slots.find(([member]) => member === first.replace(projections[0]!, one))!);
+        const width = parts[0]![1][1] ?? 1;
+        const rows = parts.reduce((sum, [, shape]) => sum + shape[0]!, 0);
+        const [expected, actual] = tensor.shape
+          ? [[rows, ...parts[0]![1].slice(1)], tensor.shape]
+          : [rows * width, tensor.length];
+        if (`${expected}` !== `${actual}`) continue;
+        members.delete(joined);
+        let { begin } = tensor;
+        for (const [member, shape] of parts) {
+          const length = shape[0]! * width;
+          members.set(member, [name!, { ...tensor, begin, shape: tensor.shape && shape, length }]);
+          begin += 4 * length;
+        }
+      }
+    },
+  };
+};
+
+export const moreOf = ({ fail, check, count, checkLength, copy }: Borrowed): More => ({
+  namingOf,
+  inputsOf(description, alive) {
+    const { queries: mostQueries, keys: mostKeys, heads, keyModel, valueModel, context, cache, mask } = description;
+    if (context && cache && keyModel !== valueModel) fail("unsupported", "keys and values of two contexts", "one", "two");
+    const members = [...description.options, ...(context ? ["context"] : [])];
+    const take = (bytes: number): number => alive().take(bytes).at;
+    const cacheAt = take(cache);
+    // Nothing else tells the width and the positions of the rotary table.
+    const [, width = 0, positions = 0] = /ROTARY \w+ (\d+) (\d+)/.exec(description.arguments)?.map(Number) ?? [];
+    const rotaryAt = take(4 * width * positions);
+    let rotaryIs = "";
+    let contextAt = 0;
+
+    const shapes = (queries: number, keys: number): Record<string, [rows: number, columns: number]> => ({
+      context: [keys, keyModel],
+      bits: [queries, Math.ceil(mostKeys / 32)],
+      boolean: [queries, keys],
+      additive: [queries, keys],
+      slopes: [1, heads],
+      sinks: [1, heads],
+    });
+    const room = shapes(mostQueries, mostKeys);
+    const blocksOf = (name: string): number => (mask.includes(`${name}_per_head`) ? heads : 1);
+    const places: Record<string, number> = {};
+    for (const name of members) {
+      if (room[name]) places[name] = take(4 * blocksOf(name) * room[name][0] * room[name][1]);
+    }
+    const cached = (): number => alive().exports.cache_length?.(cacheAt) ?? 0;
+
+    /** Copies the rows and columns that take part, or all that there is room for; tells the columns of a row there. */
+    const putOne = (name: string, source: any, [rows, columns]: [number, number]): number => {
+      const [allRows, allColumns] = room[name]!;
+      const blocks = blocksOf(name);
+      checkLength(name, source, blocks * rows * columns, blocks * allRows * allColumns);
+      if (source.length === blocks * allRows * allColumns) [rows, columns] = [allRows, allColumns];
+      const type = name === "boolean" ? Uint8Array : name === "bits" ? Uint32Array : Float32Array;
+      const numbers = name === "boolean" ? Uint8Array.from(source, Boolean as any) : source;
+      for (let i = 0; i < blocks; ++i) {
+        const to = places[name]! + type.BYTES_PER_ELEMENT * i * allRows * columns;
+        const first = i * rows * columns;
+        const piece = blocks > 1 ? Array.prototype.slice.call(numbers, first, first + rows * columns) : numbers;
+        copy(name, piece, new type(alive().exports.memory.buffer, to));
+      }
+      return columns;
+    };
+    const clear = (): void => check(alive().exports.cache_clear?.(cacheAt));
+    clear();
+    return {
+      ownRows: context || cache > 0,
+      has: (option) => option === "context" && context,
+      usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),
+      put(given, queries, keys, values) {
+        const shape = shapes(queries, keys);
+        // Needed, but where a cache has it.
+        contextAt = context && (given.context || !cached()) ? places.context! : 0;
+        for (const name in places) {
+          if (given[name] == null && !(name === "context" && contextAt)) continue;
+          values[`${name}_keys`] = putOne(name, given[name], shape[name]!) || -1; // LADON_NONE
+          values[name] = places[name]!;
+        }
+        if (width) {
+          const { base = 1e4, scaling = 1, offset = 0 } = given.rotary ?? {};
+          values.rotary_offset = count("rotary.offset", offset, positions);
+          const is = `${base} ${scaling}`;
+          if (rotaryIs !== is) check(alive().exports.rotary_fill!(rotaryAt, base, scaling));
+          rotaryIs = is;
+          values.rotary = rotaryAt;
+        }
+        return cache ? [cacheAt] : context ? [contextAt] : [];
+      },
+      before(weights, workspace, options) {
+        if (cache && contextAt) check(alive().exports.project_keys!(contextAt, cacheAt, weights, workspace, options));
+      },
+      cached,
+      clear,
+    };
+  },
+});
