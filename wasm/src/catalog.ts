@@ -30,7 +30,7 @@ const names = [...attentions, "minilm", "date_reader"];
 
 /** Where the module of a shipped kernel is; undefined where none is that. */
 export const placeOf = (wanted: string | Wanted, variant: Variant): URL | undefined => {
-  const name = typeof wanted === "string" ? wanted : `${wanted.kind}_${wanted.model}_${wanted.heads}`;
-  if (!names.includes(name) || (wanted as Wanted).tokens > mostTokens) return undefined;
+  const name = typeof wanted === "string" ? wanted : `${wanted?.kind}_${wanted?.model}_${wanted?.heads}`;
+  if (!names.includes(name) || (wanted as Wanted)?.tokens > mostTokens) return undefined;
   return new URL(`./modules/${name}.${variant}.wasm`, import.meta.url); // bundlers look for URLs of this very form
 };

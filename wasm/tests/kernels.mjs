@@ -1,0 +1,83 @@
+// What the tests of kernels share: random numbers, modules that this engine runs, weights for the binding and the oracle.
+import { readdirSync, readFileSync } from "node:fs";
+import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
+
+export const modules = new URL("../dist/modules/", import.meta.url);
+export const variants = ["relaxed", "simd", "scalar"];
+
+export const moduleBytes = (name, variant) => readFileSync(new URL(`${name}.${variant}.wasm`, modules));
+export const shippedNames = [
+  ...new Set(readdirSync(modules).filter((name) => /\.wasm$/.test(name)).map((name) => name.split(".")[0])),
+];
+
+/** Whether this engine runs a module: asked of the module, not of the binding. */
+export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
+
+/** xorshift32: the same numbers on every machine. */
+export const randomOf = (seed) => () => {
+  seed ^= seed << 13;
+  seed ^= seed >>> 17;
+  seed ^= seed << 5;
+  return (seed >>> 0) / 2 ** 31 - 1;
+};
+export const randoms = (random, count, size = 1, mean = 0) =>
+  Float32Array.from({ length: count }, () => mean + size * random());
+
+export const rowsOf = (flat, width) =>
+  Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
+
+/** Weights by the C members' names, as large as training leaves them: activations stay near 1. */
+export const weightsOf = (description, random) => {
+  const entries = [];
+  for (let i = 0; i < (description.layers ?? 1); ++i) {
+    for (const [member, ...shape] of description.layer ?? []) {
+      entries.push([description.layers ? `layers.${i}.${member}` : member, shape]);
+    }
+  }
+  for (const [member, ...shape] of description.weights) entries.push([member, shape]);
+  return Object.fromEntries(
+    entries.map(([name, shape]) => {
+      const count = shape.reduce((a, b) => a * b, 1);
+      if (/norm.?_weight/.test(name)) return [name, randoms(random, count, 0.5, 1)];
+      return [name, randoms(random, count, shape.length > 1 ? 1.5 / Math.sqrt(shape[1]) : 0.5)];
+    }),
+  );
+};
+
+/** The same as the oracle takes them: one layer, whose members begin with `at`. */
+const parts = (weights, at, model) => {
+  const one = (part) => [weights[`${at}${part}_weight`], weights[`${at}${part}_bias`]];
+  const inside = weights[`${at}attention.out_proj_weight`] ? "attention." : "";
+  const packed = weights[`${at}${inside}in_proj_weight`];
+  const third = (i) => [
+    packed.subarray(i * model * model, (i + 1) * model * model),
+    weights[`${at}${inside}in_proj_bias`].subarray(i * model, (i + 1) * model),
+  ];
+  const [q, k, v] = packed ? [0, 1, 2].map(third) : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));
+  const [out, linear1, linear2, norm1, norm2] = [`${inside}out_proj`, "linear1", "linear2", "norm1", "norm2"].map(one);
+  return { q, k, v, out, linear1, linear2, norm1, norm2 };
+};
+
+/** What a kernel shall give, by the oracle: y's rows, and every layer's maps. maySee(query, key) */
+export const expected = (description, weights, x, queries, keys, maySee) => {
+  const { model, heads, kind, layers, arguments: given } = description;
+  let rows = rowsOf(x, model);
+  if (kind === "attention") {
+    const { y, maps } = attention(rows.slice(0, queries), rows.slice(0, keys), parts(weights, "", model), heads, maySee);
+    return { y, maps: [maps] };
+  }
+  const argument = (name, usual) => new RegExp(`\\b${name} (\\S+)`).exec(given)?.[1] ?? usual;
+  const epsilon = Number(argument("EPSILON", "1e-5"));
+  const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
+  const all = [];
+  for (let i = 0; i < (layers ?? 1); ++i) {
+    // All tokens go on to the next layer; of the last only those that ask.
+    const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
+    const at = layers ? `layers.${i}.` : "";
+    const { y, maps } = encoderLayer(rows, parts(weights, at, model), form, asking, keys, maySee);
+    rows = y;
+    all.push(maps);
+  }
+  if (weights.norm_weight) rows = layerNorm([weights.norm_weight, weights.norm_bias], epsilon, rows);
+  return { y: rows, maps: all };
+};

@@ -1,0 +1,100 @@
+// The oracle: attention and the encoder around it in plain float64 loops, from the equations ("Attention Is All You
+// Need", arXiv 1706.03762) and the rules of the masks. It knows nothing of the binding or of how the kernels compute.
+// Every weight is (out, in), as PyTorch stores it; a matrix is an array of rows.
+
+// Of float32: half of its epsilon.
+const unit = 2 ** -24;
+
+/**
+ * How far a float32 result may be from float64. n roundings of numbers of size s, independent and without bias, are
+ * u s sqrt(n) together (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). The longest sums have `longest` terms, and
+ * `depth` such sums stand one behind the other; weights of tests are drawn so that none makes errors larger than it
+ * makes numbers. Most sums are shorter than the longest, so twice this is ample: the furthest that any of these tests
+ * comes is a third of it, and a wrong epsilon, tanh in place of erf, or one key too many is 5 to 10,000 times beyond.
+ */
+export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
+
+export const linear = (weight, bias, x) =>
+  x.map((row) =>
+    Array.from({ length: weight.length / row.length }, (_, o) => {
+      let sum = bias ? bias[o] : 0;
+      for (let i = 0; i < row.length; ++i) sum += weight[o * row.length + i] * row[i];
+      return sum;
+    }),
+  );
+
+/** The weights of one head: softmax over the keys that each query may see, all 0 where it may see none. */
+const look = (q, k, maySee) =>
+  q.map((query, i) => {
+    const scores = k.map((key, j) => {
+      if (!maySee(i, j)) return -Infinity;
+      let sum = 0;
+      for (let c = 0; c < key.length; ++c) sum += query[c] * key[c];
+      return sum / Math.sqrt(key.length);
+    });
+    const most = Math.max(...scores);
+    const powers = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - most)));
+    const total = powers.reduce((a, b) => a + b, 0);
+    return powers.map((power) => (total ? power / total : 0));
+  });
+
+const columns = (x, first, count) => x.map((row) => row.slice(first, first + count));
+
+/** x asks, `context` is looked at; weights: {q, k, v, out}, each [weight, bias]. Gives y and every head's weights. */
+export const attention = (x, context, weights, heads, maySee) => {
+  const [q, k, v] = [linear(...weights.q, x), linear(...weights.k, context), linear(...weights.v, context)];
+  const width = q.length ? q[0].length / heads : 0;
+  const maps = [];
+  const concat = x.map(() => []);
+  for (let h = 0; h < heads; ++h) {
+    const map = look(columns(q, h * width, width), columns(k, h * width, width), maySee);
+    maps.push(map);
+    map.forEach((row, i) => {
+      for (let c = h * width; c < (h + 1) * width; ++c) concat[i].push(row.reduce((sum, w, j) => sum + w * v[j][c], 0));
+    });
+  }
+  return { y: linear(...weights.out, concat), maps };
+};
+
+export const layerNorm = ([weight, bias], epsilon, x) =>
+  x.map((row) => {
+    const mean = row.reduce((a, b) => a + b, 0) / row.length;
+    const variance = row.reduce((sum, a) => sum + (a - mean) ** 2, 0) / row.length;
+    return row.map((a, i) => ((a - mean) / Math.sqrt(variance + epsilon)) * weight[i] + bias[i]);
+  });
+
+/** The error function, by its series or by a continued fraction (Abramowitz and Stegun 7.1.6 and 7.1.14). */
+export const erf = (x) => {
+  const a = Math.abs(x);
+  if (a < 3) {
+    let [term, sum] = [a, a];
+    for (let n = 1; Math.abs(term) > 1e-17 * sum; ++n) {
+      term *= (2 * a * a) / (2 * n + 1);
+      sum += term;
+    }
+    return (Math.sign(x) * 2 * sum * Math.exp(-a * a)) / Math.sqrt(Math.PI);
+  }
+  let fraction = a;
+  for (let n = 60; n > 0; --n) fraction = a + n / 2 / fraction;
+  return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / fraction);
+};
+
+const activations = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => 0.5 * x * (1 + erf(x * Math.SQRT1_2)),
+};
+
+const sum = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));
+
+/** The first `queries` tokens of x ask, the first `keys` can be seen. form: {heads, norm, activation, epsilon} */
+export const encoderLayer = (x, weights, { heads, norm, activation, epsilon }, queries, keys, maySee) => {
+  const pre = norm === "pre";
+  const input = pre ? layerNorm(weights.norm1, epsilon, x) : x;
+  const { y: attended, maps } = attention(input.slice(0, queries), input.slice(0, keys), weights, heads, maySee);
+  let y = sum(x.slice(0, queries), attended);
+  if (!pre) y = layerNorm(weights.norm1, epsilon, y);
+  const hidden = linear(...weights.linear1, pre ? layerNorm(weights.norm2, epsilon, y) : y);
+  y = sum(y, linear(...weights.linear2, hidden.map((row) => row.map(activations[activation]))));
+  if (!pre) y = layerNorm(weights.norm2, epsilon, y);
+  return { y, maps };
+};

@@ -1,0 +1,34 @@
+// Writes safetensors files for the tests, sound ones and others.
+
+/** tensors: [name, shape, Float32Array or Uint8Array, dtype]; `change` may damage the header before it is written. */
+export const safetensors = (tensors, { change = (header) => header, pad = 8 } = {}) => {
+  const header = { __metadata__: { format: "pt" } };
+  let bytes = 0;
+  for (const [name, shape, data, dtype = "F32"] of tensors) {
+    header[name] = { dtype, shape, data_offsets: [bytes, bytes + data.byteLength] };
+    bytes += data.byteLength;
+  }
+  let text = JSON.stringify(change(header));
+  text += " ".repeat((pad - (text.length % pad)) % pad);
+  const file = new Uint8Array(8 + text.length + bytes);
+  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
+  file.set(new TextEncoder().encode(text), 8);
+  let at = 8 + text.length;
+  for (const [, , data] of tensors) {
+    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+    at += data.byteLength;
+  }
+  return file;
+};
+
+/** A stream of these bytes in pieces of so many; `wait` is awaited before each. */
+export const streamOf = (bytes, piece, wait = () => {}) => {
+  let at = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      await wait(at);
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.slice(at, (at += piece)));
+    },
+  });
+};

@@ -1,0 +1,336 @@
+// What is wrong is told as a LadonError that says what was expected, and nothing is written.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LadonError, load } from "../dist/index.js";
+import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
+
+const random = randomOf(3);
+const kernel = await load("attention_64_4", { variant: "scalar" });
+const { model, heads, queries: most } = kernel.description;
+const weights = weightsOf(kernel.description, random);
+const ready = (options) => {
+  const instance = kernel.create(options);
+  instance.weights.set(weights);
+  return instance;
+};
+
+/** That `act` fails with this code, and a message with all of these texts. */
+const refuses = async (act, code, ...texts) => {
+  await assert.rejects(
+    async () => act(),
+    (error) => {
+      assert.ok(error instanceof LadonError && error instanceof Error, `${error.stack}`);
+      assert.equal(error.name, "LadonError");
+      assert.equal(error.code, code, error.message);
+      for (const text of texts) assert.ok(error.message.includes(text), `"${error.message}" does not say "${text}"`);
+      return true;
+    },
+  );
+};
+
+test("lengths of x and of a run", async () => {
+  const instance = ready();
+  const x = randoms(random, 8 * model);
+  const before = instance.run(x, { tokens: 8 }).slice();
+  const y = instance.run(x, { tokens: 8 });
+  const bad = [
+    () => instance.run(x),
+    () => instance.run(x, { tokens: 7 }),
+    () => instance.run(x.subarray(1), { tokens: 8 }),
+    () => instance.run([], { tokens: 8 }),
+    () => instance.run(undefined, { tokens: 8 }),
+    () => instance.run(null, { tokens: 8 }),
+    () => instance.run(8 * model, { tokens: 8 }),
+    () => instance.run("x".repeat(8 * model), { tokens: 8 }),
+    () => instance.run(new DataView(x.buffer), { tokens: 8 }),
+    () => instance.run(x.buffer, { tokens: 8 }),
+    () => instance.run(x, { tokens: 8, padding: new Uint8Array(9) }),
+    () => instance.run(x, { tokens: 8, queries: 9 }),
+    ...[NaN, 1.5, -1, most + 1, Infinity, "8", 8n, 2 ** 32].flatMap((n) => [
+      () => instance.run(x, { tokens: n }),
+      () => instance.run(x, { tokens: 8, queries: n }),
+      () => instance.run(x, { keys: n }),
+    ]),
+  ];
+  for (const act of bad) await refuses(act, "length");
+  await refuses(() => instance.run(x), "length", "length of x", `${most * model}`, `${8 * model}`);
+  await refuses(() => instance.run(x, { tokens: most + 1 }), "length", "tokens", `an integer from 0 to ${most}`, `${most + 1}`);
+  for (const offset of [NaN, 0.5, 2 ** 31]) await refuses(() => instance.run(x, { tokens: 8, offset }), "length", "offset");
+  assert.deepEqual(y, before, "an error wrote into y");
+});
+
+test("a detached x", async () => {
+  const x = randoms(random, 8 * model);
+  structuredClone(x, { transfer: [x.buffer] });
+  await refuses(() => ready().run(x, { tokens: 8 }), "length", "got 0");
+});
+
+test("options", async () => {
+  const instance = ready();
+  const x = randoms(random, model);
+  await refuses(() => instance.run(x, { token: 1 }), "option", "tokens", "got token");
+  await refuses(() => instance.run(x, { tokens: 1, additive: x }), "option", "additive");
+  await refuses(() => instance.run(x, { tokens: 1, context: x }), "option", "context");
+  instance.run(x, { tokens: 1, additive: undefined });
+  await refuses(() => instance.run(new BigInt64Array(model), { tokens: 1 }), "option", "numbers");
+});
+
+test("numbers of other kinds are taken as Float32Array takes them", () => {
+  const instance = ready();
+  const x = randoms(random, 3 * model);
+  const y = instance.run(x, { tokens: 3 }).slice();
+  const shared = new Float32Array(new SharedArrayBuffer(x.byteLength));
+  shared.set(x);
+  for (const same of [Float64Array.from(x), Array.from(x), shared]) {
+    assert.deepEqual(instance.run(same, { tokens: 3 }), y);
+  }
+  const padding = [1, 0, 1];
+  const hidden = instance.run(x, { tokens: 3, padding }).slice();
+  assert.notDeepEqual(hidden, y);
+  for (const same of [[true, false, true], new Uint8Array(padding), BigInt64Array.from([1n, 0n, 256n]), [256, 0, -1]]) {
+    assert.deepEqual(instance.run(x, { tokens: 3, padding: same }), hidden);
+  }
+  const whole = new Uint8Array(most).fill(1);
+  whole[1] = 0;
+  assert.deepEqual(instance.run(x, { tokens: 3, padding: whole }), hidden);
+  const room = new Float32Array(most * model).fill(NaN);
+  room.set(x);
+  assert.deepEqual(instance.run(room, { tokens: 3 }), y, "all rows may be given");
+});
+
+test("no tokens at all", () => {
+  const instance = ready();
+  assert.equal(instance.run([], { tokens: 0 }).length, 0);
+  const y = instance.run(randoms(random, 2 * model), { queries: 2, keys: 0 });
+  for (let i = 0; i < 2; ++i) {
+    assert.deepEqual(y.subarray(i * model, (i + 1) * model), weights.out_proj_bias, "nothing seen gives the output's bias");
+  }
+});
+
+test("x may be the last run's y, or a part of it", () => {
+  const instance = ready();
+  const x = randoms(random, 6 * model);
+  const first = instance.run(x, { tokens: 6 }).slice();
+  const second = instance.run(first, { tokens: 6 }).slice();
+  assert.deepEqual(instance.run(instance.run(x, { tokens: 6 }), { tokens: 6 }), second);
+  const part = instance.run(first.subarray(model, 3 * model), { tokens: 2 }).slice();
+  const y = instance.run(x, { tokens: 6 });
+  assert.deepEqual(instance.run(y.subarray(model, 3 * model), { tokens: 2 }), part);
+  // Attention for the first time: memory grows between reading x and running.
+  const fresh = ready();
+  const view = fresh.run(x, { tokens: 6 });
+  assert.deepEqual(fresh.run(view, { tokens: 6, attention: true }), second);
+  assert.equal(view.length, 0, "a view from before memory grew");
+});
+
+test("masks that the kernel cannot be, and data that the instance was created without", async () => {
+  const minilm = await load("minilm", { variant: "scalar" });
+  minilm.create({ mask: "none" });
+  minilm.create({ mask: [] });
+  await refuses(() => minilm.create({ mask: "causal" }), "mask", "expected none", "got causal");
+  await refuses(() => minilm.create({ mask: ["padding"] }), "mask");
+  await refuses(() => kernel.create({ mask: "window" }), "mask", "none,causal,padding", "got window");
+  const x = randoms(random, 2 * model);
+  for (const mask of ["none", "causal", []]) {
+    await refuses(() => ready({ mask }).run(x, { tokens: 2, padding: [1, 0] }), "mask", "padding");
+  }
+  for (const mask of ["none", "padding"]) await refuses(() => ready({ mask }).run(x, { tokens: 2, offset: 0 }), "mask", "causal");
+  const all = ready({ mask: "none" }).run(x, { tokens: 2 }).slice();
+  assert.deepEqual(ready().run(x, { tokens: 2 }), all, "left out, nothing is hidden that need not be");
+  assert.deepEqual(ready().run(x, { tokens: 2, offset: 2 }), all);
+  const causal = ready({ mask: "causal" }).run(x, { tokens: 2 }).slice();
+  assert.notDeepEqual(causal, all);
+  assert.deepEqual(ready({ mask: ["causal", "padding"] }).run(x, { tokens: 2 }), causal);
+  assert.deepEqual(ready().run(x, { tokens: 2, offset: 0 }), causal);
+});
+
+test("attention", async () => {
+  const instance = ready();
+  await refuses(() => instance.attention(), "attention");
+  instance.run(randoms(random, model), { tokens: 1, attention: true });
+  assert.equal(instance.attention().length, heads * most * most);
+  await refuses(() => instance.attention(1), "length", "layer", "from 0 to 0");
+  instance.run(randoms(random, model), { tokens: 1 });
+  await refuses(() => instance.attention(), "attention");
+});
+
+test("weights from arrays", async () => {
+  const instance = kernel.create();
+  const x = randoms(random, model);
+  await refuses(() => instance.run(x, { tokens: 1 }), "weights", "no weights yet");
+  const { in_proj_weight: first, ...rest } = weights;
+  await refuses(() => instance.weights.set(rest), "weights", "in_proj_weight");
+  await refuses(() => instance.weights.set({}), "weights", "in_proj_weight,in_proj_bias");
+  await refuses(() => instance.weights.set({ ...weights, other: x }), "weights", "no others", "other");
+  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: first.subarray(1) }), "shape", "in_proj_weight", `${first.length}`);
+  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: Array.from(first) }), "weights", "a Float32Array");
+  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: new Float64Array(first) }), "weights", "a Float32Array");
+  await refuses(() => instance.weights.set(weights, { prefix: "layer.0" }), "weights");
+  await refuses(
+    () => instance.weights.set({ "self.query.weight": x, "self.key.weight": x, "self.value.weight": x }),
+    "weights",
+    "separate_qkv",
+  );
+  await refuses(() => instance.run(x, { tokens: 1 }), "weights", "no weights yet");
+
+  instance.weights.set(weights);
+  const y = instance.run(x, { tokens: 1 }).slice();
+  await refuses(() => instance.weights.set({ ...weights, other: x }), "weights");
+  assert.deepEqual(instance.run(x, { tokens: 1 }), y, "weights that were refused changed others");
+  const dotted = Object.fromEntries(Object.entries(weights).map(([name, data]) => [`a.b.${name.replace("out_proj_", "out_proj.")}`, data]));
+  for (const prefix of ["a.b", "a.b."]) {
+    instance.weights.set({ ...dotted, elsewhere: x }, { prefix });
+    assert.deepEqual(instance.run(x, { tokens: 1 }), y);
+  }
+  assert.deepEqual(instance.weights.tensor("a.b.in_proj_bias"), weights.in_proj_bias);
+  await refuses(() => instance.weights.tensor("in_proj_bias"), "weights", "a.b.in_proj_bias", "got in_proj_bias");
+  // Views of the instance's own memory, which grows meanwhile
+  const own = Object.fromEntries(Object.keys(weights).map((name) => [name, instance.weights.tensor(name.replace(/^(in|out)_proj_/, (all, side) => `a.b.${side}_proj${side === "out" ? "." : "_"}`))]));
+  instance.weights.set(own);
+  assert.deepEqual(instance.run(x, { tokens: 1 }), y);
+});
+
+test("a freed instance", async () => {
+  const instance = ready();
+  instance.free();
+  instance.free();
+  const x = randoms(random, model);
+  await refuses(() => instance.run(x, { tokens: 1 }), "closed");
+  await refuses(() => instance.attention(), "closed");
+  await refuses(() => instance.weights.set(weights), "closed");
+  await refuses(() => instance.weights.load(new Uint8Array(9)), "closed");
+  await refuses(() => instance.weights.tensor("in_proj_bias"), "closed");
+  await refuses(() => instance.clear(), "closed");
+  if (Symbol.dispose) {
+    const other = ready();
+    other[Symbol.dispose]();
+    await refuses(() => other.run(x, { tokens: 1 }), "closed");
+  }
+});
+
+test("several instances of one kernel know nothing of each other", () => {
+  const [a, b] = [ready(), kernel.create()];
+  const other = weightsOf(kernel.description, random);
+  b.weights.set(other);
+  const x = randoms(random, 2 * model);
+  const ya = a.run(x, { tokens: 2 });
+  const copy = ya.slice();
+  const yb = b.run(x, { tokens: 2 });
+  assert.notDeepEqual(ya, yb);
+  assert.deepEqual(ya, copy);
+  a.free();
+  assert.deepEqual(b.run(x, { tokens: 2 }), yb);
+});
+
+test("no more memory", async () => {
+  const kernel = await load("attention_768_12", { variant: "scalar" });
+  const instance = kernel.create();
+  instance.weights.set(weightsOf(kernel.description, random));
+  const grow = WebAssembly.Memory.prototype.grow;
+  WebAssembly.Memory.prototype.grow = () => {
+    throw new RangeError("WebAssembly.Memory.grow(): Maximum memory size exceeded");
+  };
+  try {
+    const x = randoms(random, 768);
+    const y = instance.run(x, { tokens: 1 }).slice();
+    await refuses(() => instance.run(x, { tokens: 1, attention: true }), "memory", "exceeded");
+    await refuses(() => kernel.create(), "memory");
+    assert.deepEqual(instance.run(x, { tokens: 1 }), y);
+  } finally {
+    WebAssembly.Memory.prototype.grow = grow;
+  }
+});
+
+test("kernels that are not shipped", async () => {
+  await refuses(() => load("minilmm"), "unknown-kernel", "minilm", "date_reader", "got minilmm");
+  const wanted = { kind: "attention", tokens: 100, model: 320, heads: 5 };
+  await refuses(
+    () => load(wanted),
+    "unknown-kernel",
+    "ladon_add_kernel(attention_320_5 QUERIES 100 MODEL 320 HEADS 5 MASK causal padding OFFSET run_time)",
+    "emcmake cmake",
+    "attention_256_8",
+  );
+  await refuses(() => load({ ...wanted, tokens: 513, model: 384, heads: 12 }), "unknown-kernel", "512", "attention_384_12");
+  await refuses(() => load({ kind: "decoder" }), "unknown-kernel");
+  await refuses(() => load(undefined), "unknown-kernel");
+  await refuses(() => load(null), "unknown-kernel");
+  await refuses(() => load(7), "unknown-kernel");
+});
+
+const scalar = moduleBytes("attention_64_4", "scalar");
+const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+const withSection = (text) => {
+  const name = new TextEncoder().encode("ladon");
+  const json = new TextEncoder().encode(text);
+  const size = 1 + name.length + json.length;
+  return new Uint8Array([...empty, 0, (size & 127) | 128, size >> 7, name.length, ...name, ...json]);
+};
+
+test("bytes that are no module of ours", async () => {
+  await refuses(() => load(new Uint8Array()), "not-a-module");
+  await refuses(() => load(new TextEncoder().encode("<!doctype html>")), "not-a-module", "WebAssembly");
+  await refuses(() => load(scalar.subarray(0, 1000)), "not-a-module");
+  await refuses(() => load(empty), "not-a-module", "ladon_add_kernel");
+  await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
+  await refuses(() => load(withSection("{]")), "not-a-module");
+  await refuses(() => load(withSection("null")), "not-a-module");
+  await refuses(() => load(withSection('{"ladon": 2, "name": "later"}')), "version", "expected 1", "got 2");
+});
+
+test("a module from bytes, from a Module, from file: URLs", async () => {
+  const url = new URL("../dist/modules/attention_64_4", import.meta.url);
+  const wasm = new URL(`${url}.scalar.wasm`);
+  const buffer = scalar.buffer.slice(scalar.byteOffset, scalar.byteOffset + scalar.length);
+  for (const source of [scalar, buffer, new WebAssembly.Module(scalar), wasm, `${wasm}`, wasm.pathname]) {
+    const { variant, description, module } = await load(source);
+    assert.equal(variant, "scalar");
+    assert.equal(description.name, "attention_64_4");
+    assert.ok(module instanceof WebAssembly.Module);
+  }
+  assert.equal((await load(url, { variant: "scalar" })).variant, "scalar");
+  assert.equal((await load({ kind: "attention", tokens: 512, model: 64, heads: 4 })).description.name, "attention_64_4");
+  await refuses(() => load(new URL("file:///nowhere/a.wasm")), "network", "a.wasm");
+  await refuses(() => load("./nowhere.wasm"), "network", "nowhere.wasm");
+  await refuses(() => load("http://127.0.0.1:9/a.wasm"), "network", "a.wasm");
+  await refuses(() => load("minilm", { signal: AbortSignal.abort() }), "aborted");
+});
+
+test("variants", async () => {
+  await refuses(() => load("minilm", { variant: "avx" }), "unsupported", "scalar", "got avx");
+  await refuses(() => load(scalar, { variant: "simd" }), "unsupported", "expected simd", "got scalar");
+  // An engine without SIMD, whose validate and compile refuse what has any.
+  const { validate, compile } = WebAssembly;
+  WebAssembly.validate = (bytes) => !/253/.test(`${Array.from(bytes.subarray(0, 40))}`) && validate(bytes);
+  WebAssembly.compile = async (bytes) => {
+    if (bytes.byteLength !== scalar.length) throw new WebAssembly.CompileError("invalid opcode 0xfd");
+    return compile(bytes);
+  };
+  try {
+    assert.equal((await load("attention_64_4")).variant, "scalar");
+    await refuses(() => load("attention_64_4", { variant: "simd" }), "unsupported", "expected scalar", "got simd");
+    await refuses(() => load(moduleBytes("attention_64_4", "simd")), "unsupported", "got simd");
+  } finally {
+    Object.assign(WebAssembly, { validate, compile });
+  }
+});
+
+test("no WebAssembly", async () => {
+  const { WebAssembly: engine } = globalThis;
+  globalThis.WebAssembly = undefined;
+  try {
+    await refuses(() => load("attention_64_4"), "unsupported");
+  } finally {
+    globalThis.WebAssembly = engine;
+  }
+});
+
+test("warming up needs no weights and changes no instance", async () => {
+  const instance = ready();
+  const y = instance.run(randoms(random, model), { tokens: 1 });
+  const copy = y.slice();
+  const { calls, first, best, total } = await kernel.warmUp({ tokens: 2, most: 100 });
+  assert.ok(calls > 1 && best <= first && first <= total);
+  await kernel.warmUp({ tokens: 2, most: 20, attention: true });
+  assert.deepEqual(y, copy);
+});

@@ -1,0 +1,103 @@
+// Every shipped module, in every variant that this engine runs, against the oracle, at awkward lengths.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "../dist/index.js";
+import { bound } from "./oracle.mjs";
+import { expected, randomOf, randoms, runs, shippedNames, variants, weightsOf } from "./kernels.mjs";
+
+/** The largest distance as a share of the bound; what is no number agrees with nothing. */
+const share = (actual, wanted, allowed) => {
+  let most = 0;
+  wanted.forEach((value, i) => {
+    const off = Math.abs(actual[i] - value) / allowed;
+    most = Number.isNaN(off) ? Infinity : Math.max(most, off);
+  });
+  return most;
+};
+const largest = (rows) => Math.max(1, ...rows.flat(3).map(Math.abs));
+
+const check = (instance, weights, x, { tokens, queries, keys, options = {}, maySee }) => {
+  const { description } = instance;
+  const { model, feedForward = model, layers = 1, heads } = description;
+  const input = x.subarray(0, Math.max(queries, keys) * model);
+  const wanted = expected(description, weights, input, queries, keys, maySee);
+  const y = instance.run(input, { tokens, queries, keys, ...options, attention: true }).slice();
+  assert.equal(y.length, queries * model);
+  const longest = Math.max(feedForward, model, keys);
+  // Projection, scores, softmax, weighted sum, output; two linears and two norms more in a layer, whose gains add up.
+  const depth = (description.kind === "attention" ? 5 : 12) * layers;
+  const off = share(y, wanted.y.flat(), bound({ longest, depth, size: largest(wanted.y) }));
+  let mapsOff = 0;
+  wanted.maps.forEach((maps, layer) => {
+    const map = instance.attention(layer);
+    assert.equal(map.length, heads * description.queries * description.keys);
+    maps.forEach((rows, h) =>
+      rows.forEach((row, i) => {
+        const at = (h * description.queries + i) * description.keys;
+        mapsOff = Math.max(mapsOff, share(map.subarray(at, at + row.length), row, bound({ longest, depth, size: 1 })));
+      }),
+    );
+  });
+  const again = instance.run(input, { tokens, queries, keys, ...options });
+  assert.deepEqual(new Uint32Array(again.slice().buffer), new Uint32Array(y.buffer), "a second run gives other bits");
+  return Math.max(off, mapsOff);
+};
+
+const lengthsOf = (description) => {
+  // The oracle takes a while on the large ones: few lengths there, all lanes' remainders on the small.
+  const macs = description.model ** 2 * (description.layers ?? 1);
+  const lengths = macs > 4e5 ? [1, 7, 18] : macs > 5e4 ? [1, 3, 17, 33] : [0, 1, 2, 3, 5, 16, 17, 31, 33, 65];
+  return lengths.filter((n) => n <= description.queries);
+};
+
+for (const name of shippedNames) {
+  for (const variant of variants) {
+    if (!runs(name, variant)) {
+      test(`${name}.${variant}`, { skip: `this engine has no ${variant}` }, () => {});
+      continue;
+    }
+    test(`${name}.${variant}`, async (t) => {
+      const kernel = await load(name, { variant });
+      const { description } = kernel;
+      const { model, mask } = description;
+      const random = randomOf(7);
+      const instance = kernel.create();
+      const weights = weightsOf(description, random);
+      instance.weights.set(weights);
+      // All memory that a run may use holds NaN, so that what is read without being written shows.
+      instance.run(new Float32Array(description.queries * model).fill(NaN), { attention: true });
+      let most = 0;
+      const tell = (off) => {
+        assert.ok(off <= 1, `off by ${off} of the bound`);
+        most = Math.max(most, off);
+      };
+      for (const n of lengthsOf(description)) {
+        const x = randoms(random, n * model);
+        const all = () => true;
+        tell(check(instance, weights, x, { tokens: n, queries: n, keys: n, maySee: all }));
+        if (n > 2) {
+          const queries = n - 2;
+          tell(check(instance, weights, x, { queries, keys: n, maySee: all }));
+          if (mask.includes("causal")) {
+            const causal = kernel.create({ mask: "causal" });
+            causal.weights.set(weights);
+            tell(check(causal, weights, x, { queries, keys: n, maySee: (i, j) => j <= i + 2 }));
+            const options = { offset: -1 }; // the first query sees nothing
+            tell(check(causal, weights, x, { queries: n, keys: n, options, maySee: (i, j) => j < i }));
+            causal.free();
+          }
+        }
+        if (mask.includes("padding") && n > 1) {
+          const padding = Uint8Array.from({ length: n }, (_, j) => +(j % 3 !== 1));
+          tell(check(instance, weights, x, { queries: n, keys: n, options: { padding }, maySee: (_, j) => padding[j] > 0 }));
+          const both = kernel.create({ mask: ["causal", "padding"] });
+          both.weights.set(weights);
+          const maySee = (i, j) => j <= i && padding[j] > 0;
+          tell(check(both, weights, x, { queries: n, keys: n, options: { padding }, maySee }));
+          both.free();
+        }
+      }
+      t.diagnostic(`largest distance: ${most.toFixed(3)} of the bound`);
+    });
+  }
+}

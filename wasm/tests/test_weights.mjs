@@ -1,0 +1,296 @@
+// safetensors files: streamed in and used where they lie, and on any error the weights are what they were.
+import assert from "node:assert/strict";
+import { writeFileSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { LadonError, load } from "../dist/index.js";
+import { randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { safetensors, streamOf } from "./safetensors.mjs";
+
+const random = randomOf(11);
+const kernel = await load("attention_64_4", { variant: "scalar" });
+const { model } = kernel.description;
+const shapes = Object.fromEntries(kernel.description.weights.map(([name, ...shape]) => [name, shape]));
+const pytorch = (name) => name.replace("out_proj_", "out_proj.");
+const tensorsOf = (weights, rename = pytorch) =>
+  Object.entries(weights).map(([name, data]) => [rename(name), shapes[name], data]);
+const [old, fresh] = [weightsOf(kernel.description, random), weightsOf(kernel.description, random)];
+const x = randoms(random, 5 * model);
+const runOf = (instance) => instance.run(x, { tokens: 5 }).slice();
+const made = (weights) => {
+  const instance = kernel.create();
+  instance.weights.set(weights);
+  return instance;
+};
+const [oldY, freshY] = [runOf(made(old)), runOf(made(fresh))];
+const file = safetensors(tensorsOf(fresh));
+
+const refuses = (act, code, ...texts) =>
+  assert.rejects(act, (error) => {
+    assert.ok(error instanceof LadonError, `${error.stack}`);
+    assert.equal(error.code, code, error.message);
+    for (const text of texts) assert.ok(error.message.includes(text), `"${error.message}" does not say "${text}"`);
+    return true;
+  });
+
+test("every kind of source, in pieces of every size", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  const path = join(folder, "model.safetensors");
+  writeFileSync(path, file);
+  const sources = [
+    file,
+    file.buffer,
+    new DataView(file.buffer),
+    new Blob([file]),
+    new Response(file),
+    pathToFileURL(path),
+    `${pathToFileURL(path)}`,
+    path,
+    ...[1, 3, 8, 9, 64, 1e4, 1e6].map((piece) => streamOf(file, piece)),
+  ];
+  for (const source of sources) {
+    const instance = made(old);
+    const seen = [];
+    await instance.weights.load(source, { progress: (bytes, total) => seen.push([bytes, total]) });
+    assert.deepEqual(runOf(instance), freshY);
+    assert.deepEqual(seen.at(-1), [file.length, file.length]);
+    assert.ok(seen.every(([bytes], i) => i === 0 || bytes > seen[i - 1][0]), "progress goes on");
+    assert.deepEqual(instance.weights.tensor("out_proj.bias"), fresh.out_proj_bias);
+  }
+  rmSync(folder, { recursive: true });
+});
+
+test("over HTTP, by URL, with an error's status, and cut off", async () => {
+  const server = createServer((request, response) => {
+    if (request.url === "/none") return response.writeHead(404).end("no");
+    response.writeHead(200, { "content-length": file.length });
+    if (request.url === "/whole") return response.end(file);
+    response.write(file.subarray(0, 5000), () => response.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const at = `http://127.0.0.1:${server.address().port}`;
+  const instance = made(old);
+  await refuses(() => instance.weights.load(`${at}/none`), "network", "404");
+  await refuses(() => instance.weights.load(`${at}/cut`), "network");
+  assert.deepEqual(runOf(instance), oldY);
+  await instance.weights.load(new URL(`${at}/whole`));
+  assert.deepEqual(runOf(instance), freshY);
+  await refuses(async () => instance.weights.load(await fetch(`${at}/none`)), "network", "404");
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const damaged = (change) => safetensors(tensorsOf(fresh), { change });
+const entry = (name, part) => damaged((header) => ({ ...header, [name]: { ...header[name], ...part } }));
+const withLength = (length) => {
+  const bytes = file.slice();
+  new DataView(bytes.buffer).setBigUint64(0, length, true);
+  return bytes;
+};
+const count = fresh.in_proj_weight.length;
+
+for (const [what, source, code, ...texts] of [
+  ["nothing", new Uint8Array(), "weights", "expected 8, got 0"],
+  ["seven bytes", file.subarray(0, 7), "weights", "got 7"],
+  ["a header cut short", file.subarray(0, 60), "weights", "got 60"],
+  ["data cut short", file.subarray(0, -1), "weights", `expected ${file.length}, got ${file.length - 1}`],
+  ["one byte too many", Uint8Array.from([...file, 0]), "weights", "more"],
+  ["a header of 2^64 - 1 bytes", withLength(2n ** 64n - 1n), "weights", "at most 100000000"],
+  ["a header of 100 MB", withLength(100_000_000n), "weights", "got"],
+  ["no JSON", new Uint8Array(100).fill(32).fill(0, 1, 8), "weights", "JSON"],
+  ["a header that is null", safetensors([], { change: () => null }), "weights", "an object"],
+  ["an empty header", safetensors([], { change: () => ({}) }), "weights", "in_proj_weight"],
+  ["an entry that is null", damaged((header) => ({ ...header, in_proj_bias: null })), "weights", "in_proj_bias"],
+  ["a negative offset", entry("in_proj_bias", { data_offsets: [-4, 8] }), "weights", "in_proj_bias"],
+  ["a fractional size", entry("in_proj_bias", { shape: [0.5] }), "weights", "in_proj_bias"],
+  ["one offset", entry("in_proj_bias", { data_offsets: [4] }), "weights", "two data_offsets"],
+  ["offsets that overlap", entry("in_proj_weight", { data_offsets: [0, 4 * count + 4], shape: [count + 1] }), "weights", "first byte"],
+  ["a gap", entry("in_proj_weight", { data_offsets: [0, 4 * count - 4], shape: [count - 1] }), "weights", "first byte"],
+  ["bytes that are not the shape's", entry("in_proj_weight", { shape: [64, 64] }), "weights", "bytes of in_proj_weight"],
+  ["another dtype", entry("in_proj_weight", { dtype: "I32" }), "weights", "in_proj_weight", "F32", "I32"],
+  ["half the bits", safetensors(tensorsOf(fresh).map(([name, shape, data]) => [name, shape, new Uint8Array(data.length * 2), "F16"])), "weights", "F16"],
+  ["another shape", entry("in_proj_weight", { shape: [64, 192] }), "shape", "192,64", "64,192"],
+  ["a tensor missing", safetensors(tensorsOf(fresh).slice(1)), "weights", "in_proj_weight"],
+  ["a bias that the kernel lacks", safetensors([...tensorsOf(fresh), ["q_proj_weight", [1], x.slice(0, 1)]]), "weights", "q_proj_weight"],
+  ["a misaligned tensor", safetensors([["odd", [1], new Uint8Array(1), "U8"], ...tensorsOf(fresh)]), "weights", "multiple of 4", "at 1"],
+  ["BERT's q, k and v apart", safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])), "weights", "separate_qkv"],
+  ["a stream of text", new ReadableStream({ start: (to) => (to.enqueue("x".repeat(100)), to.close()) }), "weights", "bytes"],
+  ["a stream that fails", streamOf(file, 1000, (at) => { if (at > 5000) throw new TypeError("cable cut"); }), "network", "cable cut"],
+  ["a number", 7, "weights"],
+  ["no file", "./nowhere.safetensors", "network", "nowhere.safetensors"],
+]) {
+  test(`refused: ${what}`, async () => {
+    const [bare, instance] = [kernel.create(), made(old)];
+    if (!(source instanceof ReadableStream)) {
+      await refuses(() => bare.weights.load(source), code, ...texts);
+      assert.throws(() => bare.run(x, { tokens: 5 }), { code: "weights" });
+    }
+    await refuses(() => instance.weights.load(source), code, ...texts);
+    assert.deepEqual(runOf(instance), oldY, "the weights are what they were");
+    assert.deepEqual(instance.weights.tensor("in_proj_bias"), old.in_proj_bias);
+    await instance.weights.load(file);
+    assert.deepEqual(runOf(instance), freshY, "and can be loaded afterwards");
+  });
+}
+
+test("tensors that the kernel does not need may be of any dtype and are views", async () => {
+  const instance = kernel.create();
+  const words = randoms(random, 12);
+  const ids = new Uint8Array(16);
+  await instance.weights.load(safetensors([...tensorsOf(fresh), ["words", [3, 4], words], ["ids", [2], ids, "I64"]]));
+  assert.deepEqual(instance.weights.tensor("words"), words);
+  assert.deepEqual(runOf(instance), freshY);
+  assert.throws(() => instance.weights.tensor("ids"), { code: "weights", message: /I64/ });
+  assert.throws(() => instance.weights.tensor("none"), { code: "weights" });
+});
+
+test("a prefix", async () => {
+  const bytes = safetensors(tensorsOf(fresh, (name) => `layers.3.self_attn.${pytorch(name)}`));
+  for (const prefix of ["layers.3.self_attn", "layers.3.self_attn."]) {
+    const instance = kernel.create();
+    await instance.weights.load(bytes, { prefix });
+    assert.deepEqual(runOf(instance), freshY);
+  }
+  await refuses(() => kernel.create().weights.load(bytes, { prefix: "layers.4.self_attn" }), "weights", "layers.4.self_attn.in_proj_weight");
+});
+
+/** A stream that stops after `first` bytes until it is released. */
+const held = (first) => {
+  let release;
+  const gate = new Promise((resolve) => (release = resolve));
+  let reached;
+  const there = new Promise((resolve) => (reached = resolve));
+  const stream = streamOf(file, 1000, (at) => (at > first ? (reached(), gate) : undefined));
+  return { stream, release, there };
+};
+
+test("while weights are streamed the instance is busy", async () => {
+  const instance = made(old);
+  const { stream, release, there } = held(9000);
+  const loading = instance.weights.load(stream);
+  await there;
+  assert.throws(() => instance.run(x, { tokens: 5 }), { code: "busy" });
+  assert.throws(() => instance.weights.set(old), { code: "busy" });
+  await refuses(() => instance.weights.load(file), "busy");
+  release();
+  await loading;
+  assert.deepEqual(runOf(instance), freshY);
+});
+
+test("an abort, before and meanwhile", async () => {
+  const instance = made(old);
+  await refuses(() => instance.weights.load(file, { signal: AbortSignal.abort() }), "aborted");
+  const { stream, there } = held(9000);
+  const controller = new AbortController();
+  const loading = instance.weights.load(stream, { signal: controller.signal });
+  await there;
+  controller.abort(new Error("enough"));
+  await assert.rejects(loading, (error) => error.code === "aborted" && error.cause.message === "enough");
+  assert.deepEqual(runOf(instance), oldY);
+  await instance.weights.load(file);
+  assert.deepEqual(runOf(instance), freshY);
+});
+
+test("freed while weights are streamed", async () => {
+  const instance = made(old);
+  const { stream, there } = held(9000);
+  const loading = instance.weights.load(stream);
+  await there;
+  instance.free();
+  await refuses(() => loading, "closed");
+  const other = made(old);
+  const early = other.weights.load(file);
+  other.free();
+  await refuses(() => early, "closed");
+});
+
+test("a progress that throws", async () => {
+  const instance = made(old);
+  await assert.rejects(
+    instance.weights.load(file, {
+      progress() {
+        throw new SyntaxError("mine");
+      },
+    }),
+    SyntaxError,
+  );
+  assert.deepEqual(runOf(instance), oldY);
+});
+
+test("one after the other: arrays, files, arrays; memory does not grow for ever", async () => {
+  const instance = made(old);
+  let bytes = 0;
+  for (let i = 0; i < 6; ++i) {
+    await instance.weights.load(file);
+    assert.deepEqual(runOf(instance), freshY);
+    instance.weights.set(old);
+    assert.deepEqual(runOf(instance), oldY);
+    const size = instance.run(x, { tokens: 5 }).buffer.byteLength;
+    if (i > 1) assert.equal(size, bytes);
+    bytes = size;
+  }
+});
+
+test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () => {
+  const minilm = await load("minilm", { variant: "scalar" });
+  const { description } = minilm;
+  const { layers, layer, model: width } = description;
+  const own = weightsOf(description, random);
+  const input = randoms(random, width);
+  const yOf = (instance) => instance.run(input, { tokens: 1 }).slice();
+  const first = minilm.create();
+  first.weights.set(own);
+  const y = yOf(first);
+  const bert = (name) =>
+    name
+      .replace("layers.", "encoder.layer.")
+      .replace(/(query|key|value)_proj_/, "self.$1.")
+      .replace("out_proj_", "output.dense.")
+      .replace("linear1_", "intermediate.dense.")
+      .replace("linear2_", "output.dense.")
+      .replace("norm1_", "attention.output.LayerNorm.")
+      .replace("norm2_", "output.LayerNorm.");
+  const old = (name) => bert(name).replace(/(LayerNorm\.)weight/, "$1gamma").replace(/(LayerNorm\.)bias/, "$1beta");
+  const llama = (name) =>
+    name
+      .replace("attention.", "self_attn.")
+      .replace(/([qkv])\w+_proj_/, "$1_proj.")
+      .replace("out_proj_", "o_proj.")
+      .replace("linear1_", "mlp.up_proj.")
+      .replace("linear2_", "mlp.down_proj.")
+      .replace("norm1_", "input_layernorm.")
+      .replace("norm2_", "post_attention_layernorm.");
+  for (const rename of [bert, old, llama]) {
+    const instance = minilm.create();
+    instance.weights.set(Object.fromEntries(Object.entries(own).map(([name, data]) => [rename(name), data])));
+    assert.deepEqual(yOf(instance), y, rename.name);
+  }
+  // PyTorch, whose three projections are one tensor
+  const packed = {};
+  for (let i = 0; i < layers; ++i) {
+    for (const [member] of layer) {
+      const name = `layers.${i}.${member.replace("attention.", "self_attn.")}`.replace(/(out_proj|linear.|norm.)_/, "$1.");
+      const data = own[`layers.${i}.${member}`];
+      if (/key|value/.test(member)) continue;
+      if (!/query/.test(member)) packed[name] = data;
+      else {
+        const three = ["query", "key", "value"].map((one) => own[`layers.${i}.${member.replace("query", one)}`]);
+        packed[name.replace("query", "in")] = Float32Array.from(three.flatMap((part) => [...part]));
+      }
+    }
+  }
+  const instance = minilm.create();
+  instance.weights.set(packed);
+  assert.deepEqual(yOf(instance), y);
+  // In a file, below a prefix, beside tensors that are none of the kernel's
+  const shapeOf = Object.fromEntries(layer.map(([member, ...shape]) => [member, shape]));
+  const entries = Object.entries(own).map(([name, data]) => [`bert.${bert(name)}`, shapeOf[name.replace(/layers\.\d+\./, "")], data]);
+  const beside = [["bert.pooler.dense.weight", [1], randoms(random, 1)], ["bert.embeddings.position_ids", [1], new Uint8Array(8), "I64"]];
+  await first.weights.load(safetensors([...entries, ...beside]), { prefix: "bert" });
+  assert.deepEqual(yOf(first), y);
+  const more = entries.filter(([name]) => name.includes("layer.5.")).map(([name, ...rest]) => [name.replace("layer.5.", "layer.6."), ...rest]);
+  await refuses(() => first.weights.load(safetensors([...entries, ...more]), { prefix: "bert" }), "weights", "no others", "layer.6.");
+  await refuses(() => first.weights.load(safetensors(entries)), "weights", "layers.0.attention.query_proj_weight", "bert.encoder");
+});
