@@ -1,0 +1,30 @@
+// What every consumer does: the package by its name, a shipped kernel, PyTorch's weights, a run, a file of weights, an
+// error. The answer goes to the test, which knows what it has to be.
+import { LadonError, load } from "ladon";
+
+export const attend = async (file) => {
+  const kernel = await load({ kind: "attention", tokens: 3, model: 64, heads: 4 });
+  const instance = kernel.create({ mask: "causal" });
+  const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
+  instance.weights.set({
+    in_proj_weight: filled(192 * 64, 0.1),
+    in_proj_bias: filled(192, 1),
+    "out_proj.weight": filled(64 * 64, 0.1),
+    "out_proj.bias": filled(64, 1),
+  });
+  const y = Array.from(instance.run(filled(3 * 64, 1), { tokens: 3, attention: true }));
+  const seen = Array.from(instance.attention().subarray(0, 3));
+  let loaded = 0;
+  await instance.weights.load(file, { progress: (bytes) => (loaded = bytes) });
+  const after = Array.from(instance.run(filled(3 * 64, 1), { tokens: 3 }));
+  let code = "";
+  try {
+    instance.run([1, 2, 3], { tokens: 3 });
+  } catch (error) {
+    if (error instanceof LadonError) code = error.code;
+  }
+  const { calls } = await kernel.warmUp({ tokens: 2, most: 20 });
+  instance.free();
+  const minilm = await load("minilm");
+  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: minilm.description.layers };
+};

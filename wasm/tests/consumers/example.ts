@@ -1,0 +1,54 @@
+// Compiled with `tsc --strict`: calls as people write them, and calls that must not compile.
+import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Variant } from "ladon";
+
+export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float32Array> => {
+  const kernel: Kernel = await load({ kind: "attention", tokens: 128, model: 384, heads: 12 }, { variant: "simd", signal });
+  const { queries, layers, mask }: { queries: number; layers?: number; mask: readonly string[] } = kernel.description;
+  using instance = kernel.create({ mask: ["causal", "padding"] });
+  await instance.weights.load("model.safetensors", { prefix: "layers.0.self_attn", progress: (n, all) => n / all, signal });
+  const y: Float32Array = instance.run(x, { tokens: 3, padding: [true, false, true], attention: true });
+  const words: Float32Array = instance.weights.tensor("words");
+  const map: Float32Array = instance.attention();
+  const code: ErrorCode = "length";
+  const variant: Variant = kernel.variant;
+  console.log(queries, layers, mask, words, map, code, variant, (await kernel.warmUp()).best);
+  return y.slice();
+};
+
+export const others = async (instance: Instance, bytes: Uint8Array, module: WebAssembly.Module): Promise<void> => {
+  for (const source of [bytes, module, new URL("https://example.org/k"), "minilm", "./k.wasm", bytes.buffer]) await load(source);
+  instance.weights.set({ in_proj_weight: new Float32Array(1) }, { prefix: "a" });
+  instance.run([1, 2], { queries: 1, keys: 2, offset: -1, additive: [0], rotary: { base: 1e4 } });
+  try {
+    instance.free();
+  } catch (error) {
+    if (error instanceof LadonError) console.log(error.code === "closed", error.expected, error.actual, error.cause);
+  }
+
+  // @ts-expect-error: no such kind
+  await load({ kind: "decoder", tokens: 1, model: 1, heads: 1 });
+  // @ts-expect-error: a size is missing
+  await load({ kind: "attention", tokens: 1, model: 1 });
+  // @ts-expect-error: no such variant
+  await load("minilm", { variant: "avx2" });
+  // @ts-expect-error: no source
+  await load(7);
+  const kernel = await load("minilm");
+  // @ts-expect-error: chosen at create() are none, causal and padding
+  kernel.create({ mask: "window" });
+  // @ts-expect-error: no such option
+  instance.run(bytes, { token: 1 });
+  // @ts-expect-error: a length is a number
+  instance.run(bytes, { tokens: "1" });
+  // @ts-expect-error: x is numbers
+  instance.run("x");
+  // @ts-expect-error: weights are Float32Array
+  instance.weights.set({ in_proj_weight: [1, 2] });
+  // @ts-expect-error: no such code
+  const code: ErrorCode = "oops";
+  // @ts-expect-error: read only
+  kernel.description.queries = 3;
+  // @ts-expect-error: an array has no such tensor
+  const tensor: number = instance.weights.tensor("a");
+  console.log(code, tensor);
+};

@@ -1,0 +1,212 @@
+// The packed tarball in fresh projects, as its users have it: Node, a worker of it, Vite, a page without a bundler, a
+// Web Worker, tsc. Pages are served with a Content-Security-Policy that lets nothing but WebAssembly be compiled.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { safetensors } from "./safetensors.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const require = createRequire(import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), "ladon-consumers-"));
+const npm = (args, cwd) => execFileSync("npm", [...args, "--offline", "--no-audit", "--no-fund"], { cwd, encoding: "utf8" });
+const node = (args, cwd) => execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
+
+const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
+const file = safetensors([
+  ["in_proj_weight", [192, 64], filled(192 * 64, 0.1)],
+  ["in_proj_bias", [192], filled(192, 1)],
+  ["out_proj.weight", [64, 64], filled(64 * 64, 0.1)],
+  ["out_proj.bias", [64], filled(64, 1)],
+]);
+let tarball;
+let wanted;
+
+/** A fresh project that has the package, and these files. */
+const project = (name, files) => {
+  const at = join(folder, name);
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
+  npm(["install", tarball], at);
+  cpSync(here("consumers/attend.mjs"), join(at, "attend.mjs"));
+  writeFileSync(join(at, "model.safetensors"), file);
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(at, path), text);
+  return at;
+};
+/** That an answer of attend() is right: what Node gives by scalar code, to the rounding of other variants. */
+const agrees = (answer) => {
+  assert.ok(["relaxed", "simd", "scalar"].includes(answer.variant));
+  for (const key of ["y", "after", "seen"]) {
+    assert.equal(answer[key].length, wanted[key].length);
+    answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
+  }
+  const { loaded, code, calls, minilm } = answer;
+  assert.deepEqual({ loaded, code, calls, minilm }, { loaded: file.length, code: "length", calls: true, minilm: 6 });
+};
+
+before(async () => {
+  const [{ filename, files }] = JSON.parse(npm(["pack", "--json", "--pack-destination", folder], here("..")));
+  tarball = join(folder, filename);
+  const names = files.map(({ path }) => path);
+  for (const name of ["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts", "dist/modules/minilm.simd.wasm"]) {
+    assert.ok(names.includes(name), `the tarball lacks ${name}`);
+  }
+  assert.ok(names.every((name) => !/^(src|tests|demo|node_modules)\//.test(name)), `${names}`);
+  const { load } = await import("../dist/index.js");
+  const instance = (await load("attention_64_4", { variant: "scalar" })).create({ mask: "causal" });
+  await instance.weights.load(file);
+  const y = Array.from(instance.run(filled(192, 1), { tokens: 3, attention: true }));
+  wanted = { y, after: y, seen: Array.from(instance.attention().subarray(0, 3)) };
+  assert.deepEqual(wanted.seen.slice(1), [0, 0], "causal");
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("Node", () => {
+  const at = project("node", {
+    "main.mjs": `import { readFileSync } from "node:fs";
+      import { attend } from "./attend.mjs";
+      console.log(JSON.stringify(await attend(new URL("./model.safetensors", import.meta.url))));`,
+    "missing.mjs": `import "ladon/nothing";`,
+  });
+  agrees(JSON.parse(node(["main.mjs"], at)));
+  assert.throws(() => execFileSync(process.execPath, ["missing.mjs"], { cwd: at, stdio: "pipe" }), /ERR_PACKAGE_PATH_NOT_EXPORTED/);
+});
+
+test("a worker of Node", () => {
+  const at = project("node-worker", {
+    "main.mjs": `import { Worker } from "node:worker_threads";
+      import { load } from "ladon";
+      const { module } = await load("attention_64_4");
+      new Worker(new URL("./worker.mjs", import.meta.url), { workerData: module })
+        .on("message", (answer) => console.log(answer)).on("error", (error) => { throw error; });`,
+    "worker.mjs": `import { parentPort, workerData } from "node:worker_threads";
+      import { load } from "ladon";
+      import { attend } from "./attend.mjs";
+      const { description } = await load(workerData); // compiled once, in the main thread
+      if (description.name !== "attention_64_4") throw new Error(description.name);
+      parentPort.postMessage(JSON.stringify(await attend(new URL("./model.safetensors", import.meta.url))));`,
+  });
+  agrees(JSON.parse(node(["main.mjs"], at)));
+});
+
+test("tsc --strict", () => {
+  const at = project("types", { "example.ts": readFileSync(here("consumers/example.ts")) });
+  const tsc = (...options) =>
+    node([require.resolve("typescript/bin/tsc"), "--noEmit", "--strict", "--types", "", ...options, "example.ts"], at);
+  const lib = ["--target", "es2022", "--lib", "es2022,dom"];
+  tsc(...lib, "--module", "nodenext");
+  tsc(...lib, "--module", "esnext", "--moduleResolution", "bundler");
+  // Were there no types, everything would be any, and no @ts-expect-error would be met.
+  writeFileSync(join(at, "example.ts"), `import { load } from "ladon"; const n: number = load;`);
+  assert.throws(() => tsc(...lib, "--module", "nodenext"), /Command failed/);
+});
+
+const types = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+
+/** Serves a folder, all files with the policy, and lets `act` have its address. */
+const serving = async (root, act, { csp = policy, mime = types } = {}) => {
+  const asked = [];
+  const server = createServer((request, response) => {
+    const path = join(root, decodeURIComponent(new URL(request.url, "http://a").pathname));
+    asked.push(request.url);
+    if (!path.startsWith(root) || !existsSync(path)) return response.writeHead(404).end();
+    const type = mime[extname(path)] ?? "application/octet-stream";
+    response.writeHead(200, { "content-type": type, "content-security-policy": csp }).end(readFileSync(path));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await act(`http://127.0.0.1:${server.address().port}`, asked);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+};
+
+const chromium = process.env.LADON_CHROMIUM ?? "/usr/bin/chromium";
+const inChromium = { skip: existsSync(chromium) ? false : `no Chromium at ${chromium} (LADON_CHROMIUM names another)` };
+
+/** What the page has put into document.title when it is done: an answer, or an error. */
+const titleOf = async (url) => {
+  const { chromium: playwright } = await import("playwright-core");
+  const flags = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+  const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", ...flags] });
+  try {
+    const page = await browser.newPage();
+    const said = [];
+    page.on("console", (message) => said.push(message.text()));
+    page.on("pageerror", (error) => said.push(`${error}`));
+    await page.goto(url);
+    await page.waitForFunction(() => document.title.startsWith("{"), undefined, { timeout: 60000 }).catch((error) => {
+      throw new Error(`${error.message}\nthe page said: ${said.join("\n")}`);
+    });
+    return JSON.parse(await page.title());
+  } finally {
+    await browser.close();
+  }
+};
+
+const pageOf = (script) => `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">${script}`;
+const main = (attend) => `import { attend } from "${attend}";
+  const tell = (answer) => (document.title = JSON.stringify(answer));
+  attend("./model.safetensors").then(tell, (error) => tell({ error: String(error), cause: String(error.cause) }));`;
+// Without a bundler a name is nothing: the page imports the file, as it would from a server that has the package.
+const withoutNames = (at) => {
+  const text = readFileSync(join(at, "attend.mjs"), "utf8").replace('"ladon"', '"./node_modules/ladon/dist/index.js"');
+  writeFileSync(join(at, "attend.mjs"), text);
+};
+
+test("a page without a bundler", inChromium, async () => {
+  const at = project("page", { "index.html": pageOf(`<script type="module" src="main.mjs"></script>`), "main.mjs": main("./attend.mjs") });
+  withoutNames(at);
+  await serving(at, async (url, asked) => {
+    const answer = await titleOf(`${url}/index.html`);
+    agrees(answer);
+    assert.equal(answer.variant, "relaxed", "Chromium has relaxed SIMD");
+    assert.ok(asked.includes("/node_modules/ladon/dist/modules/attention_64_4.relaxed.wasm"), `${asked}`);
+  });
+  // A server that knows no .wasm
+  await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), { mime: { ...types, ".wasm": "text/plain" } });
+  // A policy that forbids WebAssembly is told, not hung upon.
+  await serving(
+    at,
+    async (url) => {
+      const { error } = await titleOf(`${url}/index.html`);
+      assert.match(error, /LadonError|CompileError/);
+      assert.match(error, /Content Security Policy|unsupported|unsafe-eval/i);
+    },
+    { csp: "default-src 'self'" },
+  );
+});
+
+test("a Web Worker", inChromium, async () => {
+  const at = project("web-worker", {
+    "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
+    "main.mjs": `const worker = new Worker("./worker.mjs", { type: "module" });
+      worker.onmessage = ({ data }) => (document.title = data);
+      worker.onerror = ({ message }) => (document.title = JSON.stringify({ error: message }));`,
+    "worker.mjs": `const document = { set title(text) { postMessage(text); } };\n${main("./attend.mjs")}`,
+  });
+  withoutNames(at);
+  await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)));
+});
+
+test("Vite", inChromium, async () => {
+  const at = project("vite", { "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`), "main.mjs": main("./attend.mjs") });
+  mkdirSync(join(at, "public"));
+  writeFileSync(join(at, "public", "model.safetensors"), file);
+  const said = [];
+  const customLogger = Object.fromEntries(["info", "warn", "warnOnce", "error", "clearScreen"].map((name) => [name, (text) => name === "info" || said.push(`${text}`)]));
+  const { build } = await import("vite");
+  await build({ root: at, logLevel: "warn", customLogger: { ...customLogger, hasWarned: false, hasErrorLogged: () => false }, configFile: false });
+  assert.deepEqual(said, [], "Vite warns of nothing");
+  const assets = readdirSync(join(at, "dist", "assets"));
+  assert.ok(assets.filter((name) => name.endsWith(".wasm")).length >= 8, `${assets}`);
+  rmSync(join(at, "node_modules"), { recursive: true });
+  await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
+});
