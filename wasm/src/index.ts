@@ -1,7 +1,7 @@
 export type { ShippedName, Wanted } from "./catalog.js";
 export type { Description, TensorEntry } from "./description.js";
 export { type ErrorCode, LadonError } from "./errors.js";
-export { type KernelSource, load, type LoadOptions } from "./load.js";
+export { type CompiledModule, type KernelSource, load, type LoadOptions } from "./load.js";
 export type {
   CreateOptions,
   Instance,

@@ -17,7 +17,10 @@ export type KernelSource =
   | URL
   | ArrayBuffer
   | ArrayBufferView
-  | WebAssembly.Module;
+  | CompiledModule;
+
+/** TypeScript's WebAssembly.Module is an interface without members, which anything at all would be. */
+export type CompiledModule = WebAssembly.Module & object & { readonly kind?: never };
 
 export interface LoadOptions {
   /** The fastest that the engine has, where it is left out. */
