@@ -14,7 +14,7 @@ export interface Tools {
   readonly room: (bytes: number, offsets: number[]) => Block;
   readonly adopt: (found: Tensors, bytes: number, next: Block, offsets: number[]) => void;
   readonly give: (block: Block | undefined) => void;
-  readonly find: (found: Tensors, prefix?: string) => number[];
+  readonly findAll: (found: Tensors, prefix?: string) => number[];
   readonly open: typeof open;
   readonly fail: typeof fail;
   readonly failRead: typeof failRead;
@@ -57,7 +57,7 @@ const parseHeader = (text: Uint8Array, fail: Tools["fail"]): [Tensors, number] =
 };
 
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
-  const { stop, alive, room, adopt, give, find, open, fail, failRead } = tools;
+  const { stop, alive, room, adopt, give, findAll, open, fail, failRead } = tools;
   const { prefix, progress, signal } = options;
   const isPlace = typeof source === "string" || source instanceof URL;
   const what = isPlace ? `${source}` : "weights";
@@ -118,7 +118,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     total += length;
     const [tensors, bytes] = parseHeader(await collect(length), fail);
     total += bytes;
-    const offsets = find(tensors, prefix);
+    const offsets = findAll(tensors, prefix);
     const aligned = Math.ceil(bytes / 4) * 4;
     next = room(aligned, offsets);
     await read(bytes, (piece, at) => {

@@ -72,7 +72,7 @@ export const instanceOf = (
       async load(source, loadOptions = {}) {
         const { give } = idle();
         const stop = (loading = new AbortController());
-        const tools = { stop, alive, room, adopt, give, find: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix), open, fail, failRead };
+        const tools = { stop, alive, room, adopt, give, findAll: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix), open, fail, failRead };
         try {
           // On demand: who has the weights in arrays needs none of it.
           const files = await import("./files.js").catch((cause) => failRead("files.js", cause));

@@ -77,7 +77,7 @@ const namingOf = (description: Description): Naming => {
       const [place, full] = [respelled(before), respelled(before + name)];
       return full.startsWith(place) ? full.slice(place.length) : name;
     },
-    split(members) {
+    splitPacked(members) {
       // Queries', keys' and values' rows out of PyTorch's one tensor of all three.
       for (const [first] of slots.filter(([member]) => layout === "separate_qkv" && member.includes(projections[0]!))) {
         const joined = first.replace("query", "in");

@@ -36,7 +36,7 @@ export interface Naming {
   readonly slots: readonly Slot[];
   readonly spell: Spell;
   /** Finds members in parts of other tensors. */
-  split?(members: Members): void;
+  splitPacked?(members: Members): void;
 }
 
 /** Of an attention with PyTorch's tensors. */
@@ -51,7 +51,7 @@ export const usualNaming = ({ weights }: Description): Naming => ({
  * what a kernel like it has, such as one more layer, or a bias.
  */
 export const findTensors = (
-  { slots, spell, split }: Naming,
+  { slots, spell, splitPacked }: Naming,
   tensors: Tensors,
   given?: string,
   all?: boolean,
@@ -61,7 +61,7 @@ export const findTensors = (
   for (const [name, tensor] of tensors) {
     if (name.startsWith(prefix)) members.set(spell(name.slice(prefix.length), prefix), [name, tensor]);
   }
-  split?.(members);
+  splitPacked?.(members);
   const missing: string[] = [];
   const offsets: number[] = [];
   for (const [member, shape, pointers] of slots) {
