@@ -8,27 +8,40 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "more", "explain", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
+const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
 
-// All entries share one index.js, so that there is one class LadonError; it loads others when they are needed.
+// All files share one class LadonError, index.js's, which loads others when they are needed.
 const apart = {
   name: "apart",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/(index|more|explain|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true })),
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/(index|more|recover|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+const errorsOfIndex = {
+  name: "errors-of-index",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]errors\.ts$/ }, () => ({
+      contents: `import { LadonError } from "./index.js";
+        export { LadonError };
+        export const fail = (...about) => { throw new LadonError(...about); };`,
+    }));
+  },
 };
 
-await build({
-  entryPoints: entries.map((name) => here(`src/${name}.ts`)),
-  outdir: here("dist"),
-  bundle: true,
-  minify: true,
-  format: "esm",
-  target: "es2022",
-  platform: "neutral",
-  sourcemap: true,
-  plugins: [apart],
-  logLevel: "warning",
-});
+for (const entry of entries) {
+  await build({
+    entryPoints: [here(`src/${entry}.ts`)],
+    outdir: here("dist"),
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    platform: "neutral",
+    sourcemap: true,
+    plugins: entry === "index" ? [apart] : [apart, errorsOfIndex],
+    logLevel: "warning",
+  });
+}
 execFileSync(process.execPath, [createRequire(import.meta.url).resolve("typescript/bin/tsc"), "-p", here("tsconfig.json")], {
   stdio: "inherit",
 });

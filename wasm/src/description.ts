@@ -61,5 +61,5 @@ export const describe = (module: WebAssembly.Module): Description => {
   } catch {} // as if there were none
   if (!description?.ladon) fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none");
   if (description!.ladon !== abi) fail("version", "module's format", abi, description!.ladon);
-  return Object.freeze(description!);
+  return description!;
 };

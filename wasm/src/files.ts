@@ -1,8 +1,7 @@
-// Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed: it
-// imports nothing, and is given what it shares with index.js.
-import type { fail } from "./errors.js";
+// Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed.
+import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
-import type { failRead, open } from "./open.js";
+import { failRead, open } from "./open.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
 import type { Tensor, Tensors } from "./weights.js";
 
@@ -15,16 +14,13 @@ export interface Tools {
   readonly adopt: (found: Tensors, bytes: number, next: Block, offsets: number[]) => void;
   readonly give: (block: Block | undefined) => void;
   readonly findAll: (found: Tensors, prefix?: string) => number[];
-  readonly open: typeof open;
-  readonly fail: typeof fail;
-  readonly failRead: typeof failRead;
 }
 
 /** What the format's own reader accepts: it keeps a damaged length from costing gigabytes. */
 const largestHeader = 1e8;
 
 /** A file's tensors by name, and the bytes of its data, where they lie one behind the other, without overlap or gap. */
-const parseHeader = (text: Uint8Array, fail: Tools["fail"]): [Tensors, number] => {
+const parseHeader = (text: Uint8Array): [Tensors, number] => {
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder().decode(text));
@@ -57,7 +53,7 @@ const parseHeader = (text: Uint8Array, fail: Tools["fail"]): [Tensors, number] =
 };
 
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
-  const { stop, alive, room, adopt, give, findAll, open, fail, failRead } = tools;
+  const { stop, alive, room, adopt, give, findAll } = tools;
   const { prefix, progress, signal } = options;
   const isPlace = typeof source === "string" || source instanceof URL;
   const what = isPlace ? `${source}` : "weights";
@@ -116,7 +112,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     const length = Number(new DataView((await collect(8)).buffer).getBigUint64(0, true));
     if (length > largestHeader) fail("weights", `header of ${what}`, `at most ${largestHeader} bytes`, length);
     total += length;
-    const [tensors, bytes] = parseHeader(await collect(length), fail);
+    const [tensors, bytes] = parseHeader(await collect(length));
     total += bytes;
     const offsets = findAll(tensors, prefix);
     const aligned = Math.ceil(bytes / 4) * 4;

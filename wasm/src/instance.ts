@@ -2,7 +2,6 @@ import type { Description } from "./description.js";
 import { fail, LadonError } from "./errors.js";
 import { type Block, type Live, liveOf } from "./memory.js";
 import type { More } from "./more.js";
-import { failRead, open } from "./open.js";
 import { runnerOf } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { checkFloats, findTensors, type Tensor, type Tensors, usualNaming } from "./weights.js";
@@ -72,11 +71,11 @@ export const instanceOf = (
       async load(source, loadOptions = {}) {
         const { give } = idle();
         const stop = (loading = new AbortController());
-        const tools = { stop, alive, room, adopt, give, findAll: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix), open, fail, failRead };
+        const tools = { stop, alive, room, adopt, give, findAll: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix) };
         try {
           // On demand: who has the weights in arrays needs none of it.
-          const files = await import("./files.js").catch((cause) => failRead("files.js", cause));
-          await files.loadFile(tools, source, loadOptions);
+          const { loadFile } = await import("./files.js");
+          await loadFile(tools, source, loadOptions);
         } finally {
           loading = undefined;
         }

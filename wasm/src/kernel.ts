@@ -1,8 +1,5 @@
 import { describe } from "./description.js";
-import { fail } from "./errors.js";
 import { instanceOf } from "./instance.js";
-import { failRead } from "./open.js";
-import { check, checkLength, copy, count } from "./runner.js";
 import type { Kernel } from "./types.js";
 
 /** What index.js knows of by itself; another kernel takes more. */
@@ -13,14 +10,14 @@ export const kernelOf = async (module: WebAssembly.Module): Promise<Kernel> => {
   const { kind, variant, options, layout } = description;
   const more = usual.test(`${[kind, layout, ...options]}`)
     ? undefined
-    : (await import("./more.js").catch((cause) => failRead("more.js", cause))).moreOf({ fail, check, count, checkLength, copy });
+    : await import("./more.js");
   return {
     description,
     variant,
     module,
     create: (createOptions) => instanceOf(module, description, createOptions, more),
     async warmUp(warmUpOptions) {
-      const { warmUp } = await import("./warm-up.js").catch((cause) => failRead("warm-up.js", cause));
+      const { warmUp } = await import("./warm-up.js");
       return warmUp(module, description, warmUpOptions);
     },
   };

@@ -1,8 +1,6 @@
-import { attentions, mostTokens, placeOf, type ShippedName, type Wanted } from "./catalog.js";
+import { placeOf, type ShippedName, type Wanted } from "./catalog.js";
 import { fail } from "./errors.js";
-import type { Told } from "./explain.js";
 import { kernelOf } from "./kernel.js";
-import { failRead, open } from "./open.js";
 import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
@@ -28,41 +26,20 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-const explained = async (): Promise<[typeof import("./explain.js"), Told]> => [
-  await import("./explain.js"),
-  { fail, attentions, mostTokens, supports, variants },
-];
-
-const compile = async (bytes: BufferSource): Promise<WebAssembly.Module> => {
-  try {
-    return await WebAssembly.compile(bytes);
-  } catch (cause) {
-    const [{ explainModule }, told] = await explained();
-    return explainModule(told, bytes, cause);
-  }
-};
-
-const fetchModule = async (url: string | URL, signal?: AbortSignal): Promise<WebAssembly.Module> => {
-  const response = await open(url, signal);
-  const copy = response.clone();
-  // It wants the MIME type that not all servers know; then, and to tell what else is wrong, the bytes are looked at.
-  try {
-    return await WebAssembly.compileStreaming(response);
-  } catch {
-    return compile(await copy.arrayBuffer().catch((cause) => failRead(`${url}`, cause, signal)));
-  }
-};
-
 const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(source as BufferSource);
-  const url = `${source}`;
+  const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
+  const text = `${source}`;
   const isUrl = source instanceof URL || (typeof source === "string" && /[./]/.test(source));
-  if (isUrl) return fetchModule(/\.wasm($|[?#])|^(data|blob):/.test(url) ? url : `${url}.${variant}.wasm`, signal);
-  const place = placeOf(source, variant);
-  if (place) return fetchModule(place, signal);
-  const [{ explainKernel }, told] = await explained();
-  return explainKernel(told, source);
+  const url = isUrl ? (/\.wasm($|[?#])|^(data|blob):/.test(text) ? text : `${text}.${variant}.wasm`) : placeOf(source, variant);
+  try {
+    return await (isBytes
+      ? WebAssembly.compile(source as BufferSource)
+      : WebAssembly.compileStreaming(fetch(url!, { signal })));
+  } catch (cause) {
+    const { explainKernel, explainModule, recoverUrl } = await import("./recover.js");
+    return isBytes ? explainModule(source as BufferSource, cause) : url ? recoverUrl(url, signal) : explainKernel(source);
+  }
 };
 
 /**

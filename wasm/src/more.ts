@@ -1,9 +1,9 @@
 // What some kernels have beyond attention to x itself with causal and padding masks and PyTorch's packed projections:
 // other masks and scores, a context, a cache; other layouts. A file of its own in the package, loaded with such a kernel.
 import type { Description, TensorEntry } from "./description.js";
-import type { fail } from "./errors.js";
+import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
-import type { check, checkLength, copy, count } from "./runner.js";
+import { check, checkLength, count } from "./runner.js";
 import type { Naming, Slot } from "./weights.js";
 
 /** Inputs beside x and padding, and the cache. */
@@ -25,15 +25,6 @@ export interface Inputs {
 export interface More {
   inputsOf(description: Description, alive: () => Live): Inputs;
   namingOf(description: Description): Naming;
-}
-
-/** What this file borrows from index.js, so that it imports nothing. */
-export interface Borrowed {
-  readonly fail: typeof fail;
-  readonly check: typeof check;
-  readonly count: typeof count;
-  readonly checkLength: typeof checkLength;
-  readonly copy: typeof copy;
 }
 
 // Names of checkpoints as the C members have them: of transformers' BertModel and LlamaModel and PyTorch's
@@ -63,7 +54,7 @@ const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
   });
 };
 
-const namingOf = (description: Description): Naming => {
+export const namingOf = (description: Description): Naming => {
   const { kind, layout } = description;
   const slots = slotsOf(description);
   // Checkpoints hold (out, in): a kernel that reads (in, out) knows its own names only.
@@ -102,82 +93,80 @@ const namingOf = (description: Description): Naming => {
   };
 };
 
-export const moreOf = ({ fail, check, count, checkLength, copy }: Borrowed): More => ({
-  namingOf,
-  inputsOf(description, alive) {
-    const { queries: mostQueries, keys: mostKeys, heads, keyModel, valueModel, context, cache, mask } = description;
-    if (context && cache && keyModel !== valueModel) fail("unsupported", "keys and values of two contexts", "one", "two");
-    const members = [...description.options, ...(context ? ["context"] : [])];
-    const take = (bytes: number): number => alive().take(bytes).at;
-    const cacheAt = take(cache);
-    // Nothing else tells the width and the positions of the rotary table.
-    const [, width = 0, positions = 0] = /ROTARY \w+ (\d+) (\d+)/.exec(description.arguments)?.map(Number) ?? [];
-    const rotaryAt = take(4 * width * positions);
-    let rotaryIs = "";
-    let contextAt = 0;
+export const inputsOf = (description: Description, alive: () => Live): Inputs => {
+  const { queries: mostQueries, keys: mostKeys, heads, keyModel, valueModel, context, cache, mask } = description;
+  if (context && cache && keyModel !== valueModel) fail("unsupported", "keys and values of two contexts", "one", "two");
+  const members = [...description.options, ...(context ? ["context"] : [])];
+  const take = (bytes: number): number => alive().take(bytes).at;
+  const cacheAt = take(cache);
+  // Nothing else tells the width and the positions of the rotary table.
+  const [, width = 0, positions = 0] = /ROTARY \w+ (\d+) (\d+)/.exec(description.arguments)?.map(Number) ?? [];
+  const rotaryAt = take(4 * width * positions);
+  let rotaryIs = "";
+  let contextAt = 0;
 
-    const shapes = (queries: number, keys: number): Record<string, [rows: number, columns: number]> => ({
-      context: [keys, keyModel],
-      bits: [queries, Math.ceil(mostKeys / 32)],
-      boolean: [queries, keys],
-      additive: [queries, keys],
-      slopes: [1, heads],
-      sinks: [1, heads],
-    });
-    const room = shapes(mostQueries, mostKeys);
-    const blocksOf = (name: string): number => (mask.includes(`${name}_per_head`) ? heads : 1);
-    const places: Record<string, number> = {};
-    for (const name of members) {
-      if (room[name]) places[name] = take(4 * blocksOf(name) * room[name][0] * room[name][1]);
+  const shapes = (queries: number, keys: number): Record<string, [rows: number, columns: number]> => ({
+    context: [keys, keyModel],
+    bits: [queries, Math.ceil(mostKeys / 32)],
+    boolean: [queries, keys],
+    additive: [queries, keys],
+    slopes: [1, heads],
+    sinks: [1, heads],
+  });
+  const room = shapes(mostQueries, mostKeys);
+  const blocksOf = (name: string): number => (mask.includes(`${name}_per_head`) ? heads : 1);
+  const places: Record<string, number> = {};
+  for (const name of members) {
+    if (room[name]) places[name] = take(4 * blocksOf(name) * room[name][0] * room[name][1]);
+  }
+  const cached = (): number => alive().exports.cache_length?.(cacheAt) ?? 0;
+
+  /** Copies the rows and columns that take part, or all that there is room for; tells the columns of a row there. */
+  const putOne = (name: string, source: any, [rows, columns]: [number, number]): number => {
+    const [allRows, allColumns] = room[name]!;
+    const blocks = blocksOf(name);
+    checkLength(name, source, blocks * rows * columns, blocks * allRows * allColumns);
+    if (source.length === blocks * allRows * allColumns) [rows, columns] = [allRows, allColumns];
+    const type = name === "boolean" ? Uint8Array : name === "bits" ? Uint32Array : Float32Array;
+    const numbers = name === "boolean" ? Uint8Array.from(source, Boolean as any) : source;
+    for (let i = 0; i < blocks; ++i) {
+      const to = places[name]! + type.BYTES_PER_ELEMENT * i * allRows * columns;
+      const first = i * rows * columns;
+      const piece = blocks > 1 ? Array.prototype.slice.call(numbers, first, first + rows * columns) : numbers;
+      if (typeof piece[0] === "bigint") fail("option", name, "numbers", "bigint");
+      new type(alive().exports.memory.buffer, to).set(piece);
     }
-    const cached = (): number => alive().exports.cache_length?.(cacheAt) ?? 0;
-
-    /** Copies the rows and columns that take part, or all that there is room for; tells the columns of a row there. */
-    const putOne = (name: string, source: any, [rows, columns]: [number, number]): number => {
-      const [allRows, allColumns] = room[name]!;
-      const blocks = blocksOf(name);
-      checkLength(name, source, blocks * rows * columns, blocks * allRows * allColumns);
-      if (source.length === blocks * allRows * allColumns) [rows, columns] = [allRows, allColumns];
-      const type = name === "boolean" ? Uint8Array : name === "bits" ? Uint32Array : Float32Array;
-      const numbers = name === "boolean" ? Uint8Array.from(source, Boolean as any) : source;
-      for (let i = 0; i < blocks; ++i) {
-        const to = places[name]! + type.BYTES_PER_ELEMENT * i * allRows * columns;
-        const first = i * rows * columns;
-        const piece = blocks > 1 ? Array.prototype.slice.call(numbers, first, first + rows * columns) : numbers;
-        copy(name, piece, new type(alive().exports.memory.buffer, to));
+    return columns;
+  };
+  const clear = (): void => check(alive().exports.cache_clear?.(cacheAt));
+  clear();
+  return {
+    ownRows: context || cache > 0,
+    has: (option) => option === "context" && context,
+    usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),
+    put(given, queries, keys, values) {
+      const shape = shapes(queries, keys);
+      // Needed, but where a cache has it.
+      contextAt = context && (given.context || !cached()) ? places.context! : 0;
+      for (const name in places) {
+        if (given[name] == null && !(name === "context" && contextAt)) continue;
+        values[`${name}_keys`] = putOne(name, given[name], shape[name]!) || -1; // LADON_NONE
+        values[name] = places[name]!;
       }
-      return columns;
-    };
-    const clear = (): void => check(alive().exports.cache_clear?.(cacheAt));
-    clear();
-    return {
-      ownRows: context || cache > 0,
-      has: (option) => option === "context" && context,
-      usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),
-      put(given, queries, keys, values) {
-        const shape = shapes(queries, keys);
-        // Needed, but where a cache has it.
-        contextAt = context && (given.context || !cached()) ? places.context! : 0;
-        for (const name in places) {
-          if (given[name] == null && !(name === "context" && contextAt)) continue;
-          values[`${name}_keys`] = putOne(name, given[name], shape[name]!) || -1; // LADON_NONE
-          values[name] = places[name]!;
-        }
-        if (width) {
-          const { base = 1e4, scaling = 1, offset = 0 } = given.rotary ?? {};
-          values.rotary_offset = count("rotary.offset", offset, positions);
-          const is = `${base} ${scaling}`;
-          if (rotaryIs !== is) check(alive().exports.rotary_fill!(rotaryAt, base, scaling));
-          rotaryIs = is;
-          values.rotary = rotaryAt;
-        }
-        return cache ? [cacheAt] : context ? [contextAt] : [];
-      },
-      before(weights, workspace, options) {
-        if (cache && contextAt) check(alive().exports.project_keys!(contextAt, cacheAt, weights, workspace, options));
-      },
-      cached,
-      clear,
-    };
-  },
-});
+      if (width) {
+        const { base = 1e4, scaling = 1, offset = 0 } = given.rotary ?? {};
+        values.rotary_offset = count("rotary.offset", offset, positions);
+        const is = `${base} ${scaling}`;
+        if (rotaryIs !== is) check(alive().exports.rotary_fill!(rotaryAt, base, scaling));
+        rotaryIs = is;
+        values.rotary = rotaryAt;
+      }
+      return cache ? [cacheAt] : context ? [contextAt] : [];
+    },
+    before(weights, workspace, options) {
+      if (cache && contextAt) check(alive().exports.project_keys!(contextAt, cacheAt, weights, workspace, options));
+    },
+    cached,
+    clear,
+  };
+};

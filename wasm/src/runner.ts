@@ -24,19 +24,11 @@ export const count = (name: string, value: any, most: number): number =>
     ? value
     : fail("length", name, `an integer from 0 to ${most}`, value);
 
+/** That an array has as many numbers as take part, or as there is room for. */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {
     fail("length", `length of ${name}`, part === all ? all : `${part} or ${all}`, length);
-  }
-};
-
-/** Copies numbers into a module's memory, as an array of its type takes them. */
-export const copy = (name: string, source: any, to: { set(numbers: any): void }): void => {
-  try {
-    to.set(source);
-  } catch (cause) {
-    fail("option", name, "numbers", typeof source[0], cause);
   }
 };
 
@@ -45,16 +37,14 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   const layers = description.layers ?? 1;
   const mapFloats = heads * mostQueries * mostKeys;
 
-  // A causal mask whose offset is given at run time is none where it shows all keys; one without is part of the code, as
-  // a window and ALiBi are.
+  // A causal mask whose offset is given at run time is none where it shows all keys. All others are part of the code; data
+  // of padding hides what it hides.
   const chosen: string[] | undefined = wanted && [wanted].flat();
   const free = members.includes("offset") && !/window|alibi/.test(`${mask}`);
-  const fixed = mask.filter((one) => !free && /causal|window|alibi/.test(one));
-  if (
-    chosen?.some((one) => one !== "none" && !mask.includes(one)) ||
-    (chosen && fixed.some((one) => !chosen.includes(one)))
-  ) {
-    fail("mask", "mask", fixed[0] ? fixed : ["none", ...mask], wanted);
+  const fixed = mask.filter((one) => !free && one !== "padding");
+  const possible = ["none", ...mask];
+  if (chosen && !(chosen.every((one) => possible.includes(one)) && fixed.every((one) => chosen.includes(one)))) {
+    fail("mask", "mask", fixed[0] ? fixed : possible, wanted);
   }
 
   const take = (bytes: number): number => alive().take(bytes).at;
@@ -88,7 +78,8 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
       count("offset's distance", Math.abs(offset), 2 ** 30);
       const rows = inputs?.ownRows ? queries : Math.max(queries, keys);
       checkLength("x", x, rows * model, mostQueries * model);
-      copy("x", x, floats(xAt, x.length));
+      if (typeof (x[0] as unknown) === "bigint") fail("option", "x", "numbers", "bigint");
+      floats(xAt, x.length).set(x);
       const values: Record<string, number> = { tokens: queries || none, queries: queries || none, keys: keys || none, offset };
       if (padding) {
         checkLength("padding", padding, keys, mostKeys);

@@ -330,7 +330,7 @@ test("warming up needs no weights and changes no instance", async () => {
   const y = instance.run(randoms(random, model), { tokens: 1 });
   const copy = y.slice();
   const { calls, first, best, total } = await kernel.warmUp({ tokens: 2, most: 100 });
-  assert.ok(calls > 1 && best <= first && first <= total);
+  assert.ok(calls > 1 && best > 0 && first <= total);
   await kernel.warmUp({ tokens: 2, most: 20, attention: true });
   assert.deepEqual(y, copy);
 });

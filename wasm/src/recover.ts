@@ -1,19 +1,19 @@
-// What was wrong with a call of load(). A file of its own in the package, loaded when something was.
-import type { attentions, mostTokens, Wanted } from "./catalog.js";
-import type { fail } from "./errors.js";
-import type { supports, Variant, variants } from "./variants.js";
+// What load() does where the short way failed: reads what fetch or the engine's streaming does not (file: URLs in Node, a
+// server that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
+import { attentions, mostTokens, type Wanted } from "./catalog.js";
+import { fail } from "./errors.js";
+import { failRead, open } from "./open.js";
+import { supports, type Variant, variants } from "./variants.js";
 
-/** What this file borrows from index.js, so that it imports nothing. */
-export interface Told {
-  readonly fail: typeof fail;
-  readonly attentions: typeof attentions;
-  readonly mostTokens: typeof mostTokens;
-  readonly supports: typeof supports;
-  readonly variants: typeof variants;
-}
+/** A module that is fetched once more, now as bytes. */
+export const recoverUrl = async (url: string | URL, signal?: AbortSignal): Promise<WebAssembly.Module> => {
+  const response = await open(url, signal);
+  const bytes = await response.arrayBuffer().catch((cause) => failRead(`${url}`, cause, signal));
+  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
+};
 
 /** No shipped kernel is `wanted`: names the nearest, and what builds another. */
-export const explainKernel = ({ fail, attentions, mostTokens }: Told, wanted: string | Wanted): never => {
+export const explainKernel = (wanted: string | Wanted): never => {
   const what = "shipped kernel";
   if (typeof wanted !== "object") return fail("unknown-kernel", what, [...attentions, "minilm", "date_reader"], wanted);
   const { kind, tokens, model, heads } = wanted ?? {};
@@ -34,7 +34,7 @@ export const explainKernel = ({ fail, attentions, mostTokens }: Told, wanted: st
 };
 
 /** The engine does not compile the bytes: they are for another engine, or no module. */
-export const explainModule = ({ fail, supports, variants }: Told, bytes: BufferSource, cause: unknown): never => {
+export const explainModule = (bytes: BufferSource, cause: unknown): never => {
   const text = new TextDecoder("latin1").decode(bytes);
   const [, variant] = /"ladon": ?\d.*?"variant": ?"(\w+)"/.exec(text) ?? [];
   if (variant && !supports(variant as Variant)) {
