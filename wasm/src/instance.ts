@@ -26,6 +26,7 @@ export const instanceOf = (
   const idle = (): Live => (loading ? fail("busy", "weights.load is under way") : alive());
   const { run, attention, inputs } = runnerOf(description, alive, options.mask, more);
   const naming = (more?.namingOf ?? usualNaming)(description);
+  const findAll = (found: Tensors, prefix?: string, all?: boolean): number[] => findTensors(naming, found, prefix, all);
 
   /** Room for tensors and the pointers to them; what there was before stays until the new ones are adopted. */
   const room = (bytes: number, offsets: number[]): Block => alive().take(bytes + 4 * offsets.length);
@@ -43,7 +44,7 @@ export const instanceOf = (
     live = undefined;
   };
 
-  const instance = {
+  return {
     description,
     weights: {
       set(given, { prefix } = {}) {
@@ -55,7 +56,7 @@ export const instanceOf = (
           found.set(name, { begin: bytes, length: data.length });
           bytes += data.byteLength;
         }
-        const offsets = findTensors(naming, found, prefix, true);
+        const offsets = findAll(found, prefix, true);
         // Views of this memory end where it grows.
         const sources = Object.values(given).map((data) =>
           data.buffer === exports.memory.buffer ? data.slice() : data,
@@ -71,7 +72,7 @@ export const instanceOf = (
       async load(source, loadOptions = {}) {
         const { give } = idle();
         const stop = (loading = new AbortController());
-        const tools = { stop, alive, room, adopt, give, findAll: (all: Tensors, prefix?: string) => findTensors(naming, all, prefix) };
+        const tools = { stop, alive, room, adopt, give, findAll };
         try {
           // On demand: who has the weights in arrays needs none of it.
           const { loadFile } = await import("./files.js");
@@ -100,8 +101,6 @@ export const instanceOf = (
       return inputs?.cached() ?? 0;
     },
     free,
+    [Symbol.dispose ?? "dispose"]: free, // Node 18 has no such symbol
   } as Instance;
-  // Node 18 has no such symbol.
-  if (Symbol.dispose) instance[Symbol.dispose] = free;
-  return instance;
 };

@@ -58,9 +58,10 @@ export const namingOf = (description: Description): Naming => {
   const { kind, layout } = description;
   const slots = slotsOf(description);
   // Checkpoints hold (out, in): a kernel that reads (in, out) knows its own names only.
-  if (/per_head|in_out/.test(layout)) return { slots, spell: (name) => name };
+  if (/per_head|in_out/.test(layout)) return { layout, slots, spell: (name) => name };
   const projections = ["query_proj_", "key_proj_", "value_proj_"];
   return {
+    layout,
     slots,
     spell(name, prefix) {
       // BERT's names say in what is before them whether they are an attention's.

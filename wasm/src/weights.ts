@@ -33,6 +33,7 @@ export type Slot = readonly [member: string, shape: readonly number[], pointers:
 
 /** What a kernel's layout and its layers have to do with names. */
 export interface Naming {
+  readonly layout: string;
   readonly slots: readonly Slot[];
   readonly spell: Spell;
   /** Finds members in parts of other tensors. */
@@ -40,7 +41,8 @@ export interface Naming {
 }
 
 /** Of an attention with PyTorch's tensors. */
-export const usualNaming = ({ weights }: Description): Naming => ({
+export const usualNaming = ({ layout, weights }: Description): Naming => ({
+  layout,
   slots: weights.map(([member, ...shape]) => [member, shape, 1]),
   spell: (name) => name.replace(".", "_"),
 });
@@ -51,7 +53,7 @@ export const usualNaming = ({ weights }: Description): Naming => ({
  * what a kernel like it has, such as one more layer, or a bias.
  */
 export const findTensors = (
-  { slots, spell, splitPacked }: Naming,
+  { layout, slots, spell, splitPacked }: Naming,
   tensors: Tensors,
   given?: string,
   all?: boolean,
@@ -82,8 +84,7 @@ export const findTensors = (
     if (all || missing[0] || /^(layers\.\d+\.)?(attention\.)?(\w+_proj|gate|linear.|norm.?)_(weight|bias)$/.test(member)) others.push(name);
   }
   if (missing[0] || others[0]) {
-    const apart = /q_proj|query/.test(`${others}`) && /in_proj/.test(`${missing}`);
-    fail("weights", apart ? "tensors (q, k, v apart need LAYOUT separate_qkv)" : "tensors", missing[0] ? missing : "no others", others);
+    fail("weights", `tensors of LAYOUT ${layout}`, missing[0] ? missing : "no others", others);
   }
   return offsets;
 };

@@ -169,7 +169,7 @@ test("weights from arrays", async () => {
   await refuses(
     () => instance.weights.set({ "self.query.weight": x, "self.key.weight": x, "self.value.weight": x }),
     "weights",
-    "separate_qkv",
+    "LAYOUT in_proj",
   );
   await refuses(() => instance.run(x, { tokens: 1 }), "weights", "no weights yet");
 

@@ -5,6 +5,9 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
+// gzip -9. Of it, a quarter is texts of errors.
+const mostBytes = 3650;
+
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = JSON.parse(read("../package.json"));
 
@@ -12,7 +15,7 @@ test("index.js is a small file that needs no other", (t) => {
   const text = read("../dist/index.js");
   const size = gzipSync(text, { level: 9 }).length;
   t.diagnostic(`${size} bytes gzipped`);
-  assert.ok(size <= 3072, `${size} bytes gzipped`);
+  assert.ok(size <= mostBytes, `${size} bytes gzipped`);
   assert.doesNotMatch(text, /\bfrom\s*"/, "a static import");
 });
 

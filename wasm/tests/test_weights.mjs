@@ -115,7 +115,7 @@ for (const [what, source, code, ...texts] of [
   ["a tensor missing", safetensors(tensorsOf(fresh).slice(1)), "weights", "in_proj_weight"],
   ["a bias that the kernel lacks", safetensors([...tensorsOf(fresh), ["q_proj_weight", [1], x.slice(0, 1)]]), "weights", "q_proj_weight"],
   ["a misaligned tensor", safetensors([["odd", [1], new Uint8Array(1), "U8"], ...tensorsOf(fresh)]), "weights", "multiple of 4", "at 1"],
-  ["BERT's q, k and v apart", safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])), "weights", "separate_qkv"],
+  ["BERT's q, k and v apart", safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])), "weights", "LAYOUT in_proj", "self.query.weight"],
   ["a stream of text", new ReadableStream({ start: (to) => (to.enqueue("x".repeat(100)), to.close()) }), "weights", "bytes"],
   ["a stream that fails", streamOf(file, 1000, (at) => { if (at > 5000) throw new TypeError("cable cut"); }), "network", "cable cut"],
   ["a number", 7, "weights"],
