@@ -8,7 +8,9 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
+const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", "minilm"].filter((name) =>
+  existsSync(here(`src/${name}.ts`)),
+);
 
 // All files share one class LadonError, index.js's, which loads others when they are needed.
 const apart = {
@@ -42,9 +44,13 @@ for (const entry of entries) {
     logLevel: "warning",
   });
 }
-execFileSync(process.execPath, [createRequire(import.meta.url).resolve("typescript/bin/tsc"), "-p", here("tsconfig.json")], {
-  stdio: "inherit",
-});
+execFileSync(
+  process.execPath,
+  [createRequire(import.meta.url).resolve("typescript/bin/tsc"), "-p", here("tsconfig.json")],
+  {
+    stdio: "inherit",
+  },
+);
 if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));
 
 for (const name of entries) {

@@ -45,7 +45,9 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
     tensors.set(name, { begin: offsets[0], length, shape, dtype });
   }
   let end = 0;
-  for (const [name, { begin, length }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.length - b.length)) {
+  for (const [name, { begin, length }] of [...tensors].sort(
+    ([, a], [, b]) => a.begin - b.begin || a.length - b.length,
+  )) {
     if (begin !== end) fail("weights", `first byte of ${name}`, end, begin);
     end += 4 * length;
   }
@@ -77,7 +79,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     return true;
   };
   const read = async (count: number, put: (piece: Uint8Array, at: number) => void): Promise<void> => {
-    for (let at = 0; at < count; ) {
+    for (let at = 0; at < count;) {
       if (!(await more())) fail("weights", `bytes of ${what}`, total, seen);
       const piece = rest.subarray(0, count - at);
       put(piece, at);

@@ -7,10 +7,8 @@ const usual = /^attention,in_proj(,(tokens|queries|keys|offset|padding|attention
 
 export const kernelOf = async (module: WebAssembly.Module): Promise<Kernel> => {
   const description = describe(module);
-  const { kind, variant, options, layout } = description;
-  const more = usual.test(`${[kind, layout, ...options]}`)
-    ? undefined
-    : await import("./more.js");
+  const { kind, variant, options, layout, context, cache } = description;
+  const more = context || cache || !usual.test(`${[kind, layout, ...options]}`) ? await import("./more.js") : undefined;
   return {
     description,
     variant,

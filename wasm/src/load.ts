@@ -8,14 +8,7 @@ import { supports, type Variant, variants } from "./variants.js";
  * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/" or a ".":
  * one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`); or one at hand.
  */
-export type KernelSource =
-  | ShippedName
-  | (string & {})
-  | Wanted
-  | URL
-  | ArrayBuffer
-  | ArrayBufferView
-  | CompiledModule;
+export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBuffer | ArrayBufferView | CompiledModule;
 
 /** TypeScript's WebAssembly.Module is an interface without members, which anything at all would be. */
 export type CompiledModule = WebAssembly.Module & object & { readonly kind?: never };
@@ -31,14 +24,22 @@ const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Pr
   const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
   const text = `${source}`;
   const isUrl = source instanceof URL || (typeof source === "string" && /[./]/.test(source));
-  const url = isUrl ? (/\.wasm($|[?#])|^(data|blob):/.test(text) ? text : `${text}.${variant}.wasm`) : placeOf(source, variant);
+  const url = isUrl
+    ? /\.wasm($|[?#])|^(data|blob):/.test(text)
+      ? text
+      : `${text}.${variant}.wasm`
+    : placeOf(source, variant);
   try {
     return await (isBytes
       ? WebAssembly.compile(source as BufferSource)
       : WebAssembly.compileStreaming(fetch(url!, { signal })));
   } catch (cause) {
     const { explainKernel, explainModule, recoverUrl } = await import("./recover.js");
-    return isBytes ? explainModule(source as BufferSource, cause) : url ? recoverUrl(url, signal) : explainKernel(source);
+    return isBytes
+      ? explainModule(source as BufferSource, cause)
+      : url
+        ? recoverUrl(url, signal)
+        : explainKernel(source);
   }
 };
 

@@ -1,5 +1,5 @@
 // What some kernels have beyond attention to x itself with causal and padding masks and PyTorch's packed projections:
-// other masks and scores, a context, a cache; other layouts. A file of its own in the package, loaded with such a kernel.
+// other masks and scores, a context, a cache; other layouts. A file of its own in the package, loaded where needed.
 import type { Description, TensorEntry } from "./description.js";
 import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
@@ -36,8 +36,8 @@ const spellings = (
   "v_proj.=value_proj_ q_proj_=query_proj_ k_proj_=key_proj_ v_proj_=value_proj_ o_proj.=out_proj_ " +
   "out_proj.=out_proj_ mlp.gate_proj.=gate_ mlp.up_proj.=linear1_ mlp.down_proj.=linear2_ input_layernorm.=norm1_ " +
   "post_attention_layernorm.=norm2_ linear1.=linear1_ linear2.=linear2_ norm1.=norm1_ norm2.=norm2_ norm.=norm_ " +
-  "_gamma=_weight _beta=_bias" // of the first checkpoints of BERT, born in TensorFlow
-)
+  "_gamma=_weight _beta=_bias"
+) // of the first checkpoints of BERT, born in TensorFlow
   .split(" ")
   .map((pair) => pair.split("=") as [string, string]);
 
@@ -75,7 +75,9 @@ export const namingOf = (description: Description): Naming => {
         const joined = first.replace("query", "in");
         const [name, tensor] = members.get(joined) ?? [];
         if (!tensor) continue;
-        const parts = projections.map((one) => slots.find(([member]) => member === first.replace(projections[0]!, one))!);
+        const parts = projections.map((one) =>
+          slots.find(([member]) => member === first.replace(projections[0]!, one))!,
+        );
         const width = parts[0]![1][1] ?? 1;
         const rows = parts.reduce((sum, [, shape]) => sum + shape[0]!, 0);
         const [expected, actual] = tensor.shape

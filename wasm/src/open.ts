@@ -7,7 +7,7 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
   return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
 };
 
-/** What lies at a URL, relative to the page or in Node to the working directory. Where fetch reads no file: URL, fs does. */
+/** What lies at a URL, relative to the page or in Node to the directory. Where fetch reads no file: URL, fs does. */
 export const open = async (given: string | URL, signal?: AbortSignal): Promise<Response> => {
   try {
     signal?.throwIfAborted();

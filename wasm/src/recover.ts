@@ -1,5 +1,5 @@
-// What load() does where the short way failed: reads what fetch or the engine's streaming does not (file: URLs in Node, a
-// server that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
+// What load() does where the short way failed: reads what fetch or streaming does not (file: URLs in Node, a server
+// that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
 import { attentions, mostTokens, type Wanted } from "./catalog.js";
 import { fail } from "./errors.js";
 import { failRead, open } from "./open.js";
@@ -23,7 +23,8 @@ export const explainKernel = (wanted: string | Wanted): never => {
   };
   const nearest = [...attentions].sort((a, b) => distance(a) - distance(b)).slice(0, 2);
   const name = `${kind}_${model}_${heads}`;
-  const call = `ladon_add_kernel(${name} QUERIES ${tokens} MODEL ${model} HEADS ${heads} MASK causal padding OFFSET run_time)`;
+  const sizes = `QUERIES ${tokens} MODEL ${model} HEADS ${heads}`;
+  const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
     `${what} of kind "attention" and at most ${mostTokens} tokens (to build another, put ${call} into a CMakeLists.txt, ` +

@@ -37,8 +37,8 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   const layers = description.layers ?? 1;
   const mapFloats = heads * mostQueries * mostKeys;
 
-  // A causal mask whose offset is given at run time is none where it shows all keys. All others are part of the code; data
-  // of padding hides what it hides.
+  // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without its bytes.
+  // All others are part of the code.
   const chosen: string[] | undefined = wanted && [wanted].flat();
   const free = members.includes("offset") && !/window|alibi/.test(`${mask}`);
   const fixed = mask.filter((one) => !free && one !== "padding");
@@ -80,7 +80,12 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
       checkLength("x", x, rows * model, mostQueries * model);
       if (typeof (x[0] as unknown) === "bigint") fail("option", "x", "numbers", "bigint");
       floats(xAt, x.length).set(x);
-      const values: Record<string, number> = { tokens: queries || none, queries: queries || none, keys: keys || none, offset };
+      const values: Record<string, number> = {
+        tokens: queries || none,
+        queries: queries || none,
+        keys: keys || none,
+        offset,
+      };
       if (padding) {
         checkLength("padding", padding, keys, mostKeys);
         // 256 and true are a yes as well.

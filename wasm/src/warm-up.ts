@@ -6,8 +6,25 @@ import type { WarmedUp, WarmUpOptions } from "./types.js";
 const product = (extents: readonly number[]): number => extents.reduce((a, b) => a * b, 1);
 
 /** A call of so many tokens: all that it reads is one block of zeros, x and the weights alike. */
-const callOfZeros = (module: WebAssembly.Module, description: Description, tokens: number, attention: boolean): (() => void) => {
-  const { queries, keys, model, keyModel, heads, context, cache, workspace, options, weights, layer = [] } = description;
+const callOfZeros = (
+  module: WebAssembly.Module,
+  description: Description,
+  tokens: number,
+  attention: boolean,
+): (() => void) => {
+  const {
+    queries,
+    keys,
+    model,
+    keyModel,
+    heads,
+    context,
+    cache,
+    workspace,
+    options,
+    weights,
+    layer = [],
+  } = description;
   const layers = description.layers ?? 1;
   const exports = new WebAssembly.Instance(module).exports as unknown as Exports;
   const entries = [...layer, ...weights];

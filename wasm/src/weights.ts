@@ -81,7 +81,12 @@ export const findTensors = (
   }
   const others: string[] = [];
   for (const [member, [name]] of members) {
-    if (all || missing[0] || /^(layers\.\d+\.)?(attention\.)?(\w+_proj|gate|linear.|norm.?)_(weight|bias)$/.test(member)) others.push(name);
+    if (
+      all ||
+      missing[0] ||
+      /^(layers\.\d+\.)?(attention\.)?(\w+_proj|gate|linear.|norm.?)_(weight|bias)$/.test(member)
+    )
+      others.push(name);
   }
   if (missing[0] || others[0]) {
     fail("weights", `tensors of LAYOUT ${layout}`, missing[0] ? missing : "no others", others);

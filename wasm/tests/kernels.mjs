@@ -1,4 +1,4 @@
-// What the tests of kernels share: random numbers, modules that this engine runs, weights for the binding and the oracle.
+// What tests of kernels share: random numbers, modules that this engine runs, weights for binding and oracle.
 import { readdirSync, readFileSync } from "node:fs";
 import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
 
@@ -7,7 +7,11 @@ export const variants = ["relaxed", "simd", "scalar"];
 
 export const moduleBytes = (name, variant) => readFileSync(new URL(`${name}.${variant}.wasm`, modules));
 export const shippedNames = [
-  ...new Set(readdirSync(modules).filter((name) => /\.wasm$/.test(name)).map((name) => name.split(".")[0])),
+  ...new Set(
+    readdirSync(modules)
+      .filter((name) => /\.wasm$/.test(name))
+      .map((name) => name.split(".")[0]),
+  ),
 ];
 
 /** Whether this engine runs a module: asked of the module, not of the binding. */
@@ -53,7 +57,9 @@ const parts = (weights, at, model) => {
     packed.subarray(i * model * model, (i + 1) * model * model),
     weights[`${at}${inside}in_proj_bias`].subarray(i * model, (i + 1) * model),
   ];
-  const [q, k, v] = packed ? [0, 1, 2].map(third) : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));
+  const [q, k, v] = packed
+    ? [0, 1, 2].map(third)
+    : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));
   const [out, linear1, linear2, norm1, norm2] = [`${inside}out_proj`, "linear1", "linear2", "norm1", "norm2"].map(one);
   return { q, k, v, out, linear1, linear2, norm1, norm2 };
 };
@@ -63,7 +69,13 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, arguments: given } = description;
   let rows = rowsOf(x, model);
   if (kind === "attention") {
-    const { y, maps } = attention(rows.slice(0, queries), rows.slice(0, keys), parts(weights, "", model), heads, maySee);
+    const { y, maps } = attention(
+      rows.slice(0, queries),
+      rows.slice(0, keys),
+      parts(weights, "", model),
+      heads,
+      maySee,
+    );
     return { y, maps: [maps] };
   }
   const argument = (name, usual) => new RegExp(`\\b${name} (\\S+)`).exec(given)?.[1] ?? usual;

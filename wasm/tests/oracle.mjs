@@ -23,14 +23,18 @@ export const linear = (weight, bias, x) =>
     }),
   );
 
-/** The weights of one head: softmax over the keys that each query may see, all 0 where it may see none. */
-const look = (q, k, maySee) =>
+/**
+ * The weights of head h: softmax over the keys that each query may see, all 0 where it may see none. maySee(i, j, h)
+ * says yes or no, or a number that joins the score.
+ */
+const look = (q, k, h, maySee) =>
   q.map((query, i) => {
     const scores = k.map((key, j) => {
-      if (!maySee(i, j)) return -Infinity;
+      const seen = maySee(i, j, h);
+      if (seen === false) return -Infinity;
       let sum = 0;
       for (let c = 0; c < key.length; ++c) sum += query[c] * key[c];
-      return sum / Math.sqrt(key.length);
+      return sum / Math.sqrt(key.length) + Number(seen === true ? 0 : seen);
     });
     const most = Math.max(...scores);
     const powers = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - most)));
@@ -47,7 +51,7 @@ export const attention = (x, context, weights, heads, maySee) => {
   const maps = [];
   const concat = x.map(() => []);
   for (let h = 0; h < heads; ++h) {
-    const map = look(columns(q, h * width, width), columns(k, h * width, width), maySee);
+    const map = look(columns(q, h * width, width), columns(k, h * width, width), h, maySee);
     maps.push(map);
     map.forEach((row, i) => {
       for (let c = h * width; c < (h + 1) * width; ++c) concat[i].push(row.reduce((sum, w, j) => sum + w * v[j][c], 0));
@@ -94,7 +98,13 @@ export const encoderLayer = (x, weights, { heads, norm, activation, epsilon }, q
   let y = sum(x.slice(0, queries), attended);
   if (!pre) y = layerNorm(weights.norm1, epsilon, y);
   const hidden = linear(...weights.linear1, pre ? layerNorm(weights.norm2, epsilon, y) : y);
-  y = sum(y, linear(...weights.linear2, hidden.map((row) => row.map(activations[activation]))));
+  y = sum(
+    y,
+    linear(
+      ...weights.linear2,
+      hidden.map((row) => row.map(activations[activation])),
+    ),
+  );
   if (!pre) y = layerNorm(weights.norm2, epsilon, y);
   return { y, maps };
 };

@@ -14,7 +14,8 @@ import { safetensors } from "./safetensors.mjs";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const require = createRequire(import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "ladon-consumers-"));
-const npm = (args, cwd) => execFileSync("npm", [...args, "--offline", "--no-audit", "--no-fund"], { cwd, encoding: "utf8" });
+const npm = (args, cwd) =>
+  execFileSync("npm", [...args, "--offline", "--no-audit", "--no-fund"], { cwd, encoding: "utf8" });
 const node = (args, cwd) => execFileSync(process.execPath, args, { cwd, encoding: "utf8" });
 
 const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
@@ -53,10 +54,20 @@ before(async () => {
   const [{ filename, files }] = JSON.parse(npm(["pack", "--json", "--pack-destination", folder], here("..")));
   tarball = join(folder, filename);
   const names = files.map(({ path }) => path);
-  for (const name of ["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts", "dist/modules/minilm.simd.wasm"]) {
+  for (const name of [
+    "README.md",
+    "LICENSE",
+    "package.json",
+    "dist/index.js",
+    "dist/index.d.ts",
+    "dist/modules/minilm.simd.wasm",
+  ]) {
     assert.ok(names.includes(name), `the tarball lacks ${name}`);
   }
-  assert.ok(names.every((name) => !/^(src|tests|demo|node_modules)\//.test(name)), `${names}`);
+  assert.ok(
+    names.every((name) => !/^(src|tests|demo|node_modules)\//.test(name)),
+    `${names}`,
+  );
   const { load } = await import("../dist/index.js");
   const instance = (await load("attention_64_4", { variant: "scalar" })).create({ mask: "causal" });
   await instance.weights.load(file);
@@ -74,7 +85,10 @@ test("Node", () => {
     "missing.mjs": `import "ladon/nothing";`,
   });
   agrees(JSON.parse(node(["main.mjs"], at)));
-  assert.throws(() => execFileSync(process.execPath, ["missing.mjs"], { cwd: at, stdio: "pipe" }), /ERR_PACKAGE_PATH_NOT_EXPORTED/);
+  assert.throws(
+    () => execFileSync(process.execPath, ["missing.mjs"], { cwd: at, stdio: "pipe" }),
+    /ERR_PACKAGE_PATH_NOT_EXPORTED/,
+  );
 });
 
 test("a worker of Node", () => {
@@ -106,7 +120,12 @@ test("tsc --strict", () => {
   assert.throws(() => tsc(...lib, "--module", "nodenext"), /Command failed/);
 });
 
-const types = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const types = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
 /** Serves a folder, all files with the policy, and lets `act` have its address. */
@@ -134,17 +153,30 @@ const inChromium = { skip: existsSync(chromium) ? false : `no Chromium at ${chro
 /** What the page has put into document.title when it is done: an answer, or an error. */
 const titleOf = async (url) => {
   const { chromium: playwright } = await import("playwright-core");
-  const flags = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-  const browser = await playwright.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", ...flags] });
+  const flags = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ];
+  const browser = await playwright.launch({
+    executablePath: chromium,
+    headless: true,
+    args: ["--no-sandbox", ...flags],
+  });
   try {
     const page = await browser.newPage();
     const said = [];
     page.on("console", (message) => said.push(message.text()));
     page.on("pageerror", (error) => said.push(`${error}`));
     await page.goto(url);
-    await page.waitForFunction(() => document.title.startsWith("{"), undefined, { timeout: 60000 }).catch((error) => {
-      throw new Error(`${error.message}\nthe page said: ${said.join("\n")}`);
-    });
+    await page
+      .waitForFunction(() => document.title.startsWith("{"), undefined, { timeout: 60000 })
+      .catch((error) => {
+        throw new Error(`${error.message}\nthe page said: ${said.join("\n")}`);
+      });
     return JSON.parse(await page.title());
   } finally {
     await browser.close();
@@ -162,7 +194,10 @@ const withoutNames = (at) => {
 };
 
 test("a page without a bundler", inChromium, async () => {
-  const at = project("page", { "index.html": pageOf(`<script type="module" src="main.mjs"></script>`), "main.mjs": main("./attend.mjs") });
+  const at = project("page", {
+    "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
+    "main.mjs": main("./attend.mjs"),
+  });
   withoutNames(at);
   await serving(at, async (url, asked) => {
     const answer = await titleOf(`${url}/index.html`);
@@ -171,7 +206,9 @@ test("a page without a bundler", inChromium, async () => {
     assert.ok(asked.includes("/node_modules/ladon/dist/modules/attention_64_4.relaxed.wasm"), `${asked}`);
   });
   // A server that knows no .wasm
-  await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), { mime: { ...types, ".wasm": "text/plain" } });
+  await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), {
+    mime: { ...types, ".wasm": "text/plain" },
+  });
   // A policy that forbids WebAssembly is told, not hung upon.
   await serving(
     at,
@@ -197,13 +234,26 @@ test("a Web Worker", inChromium, async () => {
 });
 
 test("Vite", inChromium, async () => {
-  const at = project("vite", { "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`), "main.mjs": main("./attend.mjs") });
+  const at = project("vite", {
+    "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`),
+    "main.mjs": main("./attend.mjs"),
+  });
   mkdirSync(join(at, "public"));
   writeFileSync(join(at, "public", "model.safetensors"), file);
   const said = [];
-  const customLogger = Object.fromEntries(["info", "warn", "warnOnce", "error", "clearScreen"].map((name) => [name, (text) => name === "info" || said.push(`${text}`)]));
+  const customLogger = Object.fromEntries(
+    ["info", "warn", "warnOnce", "error", "clearScreen"].map((name) => [
+      name,
+      (text) => name === "info" || said.push(`${text}`),
+    ]),
+  );
   const { build } = await import("vite");
-  await build({ root: at, logLevel: "warn", customLogger: { ...customLogger, hasWarned: false, hasErrorLogged: () => false }, configFile: false });
+  await build({
+    root: at,
+    logLevel: "warn",
+    customLogger: { ...customLogger, hasWarned: false, hasErrorLogged: () => false },
+    configFile: false,
+  });
   assert.deepEqual(said, [], "Vite warns of nothing");
   const assets = readdirSync(join(at, "dist", "assets"));
   assert.ok(assets.filter((name) => name.endsWith(".wasm")).length >= 8, `${assets}`);

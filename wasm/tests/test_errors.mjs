@@ -54,8 +54,15 @@ test("lengths of x and of a run", async () => {
   ];
   for (const act of bad) await refuses(act, "length");
   await refuses(() => instance.run(x), "length", "length of x", `${most * model}`, `${8 * model}`);
-  await refuses(() => instance.run(x, { tokens: most + 1 }), "length", "tokens", `an integer from 0 to ${most}`, `${most + 1}`);
-  for (const offset of [NaN, 0.5, 2 ** 31]) await refuses(() => instance.run(x, { tokens: 8, offset }), "length", "offset");
+  await refuses(
+    () => instance.run(x, { tokens: most + 1 }),
+    "length",
+    "tokens",
+    `an integer from 0 to ${most}`,
+    `${most + 1}`,
+  );
+  for (const offset of [NaN, 0.5, 2 ** 31])
+    await refuses(() => instance.run(x, { tokens: 8, offset }), "length", "offset");
   assert.deepEqual(y, before, "an error wrote into y");
 });
 
@@ -103,7 +110,11 @@ test("no tokens at all", () => {
   assert.equal(instance.run([], { tokens: 0 }).length, 0);
   const y = instance.run(randoms(random, 2 * model), { queries: 2, keys: 0 });
   for (let i = 0; i < 2; ++i) {
-    assert.deepEqual(y.subarray(i * model, (i + 1) * model), weights.out_proj_bias, "nothing seen gives the output's bias");
+    assert.deepEqual(
+      y.subarray(i * model, (i + 1) * model),
+      weights.out_proj_bias,
+      "nothing seen gives the output's bias",
+    );
   }
 });
 
@@ -134,7 +145,8 @@ test("masks that the kernel cannot be, and data that the instance was created wi
   for (const mask of ["none", "causal", []]) {
     await refuses(() => ready({ mask }).run(x, { tokens: 2, padding: [1, 0] }), "mask", "padding");
   }
-  for (const mask of ["none", "padding"]) await refuses(() => ready({ mask }).run(x, { tokens: 2, offset: 0 }), "mask", "causal");
+  for (const mask of ["none", "padding"])
+    await refuses(() => ready({ mask }).run(x, { tokens: 2, offset: 0 }), "mask", "causal");
   const all = ready({ mask: "none" }).run(x, { tokens: 2 }).slice();
   assert.deepEqual(ready().run(x, { tokens: 2 }), all, "left out, nothing is hidden that need not be");
   assert.deepEqual(ready().run(x, { tokens: 2, offset: 2 }), all);
@@ -162,9 +174,22 @@ test("weights from arrays", async () => {
   await refuses(() => instance.weights.set(rest), "weights", "in_proj_weight");
   await refuses(() => instance.weights.set({}), "weights", "in_proj_weight,in_proj_bias");
   await refuses(() => instance.weights.set({ ...weights, other: x }), "weights", "no others", "other");
-  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: first.subarray(1) }), "shape", "in_proj_weight", `${first.length}`);
-  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: Array.from(first) }), "weights", "a Float32Array");
-  await refuses(() => instance.weights.set({ ...weights, in_proj_weight: new Float64Array(first) }), "weights", "a Float32Array");
+  await refuses(
+    () => instance.weights.set({ ...weights, in_proj_weight: first.subarray(1) }),
+    "shape",
+    "in_proj_weight",
+    `${first.length}`,
+  );
+  await refuses(
+    () => instance.weights.set({ ...weights, in_proj_weight: Array.from(first) }),
+    "weights",
+    "a Float32Array",
+  );
+  await refuses(
+    () => instance.weights.set({ ...weights, in_proj_weight: new Float64Array(first) }),
+    "weights",
+    "a Float32Array",
+  );
   await refuses(() => instance.weights.set(weights, { prefix: "layer.0" }), "weights");
   await refuses(
     () => instance.weights.set({ "self.query.weight": x, "self.key.weight": x, "self.value.weight": x }),
@@ -177,7 +202,9 @@ test("weights from arrays", async () => {
   const y = instance.run(x, { tokens: 1 }).slice();
   await refuses(() => instance.weights.set({ ...weights, other: x }), "weights");
   assert.deepEqual(instance.run(x, { tokens: 1 }), y, "weights that were refused changed others");
-  const dotted = Object.fromEntries(Object.entries(weights).map(([name, data]) => [`a.b.${name.replace("out_proj_", "out_proj.")}`, data]));
+  const dotted = Object.fromEntries(
+    Object.entries(weights).map(([name, data]) => [`a.b.${name.replace("out_proj_", "out_proj.")}`, data]),
+  );
   for (const prefix of ["a.b", "a.b."]) {
     instance.weights.set({ ...dotted, elsewhere: x }, { prefix });
     assert.deepEqual(instance.run(x, { tokens: 1 }), y);
@@ -185,7 +212,14 @@ test("weights from arrays", async () => {
   assert.deepEqual(instance.weights.tensor("a.b.in_proj_bias"), weights.in_proj_bias);
   await refuses(() => instance.weights.tensor("in_proj_bias"), "weights", "a.b.in_proj_bias", "got in_proj_bias");
   // Views of the instance's own memory, which grows meanwhile
-  const own = Object.fromEntries(Object.keys(weights).map((name) => [name, instance.weights.tensor(name.replace(/^(in|out)_proj_/, (all, side) => `a.b.${side}_proj${side === "out" ? "." : "_"}`))]));
+  const own = Object.fromEntries(
+    Object.keys(weights).map((name) => [
+      name,
+      instance.weights.tensor(
+        name.replace(/^(in|out)_proj_/, (all, side) => `a.b.${side}_proj${side === "out" ? "." : "_"}`),
+      ),
+    ]),
+  );
   instance.weights.set(own);
   assert.deepEqual(instance.run(x, { tokens: 1 }), y);
 });
@@ -251,7 +285,12 @@ test("kernels that are not shipped", async () => {
     "emcmake cmake",
     "attention_256_8",
   );
-  await refuses(() => load({ ...wanted, tokens: 513, model: 384, heads: 12 }), "unknown-kernel", "512", "attention_384_12");
+  await refuses(
+    () => load({ ...wanted, tokens: 513, model: 384, heads: 12 }),
+    "unknown-kernel",
+    "512",
+    "attention_384_12",
+  );
   await refuses(() => load({ kind: "decoder" }), "unknown-kernel");
   await refuses(() => load(undefined), "unknown-kernel");
   await refuses(() => load(null), "unknown-kernel");
@@ -289,7 +328,10 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
     assert.ok(module instanceof WebAssembly.Module);
   }
   assert.equal((await load(url, { variant: "scalar" })).variant, "scalar");
-  assert.equal((await load({ kind: "attention", tokens: 512, model: 64, heads: 4 })).description.name, "attention_64_4");
+  assert.equal(
+    (await load({ kind: "attention", tokens: 512, model: 64, heads: 4 })).description.name,
+    "attention_64_4",
+  );
   await refuses(() => load(new URL("file:///nowhere/a.wasm")), "network", "a.wasm");
   await refuses(() => load("./nowhere.wasm"), "network", "nowhere.wasm");
   await refuses(() => load("http://127.0.0.1:9/a.wasm"), "network", "a.wasm");

@@ -89,7 +89,14 @@ for (const name of shippedNames) {
         }
         if (mask.includes("padding") && n > 1) {
           const padding = Uint8Array.from({ length: n }, (_, j) => +(j % 3 !== 1));
-          tell(check(instance, weights, x, { queries: n, keys: n, options: { padding }, maySee: (_, j) => padding[j] > 0 }));
+          tell(
+            check(instance, weights, x, {
+              queries: n,
+              keys: n,
+              options: { padding },
+              maySee: (_, j) => padding[j] > 0,
+            }),
+          );
           const both = kernel.create({ mask: ["causal", "padding"] });
           both.weights.set(weights);
           const maySee = (i, j) => j <= i && padding[j] > 0;

@@ -57,7 +57,10 @@ test("every kind of source, in pieces of every size", async () => {
     await instance.weights.load(source, { progress: (bytes, total) => seen.push([bytes, total]) });
     assert.deepEqual(runOf(instance), freshY);
     assert.deepEqual(seen.at(-1), [file.length, file.length]);
-    assert.ok(seen.every(([bytes], i) => i === 0 || bytes > seen[i - 1][0]), "progress goes on");
+    assert.ok(
+      seen.every(([bytes], i) => i === 0 || bytes > seen[i - 1][0]),
+      "progress goes on",
+    );
     assert.deepEqual(instance.weights.tensor("out_proj.bias"), fresh.out_proj_bias);
   }
   rmSync(folder, { recursive: true });
@@ -106,18 +109,62 @@ for (const [what, source, code, ...texts] of [
   ["a negative offset", entry("in_proj_bias", { data_offsets: [-4, 8] }), "weights", "in_proj_bias"],
   ["a fractional size", entry("in_proj_bias", { shape: [0.5] }), "weights", "in_proj_bias"],
   ["one offset", entry("in_proj_bias", { data_offsets: [4] }), "weights", "two data_offsets"],
-  ["offsets that overlap", entry("in_proj_weight", { data_offsets: [0, 4 * count + 4], shape: [count + 1] }), "weights", "first byte"],
+  [
+    "offsets that overlap",
+    entry("in_proj_weight", { data_offsets: [0, 4 * count + 4], shape: [count + 1] }),
+    "weights",
+    "first byte",
+  ],
   ["a gap", entry("in_proj_weight", { data_offsets: [0, 4 * count - 4], shape: [count - 1] }), "weights", "first byte"],
-  ["bytes that are not the shape's", entry("in_proj_weight", { shape: [64, 64] }), "weights", "bytes of in_proj_weight"],
+  [
+    "bytes that are not the shape's",
+    entry("in_proj_weight", { shape: [64, 64] }),
+    "weights",
+    "bytes of in_proj_weight",
+  ],
   ["another dtype", entry("in_proj_weight", { dtype: "I32" }), "weights", "in_proj_weight", "F32", "I32"],
-  ["half the bits", safetensors(tensorsOf(fresh).map(([name, shape, data]) => [name, shape, new Uint8Array(data.length * 2), "F16"])), "weights", "F16"],
+  [
+    "half the bits",
+    safetensors(tensorsOf(fresh).map(([name, shape, data]) => [name, shape, new Uint8Array(data.length * 2), "F16"])),
+    "weights",
+    "F16",
+  ],
   ["another shape", entry("in_proj_weight", { shape: [64, 192] }), "shape", "192,64", "64,192"],
   ["a tensor missing", safetensors(tensorsOf(fresh).slice(1)), "weights", "in_proj_weight"],
-  ["a bias that the kernel lacks", safetensors([...tensorsOf(fresh), ["q_proj_weight", [1], x.slice(0, 1)]]), "weights", "q_proj_weight"],
-  ["a misaligned tensor", safetensors([["odd", [1], new Uint8Array(1), "U8"], ...tensorsOf(fresh)]), "weights", "multiple of 4", "at 1"],
-  ["BERT's q, k and v apart", safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])), "weights", "LAYOUT in_proj", "self.query.weight"],
-  ["a stream of text", new ReadableStream({ start: (to) => (to.enqueue("x".repeat(100)), to.close()) }), "weights", "bytes"],
-  ["a stream that fails", streamOf(file, 1000, (at) => { if (at > 5000) throw new TypeError("cable cut"); }), "network", "cable cut"],
+  [
+    "a bias that the kernel lacks",
+    safetensors([...tensorsOf(fresh), ["q_proj_weight", [1], x.slice(0, 1)]]),
+    "weights",
+    "q_proj_weight",
+  ],
+  [
+    "a misaligned tensor",
+    safetensors([["odd", [1], new Uint8Array(1), "U8"], ...tensorsOf(fresh)]),
+    "weights",
+    "multiple of 4",
+    "at 1",
+  ],
+  [
+    "BERT's q, k and v apart",
+    safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])),
+    "weights",
+    "LAYOUT in_proj",
+    "self.query.weight",
+  ],
+  [
+    "a stream of text",
+    new ReadableStream({ start: (to) => (to.enqueue("x".repeat(100)), to.close()) }),
+    "weights",
+    "bytes",
+  ],
+  [
+    "a stream that fails",
+    streamOf(file, 1000, (at) => {
+      if (at > 5000) throw new TypeError("cable cut");
+    }),
+    "network",
+    "cable cut",
+  ],
   ["a number", 7, "weights"],
   ["no file", "./nowhere.safetensors", "network", "nowhere.safetensors"],
 ]) {
@@ -153,7 +200,11 @@ test("a prefix", async () => {
     await instance.weights.load(bytes, { prefix });
     assert.deepEqual(runOf(instance), freshY);
   }
-  await refuses(() => kernel.create().weights.load(bytes, { prefix: "layers.4.self_attn" }), "weights", "layers.4.self_attn.in_proj_weight");
+  await refuses(
+    () => kernel.create().weights.load(bytes, { prefix: "layers.4.self_attn" }),
+    "weights",
+    "layers.4.self_attn.in_proj_weight",
+  );
 });
 
 /** A stream that stops after `first` bytes until it is released. */
@@ -252,7 +303,10 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
       .replace("linear2_", "output.dense.")
       .replace("norm1_", "attention.output.LayerNorm.")
       .replace("norm2_", "output.LayerNorm.");
-  const old = (name) => bert(name).replace(/(LayerNorm\.)weight/, "$1gamma").replace(/(LayerNorm\.)bias/, "$1beta");
+  const old = (name) =>
+    bert(name)
+      .replace(/(LayerNorm\.)weight/, "$1gamma")
+      .replace(/(LayerNorm\.)bias/, "$1beta");
   const llama = (name) =>
     name
       .replace("attention.", "self_attn.")
@@ -271,7 +325,10 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   const packed = {};
   for (let i = 0; i < layers; ++i) {
     for (const [member] of layer) {
-      const name = `layers.${i}.${member.replace("attention.", "self_attn.")}`.replace(/(out_proj|linear.|norm.)_/, "$1.");
+      const name = `layers.${i}.${member.replace("attention.", "self_attn.")}`.replace(
+        /(out_proj|linear.|norm.)_/,
+        "$1.",
+      );
       const data = own[`layers.${i}.${member}`];
       if (/key|value/.test(member)) continue;
       if (!/query/.test(member)) packed[name] = data;
@@ -286,11 +343,30 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   assert.deepEqual(yOf(instance), y);
   // In a file, below a prefix, beside tensors that are none of the kernel's
   const shapeOf = Object.fromEntries(layer.map(([member, ...shape]) => [member, shape]));
-  const entries = Object.entries(own).map(([name, data]) => [`bert.${bert(name)}`, shapeOf[name.replace(/layers\.\d+\./, "")], data]);
-  const beside = [["bert.pooler.dense.weight", [1], randoms(random, 1)], ["bert.embeddings.position_ids", [1], new Uint8Array(8), "I64"]];
+  const entries = Object.entries(own).map(([name, data]) => [
+    `bert.${bert(name)}`,
+    shapeOf[name.replace(/layers\.\d+\./, "")],
+    data,
+  ]);
+  const beside = [
+    ["bert.pooler.dense.weight", [1], randoms(random, 1)],
+    ["bert.embeddings.position_ids", [1], new Uint8Array(8), "I64"],
+  ];
   await first.weights.load(safetensors([...entries, ...beside]), { prefix: "bert" });
   assert.deepEqual(yOf(first), y);
-  const more = entries.filter(([name]) => name.includes("layer.5.")).map(([name, ...rest]) => [name.replace("layer.5.", "layer.6."), ...rest]);
-  await refuses(() => first.weights.load(safetensors([...entries, ...more]), { prefix: "bert" }), "weights", "no others", "layer.6.");
-  await refuses(() => first.weights.load(safetensors(entries)), "weights", "layers.0.attention.query_proj_weight", "bert.encoder");
+  const more = entries
+    .filter(([name]) => name.includes("layer.5."))
+    .map(([name, ...rest]) => [name.replace("layer.5.", "layer.6."), ...rest]);
+  await refuses(
+    () => first.weights.load(safetensors([...entries, ...more]), { prefix: "bert" }),
+    "weights",
+    "no others",
+    "layer.6.",
+  );
+  await refuses(
+    () => first.weights.load(safetensors(entries)),
+    "weights",
+    "layers.0.attention.query_proj_weight",
+    "bert.encoder",
+  );
 });

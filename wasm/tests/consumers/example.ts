@@ -2,10 +2,17 @@
 import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Variant } from "ladon";
 
 export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float32Array> => {
-  const kernel: Kernel = await load({ kind: "attention", tokens: 128, model: 384, heads: 12 }, { variant: "simd", signal });
+  const kernel: Kernel = await load(
+    { kind: "attention", tokens: 128, model: 384, heads: 12 },
+    { variant: "simd", signal },
+  );
   const { queries, layers, mask }: { queries: number; layers?: number; mask: readonly string[] } = kernel.description;
   using instance = kernel.create({ mask: ["causal", "padding"] });
-  await instance.weights.load("model.safetensors", { prefix: "layers.0.self_attn", progress: (n, all) => n / all, signal });
+  await instance.weights.load("model.safetensors", {
+    prefix: "layers.0.self_attn",
+    progress: (n, all) => n / all,
+    signal,
+  });
   const y: Float32Array = instance.run(x, { tokens: 3, padding: [true, false, true], attention: true });
   const words: Float32Array = instance.weights.tensor("words");
   const map: Float32Array = instance.attention();
@@ -16,7 +23,8 @@ export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float
 };
 
 export const others = async (instance: Instance, bytes: Uint8Array, module: WebAssembly.Module): Promise<void> => {
-  for (const source of [bytes, module, new URL("https://example.org/k"), "minilm", "./k.wasm", bytes.buffer]) await load(source);
+  for (const source of [bytes, module, new URL("https://example.org/k"), "minilm", "./k.wasm", bytes.buffer])
+    await load(source);
   instance.weights.set({ in_proj_weight: new Float32Array(1) }, { prefix: "a" });
   instance.run([1, 2], { queries: 1, keys: 2, offset: -1, additive: [0], rotary: { base: 1e4 } });
   try {

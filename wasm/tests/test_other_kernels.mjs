@@ -1,0 +1,169 @@
+// What no shipped kernel has: a context, masks with a number or a byte a pair, caches, rotary embedding, sinks, a matrix
+// for each head. tests/kernels/CMakeLists.txt makes these modules.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { load } from "../dist/index.js";
+import { randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { attention } from "./oracle.mjs";
+
+const folder = new URL("kernels/modules/", import.meta.url);
+const skip = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
+const random = randomOf(5);
+
+const agree = (actual, wanted) => {
+  const rows = wanted.flat();
+  assert.equal(actual.length, rows.length);
+  rows.forEach((value, i) => assert.ok(Math.abs(actual[i] - value) < 1e-5, `[${i}] is ${actual[i]}, not ${value}`));
+};
+const prepared = async (name) => {
+  const kernel = await load(new URL(name, folder));
+  const instance = kernel.create();
+  const weights = weightsOf(kernel.description, random);
+  return { kernel, instance, weights };
+};
+const pairs = (weights, model) => {
+  const one = (part) => [weights[`${part}_weight`], weights[`${part}_bias`]];
+  const out = one("out_proj");
+  if (!weights.in_proj_weight) return { q: one("query_proj"), k: one("key_proj"), v: one("value_proj"), out };
+  const [q, k, v] = [0, 1, 2].map((i) => [
+    weights.in_proj_weight.subarray(i * model * model, (i + 1) * model * model),
+    weights.in_proj_bias.subarray(i * model, (i + 1) * model),
+  ]);
+  return { q, k, v, out };
+};
+
+test("a context, and masks of a pair", { skip }, async () => {
+  const { instance, weights } = await prepared("odd_context");
+  instance.weights.set(weights);
+  const [queries, keys] = [7, 10];
+  const [x, context] = [randoms(random, queries * 16), randoms(random, keys * 12)];
+  const boolean = Uint8Array.from({ length: 2 * queries * keys }, (_, i) => +(i % 3 !== 0));
+  const additive = randoms(random, queries * keys);
+  additive[3] = -Infinity;
+  const wanted = (maySee) => attention(rowsOf(x, 16), rowsOf(context, 12), pairs(weights, 16), 2, maySee).y;
+  const given = { queries, keys, context };
+  const byBoolean = (i, j, h) => boolean[(h * queries + i) * keys + j] > 0;
+  const byAdditive = (i, j) => additive[i * keys + j];
+  agree(
+    instance.run(x, given),
+    wanted(() => true),
+  );
+  agree(instance.run(x, { ...given, boolean }), wanted(byBoolean));
+  agree(instance.run(x, { ...given, boolean: Array.from(boolean, Boolean) }), wanted(byBoolean));
+  agree(instance.run(x, { ...given, additive }), wanted(byAdditive));
+  agree(
+    instance.run(x, { ...given, boolean, additive }),
+    wanted((i, j, h) => byBoolean(i, j, h) && byAdditive(i, j)),
+  );
+  agree(
+    instance.run(x, given),
+    wanted(() => true),
+  ); // masks of the run before are gone
+  const all = new Float32Array(9 * 11).fill(-Infinity);
+  for (let i = 0; i < queries; ++i) all.set(additive.subarray(i * keys, (i + 1) * keys), i * 11);
+  agree(instance.run(x, { ...given, additive: all }), wanted(byAdditive));
+  for (const options of [
+    { queries, keys },
+    { ...given, context: x },
+    { ...given, boolean: [1] },
+    { ...given, additive: x },
+  ]) {
+    assert.throws(() => instance.run(x, options), { code: "length" });
+  }
+  assert.throws(() => instance.run(x, { ...given, tokens: 3 }), { code: "option" });
+});
+
+test("a cache that grows", { skip }, async () => {
+  const { kernel, instance, weights } = await prepared("odd_cache");
+  instance.weights.set(weights);
+  const x = randoms(random, 12 * 16);
+  const y = attention(rowsOf(x, 16), rowsOf(x, 16), pairs(weights, 16), 2, (i, j) => j <= i).y;
+  for (let round = 0; round < 2; ++round) {
+    assert.equal(instance.cached, 0);
+    for (const [first, tokens] of [
+      [0, 5],
+      [5, 1],
+      [6, 4],
+    ]) {
+      agree(instance.run(x.subarray(first * 16, (first + tokens) * 16), { tokens }), y.slice(first, first + tokens));
+      assert.equal(instance.cached, first + tokens);
+    }
+    assert.throws(() => instance.run(x.subarray(0, 48), { tokens: 3 }), { code: "status", actual: 11 });
+    assert.equal(instance.cached, 10);
+    instance.clear();
+  }
+  instance.run(x.subarray(0, 16), { tokens: 1 });
+  instance.weights.set(weights);
+  assert.equal(instance.cached, 0, "new weights forget what others made");
+  assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
+
+test("a context that is projected once", { skip }, async () => {
+  const { kernel, instance, weights } = await prepared("odd_projected");
+  instance.weights.set(weights);
+  const [x, context] = [randoms(random, 3 * 16), randoms(random, 6 * 16)];
+  const { y } = attention(rowsOf(x, 16), rowsOf(context, 16), pairs(weights, 16), 2, () => true);
+  assert.throws(() => instance.run(x, { queries: 3 }), { code: "length" }, "nothing is held yet");
+  agree(instance.run(x, { queries: 3, keys: 6, context }), y);
+  assert.equal(instance.cached, 6);
+  agree(instance.run(x, { queries: 3 }), y);
+  agree(instance.run(x.subarray(0, 16), { queries: 1 }), y.slice(0, 1));
+  assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
+
+test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, async () => {
+  const { kernel, instance, weights } = await prepared("odd_rotary");
+  const { description } = kernel;
+  // (in, out) for each head, so the members' own names; for the oracle (out, in) of all heads.
+  const own = {};
+  const turned = {};
+  for (const [entry, ...extents] of description.weights) {
+    const [name, heads = 1] = entry.split(/[[\]]/);
+    const [rows, columns = 1] = extents;
+    own[name] = randoms(random, heads * rows * columns, 0.3);
+    turned[name] = own[name].slice();
+    if (columns === 1) continue;
+    for (let h = 0; h < heads; ++h) {
+      for (let r = 0; r < rows; ++r) {
+        for (let c = 0; c < columns; ++c)
+          turned[name][(h * columns + c) * rows + r] = own[name][(h * rows + r) * columns + c];
+      }
+    }
+  }
+  instance.weights.set(own);
+  assert.throws(() => instance.weights.set({ ...own, "out_proj.bias": own.out_proj_bias }), { code: "weights" });
+  const [n, x] = [20, randoms(random, 20 * 16)];
+  const still = { tokens: n, slopes: [0, 0], sinks: [-Infinity, -Infinity], rotary: { scaling: 1e9 } };
+  const wanted = (maySee) => attention(rowsOf(x, 16), rowsOf(x, 16), pairs(turned, 16), 2, maySee).y;
+  agree(
+    instance.run(x, still),
+    wanted(() => true),
+  );
+  agree(
+    instance.run(x, { ...still, slopes: [0.5, 0.25] }),
+    wanted((i, j, h) => (j - i) * [0.5, 0.25][h]),
+  );
+  const bits = Uint32Array.from({ length: n * 2 }, () => (random() + 1) * 2 ** 31);
+  agree(
+    instance.run(x, { ...still, bits }),
+    wanted((i, j) => ((bits[2 * i] >>> j) & 1) > 0),
+  );
+  const plain = instance.run(x, { ...still, rotary: {} }).slice();
+  assert.ok(
+    plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
+    "turned",
+  );
+  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // only distances count
+  const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
+  assert.ok(
+    sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),
+    "sinks take their share",
+  );
+  assert.throws(() => instance.run(x, { ...still, sinks: undefined }), { code: "status" });
+  assert.throws(() => instance.run(x, { ...still, rotary: { base: 0 } }), { code: "status" });
+  assert.throws(() => instance.run(x, { ...still, rotary: { offset: 1.5 } }), { code: "length" });
+  assert.throws(() => instance.run(x, { ...still, rotary: { offset: 60 } }), { code: "status" }, "positions end");
+  assert.throws(() => kernel.create({ mask: "none" }), { code: "mask" });
+  assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
