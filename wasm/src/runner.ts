@@ -37,7 +37,7 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   const layers = description.layers ?? 1;
   const mapFloats = heads * mostQueries * mostKeys;
 
-  // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without its bytes.
+  // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without bytes.
   // All others are part of the code.
   const chosen: string[] | undefined = wanted && [wanted].flat();
   const free = members.includes("offset") && !/window|alibi/.test(`${mask}`);

@@ -73,7 +73,7 @@ export interface Weights {
 
 /**
  * A kernel with memory, workspace and weights of its own. Views are valid until the next call on their instance; memory
- * grows in `weights.set`, `weights.load` and the first `run` with `attention`, and then a view from before has length 0.
+ * grows in `weights.set`, `weights.load` and a first `run` with `attention`, and a view from before then has length 0.
  */
 export interface Instance {
   readonly description: Description;
@@ -127,7 +127,7 @@ export interface Kernel {
   /** An instance, without weights. A mask that the kernel cannot do is a LadonError "mask". */
   create(options?: CreateOptions): Instance;
   /**
-   * Runs on zeros, in short calls and without weights, until they get no faster: the engine has optimised the code then,
+   * Runs on zeros, in short calls and without weights, until they get no faster: the engine has optimised the code,
    * for all instances of this kernel. It lets others work between two calls.
    */
   warmUp(options?: WarmUpOptions): Promise<WarmedUp>;

@@ -1,4 +1,4 @@
-// What no shipped kernel has: a context, masks with a number or a byte a pair, caches, rotary embedding, sinks, a matrix
+// What no shipped kernel has: a context, masks of a byte or number a pair, caches, rotary embedding, sinks, a matrix
 // for each head. tests/kernels/CMakeLists.txt makes these modules.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
