@@ -1,11 +1,12 @@
 // Makes dist/: one minified file for each entry of the package, with its source map, and the types by tsc. The modules
 // in dist/modules are made by CMake (`./dev wasm` in the repository).
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", "minilm"].filter((name) =>
@@ -51,6 +52,9 @@ execFileSync(
     stdio: "inherit",
   },
 );
+mkdirSync(here("dist/models"), { recursive: true });
+const arrays = readFileSync(here("../examples/date_reader/weights.hpp"), "utf8");
+writeFileSync(here("dist/models/date_reader.safetensors"), dateReaderSafetensors(arrays));
 if (existsSync(here("../LICENSE"))) copyFileSync(here("../LICENSE"), here("LICENSE"));
 
 for (const name of entries) {

@@ -1,0 +1,151 @@
+// sentence-transformers/all-MiniLM-L6-v2: a text to one vector of unit length; the closer two vectors, the closer the
+// meanings. As examples/minilm/minilm.cpp.
+import { attentionRows } from "./attention-rows.js";
+import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
+import { readText, type Source } from "./source.js";
+import { WordPiece } from "./word-piece.js";
+
+export { splitWords, WordPiece } from "./word-piece.js";
+
+const epsilon = 1e-12;
+
+export interface SentenceEncoderOptions extends LoadOptions {
+  /** Another than the shipped one, "minilm", which takes up to 256 tokens. */
+  readonly kernel?: Kernel;
+  /** The model's model.safetensors. */
+  readonly weights: Source;
+  /** Its vocab.txt. */
+  readonly vocabulary: Source;
+  /** Called as bytes of the weights arrive, with how many there are, and how many there will be. */
+  readonly progress?: (bytes: number, total: number) => void;
+  /** What stands before the names of the file's tensors, such as "bert". */
+  readonly prefix?: string;
+}
+
+export class SentenceEncoder {
+  readonly layers: number;
+  readonly heads: number;
+  /** Numbers in an embedding. */
+  readonly width: number;
+  /** What a longer text is cut to. */
+  readonly maxTokens: number;
+  readonly vocabulary: WordPiece;
+  readonly kernel: Kernel;
+  /** The kernel with the model's weights. */
+  readonly encoder: Instance;
+  readonly #prefix: string;
+  #capturedTokens = 0; // of the last embed with attention
+
+  static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
+    const { kernel = await load("minilm", options), weights, vocabulary, prefix = "", progress, signal } = options;
+    const encoder = kernel.create();
+    try {
+      const words = new WordPiece(await readText(vocabulary, signal));
+      await encoder.weights.load(weights, { prefix, progress, signal });
+      return new SentenceEncoder(kernel, encoder, words, prefix);
+    } catch (error) {
+      encoder.free();
+      throw error;
+    }
+  }
+  private constructor(kernel: Kernel, encoder: Instance, vocabulary: WordPiece, prefix: string) {
+    const { layers, heads, model, queries } = kernel.description;
+    this.kernel = kernel;
+    this.layers = layers!;
+    this.heads = heads;
+    this.width = model;
+    this.maxTokens = queries;
+    this.vocabulary = vocabulary;
+    this.encoder = encoder;
+    this.#prefix = prefix && prefix.replace(/\.?$/, ".");
+    this.#checkTables();
+  }
+
+  /** The text's ids: [CLS] pieces.. [SEP], at most maxTokens. */
+  ids(text: string): number[] {
+    return this.vocabulary.encode(text, this.maxTokens);
+  }
+
+  /** The same as written in the vocabulary; a piece that continues a word begins with "##". */
+  tokens(text: string): string[] {
+    return this.ids(text).map((id) => this.vocabulary.pieces[id]!);
+  }
+
+  /** A vector of unit length; the caller's to keep. `attention`: keeps what attention() then gives. */
+  embed(text: string, { attention = false }: { readonly attention?: boolean } = {}): Float32Array {
+    const ids = this.ids(text);
+    const y = this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });
+    if (attention) this.#capturedTokens = ids.length;
+    return this.#pool(y, ids.length);
+  }
+
+  /** How much each token of the last embed with attention looks at each: [tokens][tokens], rows sum to 1; a copy. */
+  attention(layer: number, head: number): Float32Array[] {
+    const tokens = this.#capturedTokens;
+    if (tokens === 0) throw new LadonError("attention", "no embed(text, {attention: true}) yet");
+    return attentionRows(this.encoder, layer, head, tokens);
+  }
+
+  /** Gives the memory back; embeddings stay good. */
+  free(): void {
+    this.encoder.free();
+  }
+
+  // What goes into the first layer, [ids][width]: word + position + type, normalised.
+  #lookUp(ids: readonly number[]): Float32Array {
+    const width = this.width;
+    const word = this.#table("word_embeddings.weight");
+    const position = this.#table("position_embeddings.weight");
+    const type = this.#table("token_type_embeddings.weight"); // first and second sentence; here all is the first
+    const weight = this.#table("LayerNorm.weight");
+    const bias = this.#table("LayerNorm.bias");
+    const x = new Float32Array(ids.length * width);
+    ids.forEach((id, at) => {
+      const token = x.subarray(at * width, (at + 1) * width);
+      for (let i = 0; i < width; ++i) token[i] = word[id * width + i]! + position[at * width + i]! + type[i]!;
+      normalise(token, weight, bias);
+    });
+    return x;
+  }
+
+  // The mean over the tokens, scaled to length 1; their number cancels out.
+  #pool(y: Float32Array, tokens: number): Float32Array {
+    const sum = new Float64Array(this.width);
+    for (let at = 0; at < tokens * this.width; ++at) sum[at % this.width]! += y[at]!;
+    const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));
+    if (!(length > 0 && length < Infinity)) {
+      throw new LadonError("weights", "the model's answer has no direction: its file's values are damaged");
+    }
+    return Float32Array.from(sum, (value) => value / length);
+  }
+
+  #table(name: string): Float32Array {
+    return this.encoder.weights.tensor(`${this.#prefix}embeddings.${name}`);
+  }
+
+  // The sizes that nothing in the encoder checks.
+  #checkTables(): void {
+    const expect = (name: string, rows: number) => {
+      const { length } = this.#table(name);
+      if (length < rows * this.width) throw new LadonError("length", `numbers in ${name}`, rows * this.width, length);
+    };
+    expect("word_embeddings.weight", this.vocabulary.pieces.length);
+    expect("position_embeddings.weight", this.maxTokens);
+    expect("token_type_embeddings.weight", 1);
+    expect("LayerNorm.weight", 1);
+    expect("LayerNorm.bias", 1);
+  }
+}
+
+// LayerNorm of one token; sums in double.
+function normalise(token: Float32Array, weight: Float32Array, bias: Float32Array): void {
+  const mean = token.reduce((sum, value) => sum + value, 0) / token.length;
+  const variance = token.reduce((sum, value) => sum + (value - mean) ** 2, 0) / token.length;
+  const scale = 1 / Math.sqrt(variance + epsilon);
+  for (let i = 0; i < token.length; ++i) token[i] = (token[i]! - mean) * scale * weight[i]! + bias[i]!;
+}
+
+/** The cosine of two embeddings, which are of length 1. */
+export function similarity(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+}

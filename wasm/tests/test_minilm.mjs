@@ -1,0 +1,88 @@
+// MiniLM in TypeScript against embeddings and attention that others worked out in float64.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { LadonError } from "../dist/index.js";
+import { SentenceEncoder, similarity } from "../dist/minilm.js";
+import { conformance, model, skipWithoutConformance, skipWithoutModel } from "./minilm_files.mjs";
+
+let encoder;
+let expected;
+const seen = { progress: [] };
+before(async () => {
+  if (!model) return;
+  encoder = await SentenceEncoder.load({
+    weights: pathToFileURL(model.weights),
+    vocabulary: pathToFileURL(model.vocabulary),
+    progress: (bytes, total) => seen.progress.push([bytes, total]),
+  });
+  if (conformance) expected = JSON.parse(readFileSync(conformance, "utf8"));
+});
+after(() => encoder?.free());
+
+const furthest = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+
+test("ids and pieces of every conformance text", { skip: skipWithoutConformance }, () => {
+  for (const { text, ids } of [...expected.cases, ...expected.tokenizer]) {
+    assert.deepEqual(encoder.ids(text), ids, JSON.stringify(text));
+  }
+  for (const { text, tokens } of expected.cases) assert.deepEqual(encoder.tokens(text), tokens);
+  assert.ok(expected.cases.length + expected.tokenizer.length > 30);
+});
+
+test("embeddings of every conformance text, and their cosines", { skip: skipWithoutConformance }, (t) => {
+  const { embedding_abs: bound, similarity_abs: cosineBound } = expected.tolerance_float32;
+  const embeddings = expected.cases.map(({ text }) => encoder.embed(text));
+  const worst = Math.max(...expected.cases.map(({ embedding }, i) => furthest(embedding, embeddings[i])));
+  t.diagnostic(`largest difference of an embedding: ${worst}`);
+  assert.ok(worst < bound, `${worst}`);
+  for (const { a, b, cosine } of expected.pairs) {
+    assert.ok(Math.abs(similarity(embeddings[a], embeddings[b]) - cosine) < cosineBound);
+  }
+  for (const embedding of embeddings) assert.ok(Math.abs(similarity(embedding, embedding) - 1) < 1e-6);
+});
+
+test("what 'it' looks at, in all heads", { skip: skipWithoutConformance }, () => {
+  const [{ text, attention, embedding }] = expected.cases;
+  assert.ok(furthest(embedding, encoder.embed(text, { attention: true })) < expected.tolerance_float32.embedding_abs);
+  attention.layers.forEach((heads, layer) =>
+    heads.forEach((row, head) => {
+      const found = encoder.attention(layer, head)[attention.row];
+      assert.equal(found.length, row.length);
+      assert.ok(furthest(row, found) < expected.tolerance_float32.attention_abs, `layer ${layer}, head ${head}`);
+    }),
+  );
+  assert.throws(
+    () => encoder.attention(6, 0),
+    (error) => error instanceof LadonError && error.code === "attention",
+  );
+});
+
+test("the longest text there may be, and a longer one", { skip: skipWithoutModel }, () => {
+  const long = "a ".repeat(300);
+  assert.equal(encoder.ids(long).length, encoder.maxTokens);
+  assert.deepEqual(encoder.embed(long), encoder.embed(`${long} and more`));
+});
+
+test("progress goes up to the file's end", { skip: skipWithoutModel }, () => {
+  const { length } = readFileSync(model.weights);
+  assert.ok(seen.progress.length > 10);
+  assert.ok(seen.progress.every(([bytes, total], i) => total === length && bytes > (seen.progress[i - 1]?.[0] ?? 0)));
+  assert.equal(seen.progress.at(-1)[0], length);
+});
+
+test("a vocabulary or weights that are none are refused", { skip: skipWithoutModel }, async () => {
+  const isAbout = (code) => (error) => error instanceof LadonError && error.code === code;
+  const vocabulary = new Blob(["[UNK]\n[CLS]\n[SEP]\n"]);
+  await assert.rejects(SentenceEncoder.load({ weights: new Blob(["none"]), vocabulary }), isAbout("weights"));
+  await assert.rejects(
+    SentenceEncoder.load({ weights: new Blob(), vocabulary: new Blob(["a\n"]) }),
+    isAbout("weights"),
+  );
+  const tooMany = new Blob([Array.from({ length: 40000 }, (_, i) => `word${i}\n`).join(""), "[UNK]\n[CLS]\n[SEP]\n"]);
+  await assert.rejects(
+    SentenceEncoder.load({ weights: pathToFileURL(model.weights), vocabulary: tooMany }),
+    isAbout("length"),
+  );
+});
