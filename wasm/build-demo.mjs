@@ -1,0 +1,70 @@
+// Makes dist/demo, the page: static files that any server can serve under any path. After build.mjs, whose modules and
+// weights it takes along.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const wasm = dirname(fileURLToPath(import.meta.url));
+const source = join(wasm, "demo");
+const target = join(wasm, "dist/demo");
+
+function filesIn(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesIn(path) : [path];
+  });
+}
+
+function moduleSizes() {
+  const folder = join(wasm, "dist/modules");
+  const sizes = readdirSync(folder)
+    .filter((name) => name.endsWith(".wasm"))
+    .map((name) => {
+      const bytes = readFileSync(join(folder, name));
+      return [name.slice(0, -".wasm".length), [bytes.length, gzipSync(bytes, { level: 9 }).length]];
+    });
+  return Object.fromEntries(sizes);
+}
+
+const common = {
+  bundle: true,
+  format: "esm",
+  target: ["es2022"],
+  minify: true,
+  outdir: target,
+  legalComments: "none",
+  logLevel: "warning",
+};
+
+export async function buildDemo() {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  for (const name of ["index.html", "icon.svg"]) cpSync(join(source, name), join(target, name));
+  for (const name of ["modules", "models"]) cpSync(join(wasm, "dist", name), join(target, name), { recursive: true });
+  await build({
+    ...common,
+    entryPoints: ["main.ts", "sentence-worker.ts", "benchmark-worker.ts", "page.css"].map((name) => join(source, name)),
+    define: { moduleSizes: JSON.stringify(moduleSizes()) },
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+  });
+  // The service worker last: it holds the list of all files and a name for this content of theirs.
+  const files = filesIn(target).sort();
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(relative(target, file)).update(readFileSync(file));
+  await build({
+    ...common,
+    entryPoints: [join(source, "service-worker.ts")],
+    define: {
+      pageFiles: JSON.stringify(["./", ...files.map((file) => relative(target, file).replaceAll("\\", "/"))]),
+      pageVersion: JSON.stringify(hash.digest("hex").slice(0, 16)),
+    },
+  });
+  return target;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildDemo();

@@ -1,0 +1,64 @@
+// Small help with the document.
+
+/** The element of that id, which is there and of that type. */
+export function byId<T extends Element>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`#${id} is no ${type.name}`);
+  return found;
+}
+
+type Properties = Record<string, string | number | boolean>;
+
+/** An element with attributes and content; an attribute that is false is left out. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Properties = {},
+  ...content: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== false) element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...content);
+  return element;
+}
+
+/** Takes the examples' buttons as ways to fill a field. */
+export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
+  examples.addEventListener("click", (event) => {
+    if (!(event.target instanceof HTMLButtonElement)) return;
+    field.value = event.target.dataset.text ?? event.target.textContent!.trim();
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+/** Calls back once nothing has called for so long. */
+export function settled(milliseconds: number, callback: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(callback, milliseconds);
+  };
+}
+
+/** A list of what something takes: a name and a figure each. Figures change in place. */
+export function showFacts(
+  list: HTMLElement,
+  facts: readonly (readonly [name: string, figure: string, more?: string])[],
+) {
+  const current = facts.map(([name]) => name).join("\n");
+  if (list.dataset.names !== current) {
+    list.dataset.names = current;
+    list.replaceChildren(...facts.map(([name]) => make("div", {}, make("dt", {}, name), make("dd"), make("dd"))));
+  }
+  facts.forEach(([, figure, more = ""], i) => {
+    const [, large, small] = list.children[i]!.children;
+    large!.textContent = figure;
+    small!.textContent = more;
+  });
+}
+
+export function showProblem(place: HTMLElement, problem?: unknown): void {
+  place.hidden = problem === undefined;
+  place.textContent = problem === undefined ? "" : problem instanceof Error ? problem.message : String(problem);
+}

@@ -1,0 +1,31 @@
+import { byId, showProblem } from "./dom.js";
+import { onHeatChange, paintRamp } from "./heat.js";
+import { startTabs } from "./tabs.js";
+
+// Each panel's code is loaded when it is first opened.
+const panels: Record<string, () => Promise<{ start(): Promise<void> }>> = {
+  dates: () => import("./dates.js"),
+  sentences: () => import("./sentences.js"),
+  benchmark: () => import("./benchmark.js"),
+};
+const started = new Set<string>();
+
+async function show(panel: string): Promise<void> {
+  if (started.has(panel)) return;
+  started.add(panel);
+  try {
+    await (await panels[panel]!()).start();
+  } catch (problem) {
+    showProblem(byId(`${panel}-problem`, HTMLElement), problem);
+  }
+}
+
+function paintRamps(): void {
+  document.querySelectorAll<HTMLCanvasElement>("canvas.ramp").forEach(paintRamp);
+}
+
+paintRamps();
+onHeatChange(paintRamps);
+startTabs((panel) => void show(panel));
+// Absent where the page is not served securely; it works without, but not offline.
+void navigator.serviceWorker?.register("service-worker.js").catch(() => undefined);

@@ -1,0 +1,75 @@
+// The form with which the user lets the page load MiniLM's weights.
+import { byId, showProblem } from "./dom.js";
+import { bytes } from "./format.js";
+import type { ModelFacts, ModelSource } from "./sentence-messages.js";
+import { Cancelled, type SentenceModel } from "./sentence-model.js";
+
+export class ModelChoice {
+  readonly #form = byId("model-choice", HTMLFormElement);
+  readonly #actions = byId("model-actions", HTMLElement);
+  readonly #fetch = byId("model-fetch", HTMLButtonElement);
+  readonly #files = byId("model-files", HTMLInputElement);
+  readonly #progress = byId("model-progress", HTMLElement);
+  readonly #bar = byId("model-bar", HTMLProgressElement);
+  readonly #text = byId("model-progress-text", HTMLElement);
+  readonly #cancel = byId("model-cancel", HTMLButtonElement);
+  readonly #problem = byId("model-problem", HTMLElement);
+
+  constructor(
+    private readonly model: () => SentenceModel,
+    private readonly loaded: (facts: ModelFacts) => Promise<void>,
+  ) {
+    const url = (id: string) => byId(id, HTMLInputElement).value;
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.load({ from: "network", weights: url("weights-url"), vocabulary: url("vocabulary-url") });
+    });
+    this.#files.addEventListener("change", () => this.#takeFiles());
+    this.#cancel.addEventListener("click", () => this.model().cancel());
+  }
+
+  show(): void {
+    this.#form.hidden = false;
+    this.#fetch.focus();
+  }
+
+  hide(): void {
+    this.#form.hidden = true;
+  }
+
+  async load(source: ModelSource): Promise<void> {
+    showProblem(this.#problem);
+    this.#setBusy(true, source);
+    try {
+      await this.loaded(await this.model().load(source, (done, total) => this.#showProgress(done, total)));
+    } catch (problem) {
+      if (!(problem instanceof Cancelled)) showProblem(this.#problem, problem);
+    } finally {
+      this.#setBusy(false, source);
+    }
+  }
+
+  #takeFiles(): void {
+    const files = Array.from(this.#files.files ?? []);
+    this.#files.value = ""; // the same files may be chosen again
+    const weights = files.find(({ name }) => name.endsWith(".safetensors"));
+    const vocabulary = files.find(({ name }) => name.endsWith(".txt"));
+    if (weights && vocabulary) void this.load({ from: "disk", weights, vocabulary });
+    else showProblem(this.#problem, "Choose two files at once: one .safetensors and one .txt");
+  }
+
+  #setBusy(busy: boolean, source: ModelSource): void {
+    const hadFocus = this.#form.contains(document.activeElement);
+    this.#progress.hidden = !busy;
+    this.#actions.inert = busy;
+    this.#actions.classList.toggle("busy", busy);
+    this.#bar.removeAttribute("value");
+    this.#text.textContent = source.from === "store" ? "Loading the kept model" : "Loading the model";
+    if (hadFocus && !this.#form.hidden) (busy ? this.#cancel : this.#fetch).focus();
+  }
+
+  #showProgress(done: number, total: number): void {
+    this.#bar.value = done / total;
+    this.#text.textContent = `${bytes(done)} of ${bytes(total)}`;
+  }
+}

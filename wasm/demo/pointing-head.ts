@@ -1,0 +1,10 @@
+import type { DateReading } from "../src/date-reader.js";
+
+/** The head whose digits point at characters of their own: a head with which all stare at one place does not point. */
+export function pointingHead(reading: DateReading, layer: number, heads: number) {
+  const seen = Array.from({ length: heads }, (_, head) => {
+    const rows = reading.digits.length > 0 ? reading.attention(layer, head) : [];
+    return reading.characters.reduce((sum, _c, at) => sum + Math.max(0, ...rows.map((row) => row[at]!)), 0);
+  });
+  return { layer, head: seen.indexOf(Math.max(...seen)) };
+}

@@ -1,0 +1,44 @@
+import { byId } from "./dom.js";
+
+/**
+ * Tabs as https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ has them: arrow keys, Home and End move and choose; the
+ * address names the one that is open. `shown` is called the first time with the panel's id, and whenever it changes.
+ */
+export function startTabs(shown: (panel: string) => void): void {
+  const tabs = Array.from(document.querySelectorAll<HTMLButtonElement>("[role=tab]"));
+  const panelOf = (tab: HTMLButtonElement) => tab.getAttribute("aria-controls")!;
+
+  const choose = (chosen: HTMLButtonElement) => {
+    for (const tab of tabs) {
+      const selected = tab === chosen;
+      tab.setAttribute("aria-selected", String(selected));
+      tab.tabIndex = selected ? 0 : -1;
+      byId(panelOf(tab), HTMLElement).hidden = !selected;
+    }
+    shown(panelOf(chosen));
+  };
+  const open = (tab: HTMLButtonElement) => {
+    history.replaceState(null, "", `#${panelOf(tab)}`);
+    choose(tab);
+  };
+  const named = () => tabs.find((tab) => `#${panelOf(tab)}` === location.hash);
+
+  for (const tab of tabs) {
+    tab.addEventListener("click", () => open(tab));
+    tab.addEventListener("keydown", (event) => {
+      const at = tabs.indexOf(tab);
+      const places: Record<string, number> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1 };
+      const place = places[event.key];
+      if (place === undefined) return;
+      event.preventDefault();
+      const next = tabs.at(place % tabs.length)!;
+      next.focus();
+      open(next);
+    });
+  }
+  addEventListener("hashchange", () => {
+    const tab = named();
+    if (tab) choose(tab);
+  });
+  choose(named() ?? tabs[0]!);
+}

@@ -1,0 +1,57 @@
+// The page in Chromium, for tests.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { serve } from "../../tools/serve.mjs";
+
+export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+// Below some path, as a page of a project's is; with the policy that the page promises to live under, in a header too.
+const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
+
+export async function startPage(served = folder) {
+  const { url, close } = await serve(served, {
+    path: "/some/where/",
+    headers: { "content-security-policy": policy },
+  });
+  const browser = await chromium.launch({
+    executablePath: process.env.LADON_CHROMIUM ?? "/usr/bin/chromium",
+    args: (
+      "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking " +
+      "--disable-component-update --disable-sync"
+    ).split(" "),
+  });
+
+  /** A page of that width whose errors, of any kind, are collected. */
+  async function open({ width = 1280, hash = "", ...more } = {}) {
+    const context = await browser.newContext({ viewport: { width, height: 844 }, ...more });
+    const page = await context.newPage();
+    const problems = [];
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(url + hash);
+    return { page, context, problems };
+  }
+
+  return {
+    url,
+    open,
+    async stop() {
+      await browser.close();
+      close();
+    },
+  };
+}
+
+/** What axe-core finds: "rule: element" each. Run through the debugger, which no policy of the page's keeps out. */
+export async function accessibilityProblems(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
+}

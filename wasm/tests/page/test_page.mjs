@@ -1,0 +1,258 @@
+// The page: that each tab does what it says, with keys as with the mouse, at any width, and without a network.
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { model, skipWithoutModel } from "../minilm_files.mjs";
+import { accessibilityProblems, folder, startPage } from "./chromium.mjs";
+
+let site;
+before(async () => {
+  site = await startPage();
+});
+after(() => site.stop());
+
+const answerIs = (page, text) => page.getByRole("status").filter({ hasText: text }).first().waitFor();
+const overflow = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+// Until the page's files are kept and the worker answers for them.
+async function serviceWorker(page) {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    if (!navigator.serviceWorker.controller) {
+      await new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done, { once: true }));
+    }
+  });
+}
+
+for (const width of [390, 1280]) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`every tab at ${width} px, ${colorScheme}: no errors, nothing beyond the edge, accessible`, async () => {
+      const { page, context, problems } = await site.open({ width, colorScheme });
+      await answerIs(page, "2024-02-03");
+      for (const name of ["Dates", "Sentences", "Benchmark"]) {
+        await page.getByRole("tab", { name }).click();
+        await page.getByRole("tabpanel", { name }).waitFor();
+        await page.waitForTimeout(300); // until colours have changed over
+        assert.ok((await overflow(page)) <= 0, name);
+        assert.deepEqual(await accessibilityProblems(page), [], name);
+      }
+      assert.deepEqual(problems, []);
+      await context.close();
+    });
+  }
+}
+
+test("a typed date is read on every key stroke", async () => {
+  const { page, context, problems } = await site.open();
+  await answerIs(page, "2024-02-03");
+  const field = page.getByLabel("A date, as you would write it");
+  await field.fill("");
+  await answerIs(page, "no date");
+  await field.pressSequentially("oct 7 '23");
+  await answerIs(page, "2023-10-07");
+  await page.getByRole("button", { name: "march on" }).click();
+  await answerIs(page, "no date");
+  for (const text of ["<b>&\"'</b>", "é", "a".repeat(60), "1".repeat(40)]) {
+    await field.fill(text);
+    await answerIs(page, "no date");
+  }
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test("a digit is picked with the keys, and a head; the table has the picture's numbers", async () => {
+  const { page, context } = await site.open();
+  await answerIs(page, "2024-02-03");
+  const explanation = page.locator("#date-explanation");
+  await page.getByRole("radio", { name: "the year’s first digit" }).focus();
+  await page.keyboard.press("Space");
+  await explanation.filter({ hasText: "Layer 1, head 0: the year’s first digit (2) looks at “2”" }).waitFor();
+  await page.keyboard.press("ArrowRight");
+  await explanation.filter({ hasText: "the year’s second digit (0) looks at “0”" }).waitFor();
+  await page.getByRole("radio", { name: "layer 0, head 3" }).focus();
+  await page.keyboard.press("Space");
+  await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
+  // A picked head stays.
+  await page.getByLabel("A date, as you would write it").fill("2024-02-04");
+  await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
+  await page.getByRole("tabpanel", { name: "Dates" }).getByText("The head above, in numbers").click();
+  assert.equal(await page.locator("#date-table tbody tr").count(), 8);
+  assert.equal(await page.locator("#date-table thead th").count(), 10 + 8);
+  await context.close();
+});
+
+test("tabs go by arrow keys, Home and End, and by the address", async () => {
+  const { page, context } = await site.open({ hash: "#benchmark" });
+  const chosen = () => page.evaluate(() => document.activeElement.id);
+  await page.getByRole("tabpanel", { name: "Benchmark" }).waitFor();
+  await page.getByRole("tab", { name: "Benchmark" }).focus();
+  for (const [key, id] of [
+    ["ArrowRight", "tab-dates"],
+    ["ArrowLeft", "tab-benchmark"],
+    ["ArrowLeft", "tab-sentences"],
+    ["Home", "tab-dates"],
+    ["End", "tab-benchmark"],
+  ]) {
+    await page.keyboard.press(key);
+    assert.equal(await chosen(), id);
+    assert.equal(await page.locator("[role=tab][aria-selected=true]").getAttribute("id"), id);
+    assert.equal(await page.locator("[role=tabpanel]:visible").count(), 1);
+  }
+  assert.equal(new URL(page.url()).hash, "#benchmark");
+  // The focus is seen, and the next stop is in the panel.
+  assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "none");
+  await page.keyboard.press("Tab");
+  assert.equal(await chosen(), "benchmark-run");
+  await context.close();
+});
+
+test("nothing moves while the page starts and while one types", async () => {
+  const { page, context } = await site.open({ width: 390 });
+  await page.evaluate(() => {
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) globalThis.shift += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await answerIs(page, "2024-02-03");
+  await page.getByLabel("A date, as you would write it").fill("5 may 2001");
+  await answerIs(page, "2001-05-05");
+  await page.waitForTimeout(1500);
+  const shift = await page.evaluate(() => globalThis.shift);
+  assert.ok(shift < 0.01, `${shift}`);
+  await context.close();
+});
+
+test(
+  "MiniLM from files: where 'it' looks, sentences ranked, and kept for the next visit",
+  { skip: skipWithoutModel },
+  async () => {
+    const { page, context, problems } = await site.open({ hash: "#sentences" });
+    await page.getByRole("heading", { name: "The model’s weights" }).waitFor();
+    await page.setInputFiles("#model-files", model.vocabulary);
+    await page.getByRole("alert").filter({ hasText: "Choose two files at once" }).waitFor();
+    await page.setInputFiles("#model-files", [model.weights, model.vocabulary]);
+    const explanation = page.locator("#attention-explanation");
+    await explanation.filter({ hasText: "Layer 3, head 1: “it” looks most at “dog” (5" }).waitFor({ timeout: 90_000 });
+    await page.getByRole("button", { name: "… it was delicious" }).click();
+    await explanation.filter({ hasText: "looks most at “food” (25%)" }).waitFor({ timeout: 30_000 });
+    assert.equal(await page.locator(".word-heads .head").count(), 72);
+
+    const first = page.locator("#ranking li").first();
+    await first.filter({ hasText: "We refund any order" }).waitFor({ timeout: 30_000 });
+    await page.getByLabel("What do you look for?").fill("my puppy is restless");
+    await first.filter({ hasText: "Dogs need a walk" }).waitFor({ timeout: 30_000 });
+    assert.deepEqual(await accessibilityProblems(page), []);
+
+    await page.reload();
+    await explanation.filter({ hasText: "“dog”" }).waitFor({ timeout: 90_000 });
+    await page.getByRole("button", { name: "Forget the model" }).click();
+    await page.getByRole("button", { name: "Fetch the model" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Fetch the model" }).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  },
+);
+
+test("fetching: by the user's click only, with progress and cancel; errors are told", async () => {
+  const { page, context } = await site.open({ hash: "#sentences" });
+  const asked = [];
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await context.route("https://huggingface.co/**", async (route) => {
+    asked.push(route.request().url());
+    await held;
+    await route.abort().catch(() => undefined);
+  });
+  const fetchButton = page.getByRole("button", { name: "Fetch the model" });
+  await fetchButton.waitFor();
+  await page.waitForTimeout(500);
+  assert.deepEqual(asked, []);
+  await fetchButton.click();
+  const cancel = page.getByRole("button", { name: "Cancel" });
+  await page.getByRole("progressbar").waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "model-cancel");
+  await cancel.click();
+  await cancel.waitFor({ state: "hidden" });
+  assert.equal(asked.length, 2);
+  assert.equal(await page.locator("#model-problem").isVisible(), false);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+  release();
+
+  await page.getByText("Fetch from another address").click();
+  await page.getByLabel("model.safetensors").fill(`${site.url}absent.safetensors`);
+  await page.getByLabel("vocab.txt").fill(`${site.url}absent.txt`);
+  await fetchButton.click();
+  await page.getByRole("alert").filter({ hasText: "answered with status 404" }).waitFor();
+  // No model at all: told, and not kept.
+  await page.getByLabel("model.safetensors").fill(`${site.url}icon.svg`);
+  await page.getByLabel("vocab.txt").fill(`${site.url}page.css`);
+  await fetchButton.click();
+  await page.getByRole("alert").filter({ hasText: "vocabulary" }).waitFor();
+  assert.equal(await page.evaluate(() => caches.has("ladon-minilm")), false);
+  await context.close();
+});
+
+test("the benchmark: figures for every shape and module, and Markdown", { timeout: 240_000 }, async () => {
+  const { page, context, problems } = await site.open({ hash: "#benchmark" });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Measure" }).click();
+  await page.locator("#benchmark-state").filter({ hasText: "Done" }).waitFor({ timeout: 200_000 });
+  await page.getByRole("button", { name: "Copy as Markdown" }).click();
+  await page.locator("#benchmark-state").filter({ hasText: "Copied" }).waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  const rows = text.split("\n").filter((line) => /^\| \(/.test(line));
+  assert.equal(rows.length, 5 * 3);
+  for (const row of rows) {
+    const [, , , full, , causal, , ceiling] = row.split("|").map((cell) => cell.trim());
+    for (const figure of [full, causal, ceiling]) assert.ok(Number(figure) > 0, row);
+  }
+  assert.equal(await page.locator(".bars .track").count(), 5 * 3 * 2);
+  assert.ok((await overflow(page)) <= 0);
+  assert.deepEqual(await accessibilityProblems(page), []);
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test("works without a network after the first load", async () => {
+  const { page, context, problems } = await site.open();
+  await answerIs(page, "2024-02-03");
+  await serviceWorker(page);
+  await context.setOffline(true);
+  await page.goto(`${site.url}?again`);
+  await answerIs(page, "2024-02-03");
+  await page.getByLabel("A date, as you would write it").fill("5 may 2001");
+  await answerIs(page, "2001-05-05");
+  for (const name of ["Sentences", "Benchmark"]) {
+    await page.getByRole("tab", { name }).click();
+    await page.getByRole("tabpanel", { name }).waitFor();
+  }
+  await page.getByRole("row", { name: "scalar" }).first().waitFor();
+  assert.deepEqual(
+    problems.filter((text) => !text.includes("ERR_INTERNET_DISCONNECTED")),
+    [],
+  );
+  await context.close();
+});
+
+test("a changed page is seen at the next load, kept files or not", async () => {
+  const copy = mkdtempSync(join(tmpdir(), "ladon-page-"));
+  cpSync(folder, copy, { recursive: true });
+  const other = await startPage(copy);
+  try {
+    const { page } = await other.open();
+    await answerIs(page, "2024-02-03");
+    await serviceWorker(page);
+    const file = join(copy, "index.html");
+    writeFileSync(file, readFileSync(file, "utf8").replace("Read a date", "Read any date"));
+    await page.reload();
+    await page.getByRole("heading", { name: "Read any date" }).waitFor();
+  } finally {
+    await other.stop();
+    rmSync(copy, { recursive: true });
+  }
+});
