@@ -1,11 +1,8 @@
-// Who makes the calls to run_phase: one thread that takes the shares in turn, or a thread a share.
+// Who makes the calls to run_phase: one thread that takes the shares in turn, or (threads.hpp) a thread a share.
 #pragma once
 
-#include <barrier>
 #include <cstddef>
 #include <limits>
-#include <thread>
-#include <vector>
 
 #include <ladon/share.hpp>
 
@@ -20,25 +17,6 @@ struct InTurn {
     for (std::size_t phase = 0; phase < phases; ++phase) {
       for (std::size_t i = Size; i-- > 0;) share_of_phase(phase, ladon::Share{i, Size});
     }
-  }
-};
-
-template <std::size_t Size>
-struct OnThreads {
-  static constexpr std::size_t size = Size;
-  template <class F>
-  static void drive(std::size_t phases, F share_of_phase) {
-    std::barrier barrier(static_cast<std::ptrdiff_t>(Size));
-    const auto work = [&](std::size_t index) {
-      for (std::size_t phase = 0; phase < phases; ++phase) {
-        share_of_phase(phase, ladon::Share{index, Size});
-        barrier.arrive_and_wait();
-      }
-    };
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < Size; ++i) others.emplace_back(work, i);
-    work(0);
-    for (std::thread& other : others) other.join();
   }
 };
 

@@ -11,6 +11,7 @@
 #include "random.hpp"
 #include "subject.hpp"
 #include "team.hpp"
+#include "threads.hpp"
 
 namespace ladon_test {
 

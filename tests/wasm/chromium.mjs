@@ -1,0 +1,61 @@
+// Runs a test program in headless Chromium: a server on this machine's loopback gives the page, the program and the
+// files it asks for, and takes what it writes and how it ends.
+import {spawn} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createServer} from 'node:http';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+
+const browser = process.env.LADON_CHROMIUM ?? '/usr/bin/chromium';
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--no-proxy-server',
+               '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const own = (name) => readFileSync(new URL(name, import.meta.url));
+
+async function bodyOf(request) {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+export function runInChromium(program, {args, environment, files, write}) {
+  const profile = mkdtempSync(join(tmpdir(), 'ladon-chromium-'));
+  let child;
+  return new Promise((resolve, reject) => {
+    const answers = {
+      '/': () => ['text/html', '<!doctype html><script>new Worker("worker.mjs", {type: "module"})</script>'],
+      '/worker.mjs': () => ['text/javascript', own('worker.mjs')],
+      '/wasi.mjs': () => ['text/javascript', own('wasi.mjs')],
+      '/program.wasm': () => ['application/wasm', program],
+      '/task.json': () => ['application/json', JSON.stringify({args, environment})],
+      '/status': (path) => ['application/json', JSON.stringify(files.status(path) ?? null)],
+      '/list': (path) => ['application/json', JSON.stringify(files.list(path))],
+      '/read': (path) => ['application/octet-stream', files.read(path)],
+      '/write': (fd, body) => ['text/plain', (write(Number(fd), body), '')],
+      '/exit': (code) => ['text/plain', (resolve(Number(code)), '')],
+    };
+    const server = createServer(async (request, response) => {
+      const {pathname, searchParams} = new URL(request.url, 'http://localhost');
+      try {
+        const [kind, content] = answers[pathname](searchParams.get('of'), await bodyOf(request));
+        response.writeHead(200, {'content-type': kind}).end(content);
+      } catch (problem) {
+        response.writeHead(404).end(String(problem));
+      }
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const page = `http://127.0.0.1:${server.address().port}/`;
+      // The page stays until the program has ended: nothing else keeps a headless browser open.
+      child = spawn(browser, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, page],
+                    {stdio: ['ignore', 'ignore', 'pipe']});
+      let said = '';
+      child.stderr.on('data', (text) => said += text);
+      child.on('error', (problem) => reject(new Error(`${browser} does not start: ${problem.message}`)));
+      child.on('exit', (code) => {
+        server.close();
+        server.closeAllConnections?.();
+        rmSync(profile, {recursive: true, force: true, maxRetries: 10});
+        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // where it has not resolved
+      });
+    });
+  }).finally(() => child?.kill());
+}

@@ -1,0 +1,16 @@
+# Programs as standalone WASI commands, run by run.mjs: what all of them are compiled and linked with.
+enable_language(C)
+set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)
+set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)
+
+# Tests throw where data are wrong, and doctest where a REQUIRE fails.
+target_compile_options(ladon_checks INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fwasm-exceptions>)
+target_compile_definitions(ladon_checks INTERFACE DOCTEST_CONFIG_NO_POSIX_SIGNALS)
+if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)
+  target_compile_options(ladon_checks INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/old_library.hpp>")
+endif()
+
+add_library(ladon_system_calls OBJECT ${CMAKE_CURRENT_LIST_DIR}/system_calls.c)
+target_sources(ladon_checks INTERFACE
+  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:ladon_system_calls>>)

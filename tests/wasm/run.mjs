@@ -1,0 +1,48 @@
+// node run.mjs PROGRAM.wasm [ARGS...]: runs a test program, and exits as it does. With LADON_WASM_HOST=chromium it runs
+// in that browser; so it does where this Node cannot run it (Node 18 has no relaxed SIMD).
+import {readFileSync, readdirSync, statSync, writeSync} from 'node:fs';
+import {setFlagsFromString} from 'node:v8';
+
+import {runInChromium} from './chromium.mjs';
+import {run} from './wasi.mjs';
+
+globalThis.crypto ??= (await import('node:crypto')).webcrypto; // not there by itself in Node 18
+
+export const files = {
+  status(path) {
+    const status = statSync(path, {throwIfNoEntry: false});
+    return status && {folder: status.isDirectory(), size: status.size};
+  },
+  read: (path) => readFileSync(path),
+  list: (path) => readdirSync(path).sort(),
+};
+
+const write = (fd, bytes) => {
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (problem) {
+      if (problem.code !== 'EAGAIN') throw problem; // a pipe that is full
+    }
+  }
+};
+
+function runsHere(program) {
+  if (WebAssembly.validate(program)) return true;
+  if (Number(process.versions.node.split('.')[0]) !== 20) return false;
+  setFlagsFromString('--experimental-wasm-relaxed-simd'); // newer ones need no flag
+  return WebAssembly.validate(program);
+}
+
+const [program, ...args] = process.argv.slice(2);
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name.startsWith('LADON_') && name !== 'LADON_WASM_HOST'));
+const content = readFileSync(program);
+const what = {args: [program, ...args], environment, files, write};
+try {
+  if (process.env.LADON_WASM_HOST === 'chromium' || !runsHere(content)) process.exitCode = await runInChromium(content, what);
+  else process.exitCode = await run(new WebAssembly.Module(content), what);
+} catch (problem) {
+  console.error(`${program}: ${problem.stack ?? problem}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,28 @@
+// In Chromium: runs the program in a worker, where a request may be waited for, as WASI's calls must.
+import {run} from './wasi.mjs';
+
+function ask(what, of, type, body) {
+  const request = new XMLHttpRequest();
+  request.open(body === undefined ? 'GET' : 'POST', `${what}?of=${encodeURIComponent(of)}`, false);
+  request.responseType = type;
+  request.send(body);
+  if (request.status !== 200) throw new Error(`${what} ${of}: ${request.status}`);
+  return request.response;
+}
+
+const files = {
+  status: (path) => ask('status', path, 'json') ?? undefined,
+  read: (path) => new Uint8Array(ask('read', path, 'arraybuffer')),
+  list: (path) => ask('list', path, 'json'),
+};
+const write = (fd, bytes) => ask('write', fd, 'text', bytes);
+
+let code = 1;
+try {
+  const task = await (await fetch('task.json')).json();
+  const module = await WebAssembly.compileStreaming(fetch('program.wasm'));
+  code = await run(module, {...task, files, write});
+} catch (problem) {
+  write(2, new TextEncoder().encode(`${problem.stack ?? problem}\n`));
+}
+ask('exit', code, 'text', '');
