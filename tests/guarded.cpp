@@ -1,11 +1,12 @@
 #include "guarded.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <cstdint>
 #include <new>
 #include <utility>
 
-#if __has_include(<sys/mman.h>) && __has_include(<unistd.h>)
+// WebAssembly has the header, but no page that can be forbidden.
+#if __has_include(<sys/mman.h>) && __has_include(<unistd.h>) && !defined(__wasm__)
 #include <sys/mman.h>
 #include <unistd.h>
 #define LADON_TEST_HAS_PAGES 1
@@ -18,7 +19,7 @@ namespace {
 constexpr unsigned char guard = 0xff;  // four of them are a NaN
 
 #if !defined(LADON_TEST_HAS_PAGES)
-constexpr std::size_t margin = 4096;
+constexpr std::size_t margin = 4096, alignment = 64;
 #endif
 
 }  // namespace
@@ -69,10 +70,12 @@ bool Pages::guards_intact() const {
 
 #else
 
-Pages::Pages(std::size_t bytes, Edge) : bytes_(bytes), fallback_(bytes + 2 * margin + 64, guard) {
-  void* start = fallback_.data() + margin;
-  std::size_t space = bytes + margin;
-  data_ = static_cast<unsigned char*>(std::align(64, bytes, start, space));
+// | guard bytes | the buffer, which begins or ends at an aligned address | guard bytes |
+Pages::Pages(std::size_t bytes, Edge edge) : bytes_(bytes), fallback_(bytes + 2 * (margin + alignment), guard) {
+  const std::size_t before = edge == Edge::begin ? margin : margin + bytes;
+  const auto place = reinterpret_cast<std::uintptr_t>(fallback_.data() + before);
+  data_ = fallback_.data() + before + (alignment - place % alignment) % alignment;
+  if (edge == Edge::end) data_ -= bytes;
 }
 
 Pages::Pages(Pages&& other) noexcept
