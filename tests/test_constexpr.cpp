@@ -134,6 +134,11 @@ TEST_CASE("what the compiler computes is what the program computes, to the last 
   for (const auto& [expected, may_see] :
        {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);
+    if (ladon::simd::fma_is_up_to_the_engine) {
+      CHECK(close(result.y, expected->y));
+      CHECK(close(result.map, expected->map));
+      continue;
+    }
     CHECK(std::bit_cast<std::array<std::uint32_t, 6>>(result.y) ==
           std::bit_cast<std::array<std::uint32_t, 6>>(expected->y));
     CHECK(std::bit_cast<std::array<std::uint32_t, 18>>(result.map) ==

@@ -7,6 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#if defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
+#endif
+
 #include <ladon/simd/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::simd {
@@ -26,7 +30,8 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 }
 
 // Where the target has no fma instruction, multiply and add are rounded one by one: emulating it would take a
-// call into libm for every product. So they are where all targets shall agree.
+// call into libm for every product. So they are where all targets shall agree. In WebAssembly's relaxed SIMD the engine
+// decides, once for all: there a single float is computed as vectors are, and only the compiler cannot know.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
@@ -34,12 +39,23 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
+#if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
+inline constexpr bool fma_is_up_to_the_engine = true;
+#else
+inline constexpr bool fma_is_up_to_the_engine = false;
+#endif
 
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
     return __builtin_fmaf(a, b, c);
   } else {
+#if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
+    if (!std::is_constant_evaluated()) {
+      return wasm_f32x4_extract_lane(
+          wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
+    }
+#endif
     return a * b + c;
   }
 }
