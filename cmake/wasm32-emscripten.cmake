@@ -1,29 +1,26 @@
 # Cross build for WebAssembly, of programs that Node and Chromium run (tests/wasm): Emscripten, from Debian's 3.1.6 on.
-# LADON_ARCH chooses what they are compiled for: wasm-scalar, wasm-simd or wasm-relaxed.
+# LADON_WASM_VARIANT says which instructions they have: scalar, simd or relaxed.
 find_program(LADON_EMCONFIG em-config REQUIRED)
 execute_process(COMMAND ${LADON_EMCONFIG} EMSCRIPTEN_ROOT OUTPUT_VARIABLE emscripten_root
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 include(${emscripten_root}/cmake/Modules/Platform/Emscripten.cmake)
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_ARCH)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_WASM_VARIANT)
 
 set(CMAKE_CROSSCOMPILING_EMULATOR node ${CMAKE_CURRENT_LIST_DIR}/../tests/wasm/run.mjs)
 
 # The LLVM 14 of Emscripten 3.1.6 writes opcodes of relaxed SIMD that no engine knows any more, and its Binaryen cannot
-# read those that came of them. So clang++ 19 compiles with Emscripten's headers, and lld 19 links Emscripten's
-# libraries as em++ would.
-if(LADON_ARCH STREQUAL "wasm-relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)
-  find_program(LADON_WASM_LD wasm-ld-19 REQUIRED)
-  find_program(LADON_LLVM_CONFIG llvm-config-19 REQUIRED)
-  execute_process(COMMAND ${LADON_LLVM_CONFIG} --bindir OUTPUT_VARIABLE llvm
-    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  set(newer_llvm ${CMAKE_COMMAND} -E env EM_LLVM_ROOT=${llvm} EM_CLANG_ADD_VERSION= EM_LLVM_ADD_VERSION=)
+# read those that came of them. So a newer clang++ compiles with Emscripten's headers, and its linker links
+# Emscripten's libraries, as em++ would.
+if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)
+  find_program(LADON_NEWER_WASM_LD wasm-ld REQUIRED NO_DEFAULT_PATH
+    PATHS /usr/lib/llvm-19/bin /usr/lib/llvm-18/bin /usr/lib/llvm-17/bin /opt/homebrew/opt/llvm/bin)
+  cmake_path(GET LADON_NEWER_WASM_LD PARENT_PATH llvm)
+  set(newer_llvm ${CMAKE_COMMAND} -E env EM_LLVM_ROOT=${llvm} EM_CLANG_ADD_VERSION= EM_LLVM_ADD_VERSION=
+    EM_IGNORE_SANITY=1)
   set(CMAKE_C_COMPILER_LAUNCHER ${newer_llvm})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${newer_llvm})
-  set(CMAKE_AR ${llvm}/llvm-ar CACHE FILEPATH "" FORCE)
-  set(CMAKE_RANLIB ${llvm}/llvm-ranlib CACHE FILEPATH "" FORCE)
-  set(CMAKE_NM ${llvm}/llvm-nm CACHE FILEPATH "" FORCE)
   set(libraries ${EMSCRIPTEN_SYSROOT}/lib/wasm32-emscripten)
-  string(CONCAT link "${LADON_WASM_LD} -o <TARGET> ${libraries}/crt1.o <OBJECTS> <LINK_LIBRARIES> -L${libraries} "
+  string(CONCAT link "${LADON_NEWER_WASM_LD} -o <TARGET> ${libraries}/crt1.o <OBJECTS> <LINK_LIBRARIES> -L${libraries} "
     "-lstandalonewasm-memgrow -lc++-except -lc++abi-except -lunwind-except -lc -ldlmalloc -lcompiler_rt "
     "-z stack-size=8388608 --stack-first --gc-sections --allow-undefined")
   set(CMAKE_C_LINK_EXECUTABLE "${link}")

@@ -46,7 +46,8 @@ template <NormKind Kind, std::size_t Model>
 void check_norm() {
   const Subject subject = norm_subject<Model, Kind>();
   for (const float epsilon : {1e-5f, 1e-12f}) {
-    for (const auto& [deviation, mean] : {std::pair(1.0, 0.0), {1.0, 100.0}, {1e-3, 0.0}, {1e4, -1e4}, {1e-3, 1.0}}) {
+    for (const auto& of : {std::pair(1.0, 0.0), {1.0, 100.0}, {1e-3, 0.0}, {1e4, -1e4}, {1e-3, 1.0}}) {
+      const double deviation = of.first, mean = of.second;  // clang++ 14 captures no structured binding
       CAPTURE(Model);
       CAPTURE(epsilon);
       CAPTURE(deviation);

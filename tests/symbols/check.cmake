@@ -10,8 +10,8 @@ set(wrong "")
 foreach(line IN LISTS symbols)
   if(line MATCHES " U (.*)$")
     set(name ${CMAKE_MATCH_1})
-    # _GLOBAL_OFFSET_TABLE_ is the linker's; macOS puts an underscore before each name
-    if(NOT name MATCHES "^_?(memcpy|memmove|memset)$|^_GLOBAL_OFFSET_TABLE_$")
+    # _GLOBAL_OFFSET_TABLE_ is the linker's, as is WebAssembly's __stack_pointer; macOS puts an underscore before each name
+    if(NOT name MATCHES "^_?(memcpy|memmove|memset)$|^_GLOBAL_OFFSET_TABLE_$|^__stack_pointer$")
       list(APPEND wrong "${name} is undefined")
     endif()
   elseif(line MATCHES "_GLOBAL__(sub_)?[ID]_|__cxx_global_var_init|__static_initialization_and_destruction")

@@ -49,6 +49,10 @@ template <class Range, class F>
 constexpr auto find_if(Range&& range, F f) {
   return std::find_if(std::begin(range), std::end(range), f);
 }
+template <class Range, class F = std::equal_to<>>
+constexpr auto adjacent_find(Range&& range, F f = {}) {
+  return std::adjacent_find(std::begin(range), std::end(range), f);
+}
 template <class A, class B>
 constexpr bool equal(A&& a, B&& b) {
   return std::equal(std::begin(a), std::end(a), std::begin(b), std::end(b));

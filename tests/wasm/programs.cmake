@@ -3,6 +3,11 @@ enable_language(C)
 set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)
 set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)
 
+# The instructions of the shipped modules of this variant, in tests and kernels.
+ladon_wasm_flags(flags ${LADON_WASM_VARIANT})
+list(FILTER flags INCLUDE REGEX "^-m")
+add_compile_options(${flags})
+
 # Tests throw where data are wrong, and doctest where a REQUIRE fails.
 target_compile_options(ladon_checks INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fwasm-exceptions>)
 target_compile_definitions(ladon_checks INTERFACE DOCTEST_CONFIG_NO_POSIX_SIGNALS)
