@@ -17,6 +17,17 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
+// The browser's other processes may still be writing when it has ended.
+async function remove(folder) {
+  for (let i = 0; i < 50; ++i) {
+    try {
+      return rmSync(folder, {recursive: true, force: true});
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
 export function runInChromium(program, {args, environment, files, write}) {
   const profile = mkdtempSync(join(tmpdir(), 'ladon-chromium-'));
   let child;
@@ -53,7 +64,7 @@ export function runInChromium(program, {args, environment, files, write}) {
       child.on('exit', (code) => {
         server.close();
         server.closeAllConnections?.();
-        rmSync(profile, {recursive: true, force: true, maxRetries: 10});
+        remove(profile);
         reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // where it has not resolved
       });
     });
