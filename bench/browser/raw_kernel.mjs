@@ -1,0 +1,105 @@
+// A module of ladon_add_kernel with nothing between it and the caller: its tensors laid out in its memory by hand, so
+// that what is measured is the module alone, and modules can be compared that no package has.
+
+/** The JSON that a module says about itself. */
+export function describe(module) {
+  const [section] = WebAssembly.Module.customSections(module, "ladon");
+  if (!section) throw new Error("no module of ladon_add_kernel: it has no section `ladon`");
+  return JSON.parse(new TextDecoder().decode(section));
+}
+
+/** Flops that the result needs: `causal` counts the pairs that may be seen, T (T + 1) / 2 of T^2. */
+export function neededFlops({kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1},
+                            causal) {
+  const pairs = causal ? queries * (keys - queries) + queries * (queries + 1) / 2 : queries * keys;
+  const projections = queries * model * heads * headWidth + keys * model * kvHeads * (headWidth + valueWidth) +
+                      queries * model * heads * valueWidth;
+  const attention = 2 * projections + 2 * pairs * heads * (headWidth + valueWidth);
+  if (kind === "attention") return attention;
+  return layers * (attention + 4 * queries * model * feedForward);
+}
+
+/** All tensors of a kernel in the order of its weights' pointers: {name, count}. */
+export function tensorsOf({weights, layer = [], layers = 0}) {
+  const each = Array.from({length: layers}, (_, i) => layer.map(([name, ...extents]) => [`${i}.${name}`, ...extents]));
+  return [...each.flat(), ...weights].flatMap(([name, ...extents]) => {
+    const [, member, copies = 1] = /^([^[]*)(?:\[(\d+)\])?$/.exec(name);
+    const count = extents.reduce((a, b) => a * b);
+    return Array.from({length: copies}, () => ({name: member, extents, count}));
+  });
+}
+
+/** x as embeddings are, a linear map as initialisation leaves it: outputs of about unit size. The same every time. */
+export function numbers(seed) {
+  let state = seed >>> 0 || 1;
+  const uniform = () => {  // xorshift32
+    state ^= state << 13;
+    state >>>= 0;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    state >>>= 0;
+    return (state + 0.5) / 4294967296;
+  };
+  return (count, deviation, mean = 0) => Float32Array.from({length: count}, () =>
+      mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+}
+
+/** Such numbers for x and all tensors of a kernel. */
+export function inputsFor(description, seed = 20260101) {
+  const draw = numbers(seed);
+  const tensors = tensorsOf(description).map(({name, extents, count}) =>
+      /norm/.test(name) ? draw(count, 0.02, name.endsWith("weight") ? 1 : 0) :
+      extents.length > 1 ? draw(count, 1 / Math.sqrt(extents[1])) : draw(count, 0.1));
+  return {x: draw(description.queries * description.model, 1), tensors};
+}
+
+/**
+ * An instance that is ready to be called: {description, run(), y}. `y` is copied out of its memory; options are
+ * `{offset: 3}`, numbers by their names in the C header.
+ */
+export async function instantiate(module, {x, tensors}, options = {}) {
+  const description = describe(module);
+  if (description.context || description.cache) throw new Error("only kernels of one input and no cache");
+  const {exports} = await WebAssembly.instantiate(module);
+  const {memory} = exports;
+  let top = exports.__heap_base.value;
+  const room = bytes => {
+    const place = Math.ceil(top / 64) * 64;
+    top = place + bytes;
+    const missing = top - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / 65536));
+    return place;
+  };
+  const floats = values => {
+    const place = room(values.byteLength);
+    new Float32Array(memory.buffer, place, values.length).set(values);
+    return place;
+  };
+  const words = values => {
+    const place = room(4 * values.length);
+    new Uint32Array(memory.buffer, place, values.length).set(values);
+    return place;
+  };
+  for (const name of Object.keys(options)) {
+    if (!description.options.includes(name)) throw new Error(`${description.name} has no option ${name}`);
+  }
+  const input = floats(x);
+  const weights = words(tensors.map(floats));
+  const output = room(x.byteLength);
+  const workspace = room(description.workspace);
+  const chosen = words(description.options.map(name => options[name] ?? 0));
+  const call = () => exports.run(input, weights, output, workspace, chosen);
+  const status = call();
+  if (status !== 0) throw new Error(`${description.name}: status ${status}`);
+  return {description, run: call, get y() { return new Float32Array(memory.buffer, output, x.length).slice(); }};
+}
+
+/** Calls until the engine has optimised what is called, with pauses in which it finishes that. */
+export async function warmUp(run, milliseconds = 400) {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) {
+    const pause = performance.now() + 10;
+    do await run(); while (performance.now() < pause);
+    await new Promise(resolve => setTimeout(resolve, 2));
+  }
+}
