@@ -54,8 +54,8 @@ export function inputsFor(description, seed = 20260101) {
 }
 
 /**
- * An instance that is ready to be called: {description, run(), y}. `y` is copied out of its memory; options are
- * `{offset: 3}`, numbers by their names in the C header.
+ * An instance that was called once: {description, firstCall, run(), y}. `firstCall` is how long that took, in
+ * milliseconds; `y` is copied out of its memory; options are `{offset: 3}`, numbers by their names in the C header.
  */
 export async function instantiate(module, {x, tensors}, options = {}) {
   const description = describe(module);
@@ -89,17 +89,12 @@ export async function instantiate(module, {x, tensors}, options = {}) {
   const workspace = room(description.workspace);
   const chosen = words(description.options.map(name => options[name] ?? 0));
   const call = () => exports.run(input, weights, output, workspace, chosen);
+  const start = performance.now();
   const status = call();
+  const firstCall = performance.now() - start;
   if (status !== 0) throw new Error(`${description.name}: status ${status}`);
-  return {description, run: call, get y() { return new Float32Array(memory.buffer, output, x.length).slice(); }};
-}
-
-/** Calls until the engine has optimised what is called, with pauses in which it finishes that. */
-export async function warmUp(run, milliseconds = 400) {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end) {
-    const pause = performance.now() + 10;
-    do await run(); while (performance.now() < pause);
-    await new Promise(resolve => setTimeout(resolve, 2));
-  }
+  return {
+    description, firstCall, run: call,
+    get y() { return new Float32Array(memory.buffer, output, x.length).slice(); },
+  };
 }

@@ -1,5 +1,6 @@
-// How things are compared: in rounds, each of which runs all of them once, for about a millisecond each, so that what
-// the clock and the neighbours do happens to all alike; what counts are the medians of the rounds' ratios.
+// How things are compared: in rounds, each of which runs all of them for a millisecond or so, and the ceiling right
+// before and after each. What the clock and the neighbours do happens to all alike; what counts are the medians of the
+// rounds' ratios.
 
 /** The value that a part of the others lies below; 0.5 is the median. */
 export function quantile(values, part) {
@@ -12,35 +13,68 @@ export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
 
+/** Gives the engine's other threads, and the page, their turn. */
+export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
+
 /**
- * Seconds of each contestant in each round: times[contestant][round]. A contestant is {run(), repeats}: `run` is one
- * call, and may give a promise (`awaits` says so: others are not made to wait for one).
+ * Contestants are {run, repeats, flops, peak}: flops of one run, which may give a promise, and the ceiling of makePeak.
+ * For each, of each round: {seconds, ceiling}, those of one run and the flops a second of the peak beside it.
  */
-export async function alternate(contestants, rounds, {now = () => performance.now(), pause = null} = {}) {
-  const times = contestants.map(() => new Float64Array(rounds));
+export async function alternate(contestants, rounds) {
+  const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
+  const secondsOf = run => {
+    const start = performance.now();
+    run();
+    return (performance.now() - start) * 1e-3;
+  };
   for (let round = 0; round < rounds; ++round) {
-    for (const [index, {run, repeats, awaits}] of contestants.entries()) {
-      const start = now();
-      if (awaits) for (let i = 0; i < repeats; ++i) await run();
-      else for (let i = 0; i < repeats; ++i) run();
-      times[index][round] = (now() - start) * 1e-3 / repeats;
+    for (const [index, {run, repeats, peak}] of contestants.entries()) {
+      const before = secondsOf(peak.run);
+      const start = performance.now();
+      for (let i = 0; i < repeats; ++i) {
+        const promise = run();
+        if (promise instanceof Promise) await promise;  // others are not made to wait for one
+      }
+      results[index].seconds[round] = (performance.now() - start) * 1e-3 / repeats;
+      results[index].ceiling[round] = peak.flops * (1 / before + 1 / secondsOf(peak.run)) / 2;
     }
-    if (pause) await pause();
+    await pause();
   }
-  return times;
+  return results;
 }
 
+/** What is reported of one: shares and GFLOP/s. */
+export function figures({flops}, {seconds, ceiling}) {
+  return {
+    share_of_peak: spread(seconds.map((s, round) => flops / s / ceiling[round])),
+    gflops: flops / spread(seconds).median * 1e-9,
+    peak_gflops: spread(ceiling).median * 1e-9,
+    microseconds: spread(seconds).median * 1e6,
+  };
+}
+
+/** How many times as fast one is as another. */
+export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
+
 /** How many calls take about so many milliseconds, judged by the fastest of a few. */
-export async function repeatsFor(run, milliseconds, now = () => performance.now()) {
-  let repeats = 1;
-  for (;;) {
+export async function repeatsFor(run, milliseconds) {
+  for (let repeats = 1;; repeats *= 2) {
     let best = Infinity;
     for (let k = 0; k < 3; ++k) {
-      const start = now();
+      const start = performance.now();
       for (let i = 0; i < repeats; ++i) await run();
-      best = Math.min(best, now() - start);
+      best = Math.min(best, performance.now() - start);
     }
     if (best >= milliseconds / 2) return Math.max(1, Math.round(repeats * milliseconds / best));
-    repeats *= 2;
+  }
+}
+
+/** Calls until the engine has optimised what is called, with pauses in which it finishes that. */
+export async function warmUp(run, milliseconds = 400) {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) {
+    const next = performance.now() + 10;
+    do await run(); while (performance.now() < next);
+    await pause(2);
   }
 }

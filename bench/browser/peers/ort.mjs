@@ -1,0 +1,87 @@
+// Attention with its projections in ONNX Runtime Web: one thread, wasm. Several models say the same; which one is
+// fastest depends on the version and the shape, so all are offered.
+import * as ort from "onnxruntime-web/wasm";
+
+import {model, node, tensor} from "./onnx.mjs";
+import {causalMask, columns, transposed} from "./matrices.mjs";
+
+export const name = "ONNX Runtime Web";
+export const version = ort.env.versions.web;
+
+/** `wasm`: the bytes of ort-wasm-simd-threaded.wasm. */
+export async function start({wasm}) {
+  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.wasmBinary = wasm;
+  ort.env.logLevel = "error";
+}
+
+// Operators that do it all: of Microsoft's own domain, and ONNX's since opset 23.
+const attentionOperators = {
+  "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
+    tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),
+    tensor("in_bias", [3 * width], w.inBias),
+    node("Attention", ["x", "in_weight", "in_bias"], ["seen"],
+         {num_heads: heads, unidirectional: Number(causal)}, "com.microsoft"),
+    ...outProjection(width, w),
+  ]],
+  "com.microsoft.MultiHeadAttention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
+    ...projections(width, w),
+    node("MultiHeadAttention", ["query", "key", "value"], ["seen"],
+         {num_heads: heads, unidirectional: Number(causal)}, "com.microsoft"),
+    ...outProjection(width, w),
+  ]],
+  "ai.onnx.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 23, [
+    ...projections(width, w),
+    node("Attention", ["query", "key", "value"], ["seen"],
+         {q_num_heads: heads, kv_num_heads: heads, is_causal: Number(causal)}),
+    ...outProjection(width, w),
+  ]],
+  "MatMul, Softmax": ({tokens, model: width, heads, causal, w}) => {
+    const headWidth = width / heads;
+    const split = (name, order) => [node("Reshape", [name, "split"], [`${name}_split`]),
+                                    node("Transpose", [`${name}_split`], [`${name}_heads`], {perm: order})];
+    return [[1, tokens, width], 17, [
+      tensor("split", [4], BigInt64Array.from([1, tokens, heads, headWidth].map(BigInt))),
+      tensor("joined", [3], BigInt64Array.from([1, tokens, width].map(BigInt))),
+      ...projections(width, w, 1 / Math.sqrt(headWidth)),
+      ...split("query", [0, 2, 1, 3]), ...split("key", [0, 2, 3, 1]), ...split("value", [0, 2, 1, 3]),
+      node("MatMul", ["query_heads", "key_heads"], [causal ? "all_scores" : "scores"]),
+      ...(causal ? [tensor("mask", [1, 1, tokens, tokens], causalMask(tokens)),
+                    node("Add", ["all_scores", "mask"], ["scores"])] : []),
+      node("Softmax", ["scores"], ["weights"], {axis: 3}),
+      node("MatMul", ["weights", "value_heads"], ["seen_heads"]),
+      node("Transpose", ["seen_heads"], ["seen_split"], {perm: [0, 2, 1, 3]}),
+      node("Reshape", ["seen_split", "joined"], ["seen"]),
+      ...outProjection(width, w),
+    ]];
+  },
+};
+
+function linear(input, output, width, weight, bias) {
+  return [tensor(`${output}_weight`, [width, width], weight), tensor(`${output}_bias`, [width], bias),
+          node("MatMul", [input, `${output}_weight`], [`${output}_product`]),
+          node("Add", [`${output}_product`, `${output}_bias`], [output])];
+}
+function projections(width, {inWeight, inBias}, queryScale = 1) {
+  const weight = transposed(inWeight, 3 * width, width);
+  return ["query", "key", "value"].flatMap((output, part) => {
+    const scale = part === 0 ? queryScale : 1;
+    return linear("x", output, width, columns(weight, 3 * width, part * width, width).map(a => a * scale),
+                  inBias.slice(part * width, (part + 1) * width).map(a => a * scale));
+  });
+}
+const outProjection = (width, {outWeight, outBias}) =>
+    linear("seen", "y", width, transposed(outWeight, width, width), outBias);
+
+/** All forms there are: {form, run(): Promise, y(), free()}. */
+export const forms = Object.entries(attentionOperators).map(([form, write]) => ({form, async make(problem) {
+  const [extents, opset, parts] = write(problem);
+  const session = await ort.InferenceSession.create(model(parts, extents, opset), {executionProviders: ["wasm"]});
+  const feeds = {x: new ort.Tensor("float32", problem.x, extents)};
+  let results;
+  return {
+    async run() { results = await session.run(feeds); },
+    y: () => results.y.data,
+    free: () => session.release(),
+  };
+}}));
