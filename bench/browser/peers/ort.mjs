@@ -8,10 +8,10 @@ import {causalMask, columns, transposed} from "./matrices.mjs";
 export const name = "ONNX Runtime Web";
 export const version = ort.env.versions.web;
 
-/** `wasm`: the bytes of ort-wasm-simd-threaded.wasm. */
-export async function start({wasm}) {
+/** `read` gives the bytes of a file of the build. */
+export async function start({read}) {
   ort.env.wasm.numThreads = 1;
-  ort.env.wasm.wasmBinary = wasm;
+  ort.env.wasm.wasmBinary = await read("node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm");
   ort.env.logLevel = "error";
 }
 

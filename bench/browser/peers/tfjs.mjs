@@ -7,10 +7,10 @@ import {causalMask, transposed} from "./matrices.mjs";
 export const name = "TensorFlow.js";
 export const version = version_wasm;
 
-/** `folder`: where its wasm files lie, with a slash at its end. */
+/** `folder` gives where a package lies. */
 export async function start({folder}) {
   setThreadsCount(1);
-  setWasmPaths(folder);
+  setWasmPaths(`${folder("@tensorflow/tfjs-backend-wasm")}dist/`);
   if (!await tf.setBackend("wasm")) throw new Error("its wasm backend does not start");
   await tf.ready();
 }

@@ -1,0 +1,59 @@
+// bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
+//           [--node] [--no-start-up]: `./dev bench browser` makes the folder and runs this.
+import {writeFileSync} from "node:fs";
+import {resolve} from "node:path";
+import {parseArgs} from "node:util";
+
+import {bundlePeers, sizes} from "./bundle.mjs";
+import {inChromium} from "./in_chromium.mjs";
+import {inNode} from "./in_node.mjs";
+import {machine, markdown, Table} from "./report.mjs";
+
+const shapes = [[16, 32, 4], [64, 128, 4], [128, 384, 12], [128, 768, 12], [512, 256, 8]];
+
+const {values: chosen, positionals} = parseArgs({
+  allowPositionals: true,
+  options: {
+    build: {type: "string"}, json: {type: "string"}, markdown: {type: "string"},
+    rounds: {type: "string", default: "31"}, milliseconds: {type: "string", default: "2"},
+    shapes: {type: "string", multiple: true}, masks: {type: "string", multiple: true},
+    node: {type: "boolean", default: false}, "no-start-up": {type: "boolean", default: false},
+  },
+});
+const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
+for (const shape of asked) {
+  if (!shapes.some(one => one.join() === shape)) throw new Error(`no shape ${shape}, but ${shapes.join(" ")}`);
+}
+const cases = shapes.filter(shape => asked.length === 0 || asked.includes(shape.join())).flatMap(
+    ([tokens, model, heads]) => (chosen.masks ?? ["full", "causal"]).map(mask => ({tokens, model, heads, mask})));
+const build = resolve(chosen.build);
+const index = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../../wasm/dist/index.js");
+
+const say = text => console.error(`bench: ${text}`);
+const missing = await bundlePeers(build);
+for (const message of missing) say(message);
+
+const environments = [["Chromium", inChromium], ...(chosen.node ? [["Node", inNode]] : [])];
+const all = {machine: machine(), sizes: sizes(build, index), environments: []};
+for (const [name, run] of environments) {
+  const figures = {name, rows: [], start_up: []};
+  const table = new Table();
+  const report = ({row, startup, message, engine}) => {
+    if (engine) table.begin(figures.engine = engine);
+    if (message) say(`${name}: ${message}`);
+    if (row) figures.rows.push(table.add(row));
+    if (startup) figures.start_up.push(table.addStartUp(startup));
+  };
+  const tasks = [["measure", {cases, rounds: Number(chosen.rounds), milliseconds: Number(chosen.milliseconds)}]];
+  if (!chosen["no-start-up"]) tasks.unshift(["measureStartUp", {cases: cases.filter(({mask}) => mask === "full")}]);
+  try {
+    await run({build, index, tasks}, report);
+    all.environments.push(figures);
+  } catch (error) {
+    say(`${name}: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+console.log(Table.sizes(all.sizes));
+if (chosen.json) writeFileSync(chosen.json, `${JSON.stringify(all, null, 1)}\n`);
+if (chosen.markdown) writeFileSync(chosen.markdown, markdown(all));

@@ -1,0 +1,121 @@
+// All that is measured, in one thread of a page or of Node. The host gives what differs between them:
+//   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, or
+//   null,  binding(): Promise of the package's index.js, or null.
+import {kinds, makePeak, runs} from "./peak.mjs";
+import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
+import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
+
+export const peerNames = ["ort", "tfjs"];
+
+/** A module's path: made by CMakeLists.txt. */
+export const moduleOf = ({tokens, model, heads, mask}, variant) =>
+    `modules/attention_${tokens}_${model}_${heads}_${mask}.${variant}.wasm`;
+
+/** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
+export async function measure(host, {cases, rounds, milliseconds}, report) {
+  const peaks = {};
+  for (const kind of kinds) {
+    if (runs(kind)) peaks[kind] = await makePeak(kind, {milliseconds});
+    else report({message: `this engine does not run ${kind} modules`});
+  }
+  const peers = {};
+  for (const name of peerNames) {
+    try {
+      peers[name] = await host.peer(name);
+    } catch (error) {
+      report({message: `${name} is left out: ${error.message}`});
+    }
+  }
+  const binding = await host.binding();
+  for (const one of cases) await measureCase({host, peaks, peers, binding, rounds, milliseconds, report}, one);
+}
+
+async function measureCase({host, peaks, peers, binding, rounds, milliseconds, report}, one) {
+  const contestants = [];
+  const enter = async (who, kind, flops, {run}, more = {}) => {
+    await warmUp(run);
+    contestants.push({who, kind, flops, run, peak: peaks[kind], repeats: await repeatsFor(run, milliseconds), ...more});
+  };
+  const frees = [];
+  let expected, inputs, flops;
+  for (const kind of Object.keys(peaks)) {
+    const bytes = await host.read(moduleOf(one, kind));
+    const module = await WebAssembly.compile(bytes);
+    inputs ??= inputsFor(describe(module));
+    flops ??= neededFlops(describe(module), one.mask === "causal");
+    const kernel = await instantiate(module, inputs);
+    expected ??= kernel.y;
+    mustAgree(`Ladon's ${kind} module`, kernel.y, expected);
+    await enter("ladon", kind, flops, kernel);
+  }
+  const [best] = Object.keys(peaks);
+  if (binding) {
+    const instance = (await binding.load(await host.read(moduleOf(one, best)))).create();
+    frees.push(() => instance.free());
+    const [inWeight, inBias, outWeight, outBias] = inputs.tensors;
+    instance.weights.set({in_proj_weight: inWeight, in_proj_bias: inBias,
+                          "out_proj.weight": outWeight, "out_proj.bias": outBias});
+    mustAgree("the binding", instance.run(inputs.x), expected);
+    await enter("binding", best, flops, {run: () => instance.run(inputs.x)});
+  }
+  for (const [name, peer] of Object.entries(peers)) {
+    const {form, chosen, free} = await fastestForm(peer, {...one, ...inputs}, expected, report);
+    if (!chosen) continue;
+    frees.push(free);
+    await enter(name, "simd", flops, chosen, {form});
+  }
+  const results = await alternate(contestants, rounds);
+  const of = who => contestants.findIndex(each => each.who === who);
+  for (const [index, contestant] of contestants.entries()) {
+    const {who, kind, form} = contestant;
+    if (who === "binding") continue;
+    const row = {...one, who, kind, ...(form && {form}), ...figures(contestant, results[index])};
+    if (who === "ladon") {
+      row.times_as_fast_as = Object.fromEntries(Object.keys(peers).filter(name => of(name) >= 0).map(
+          name => [name, timesAsFast(results[index], results[of(name)])]));
+      if (binding && kind === best) {
+        row.microseconds_of_binding = spread(results[of("binding")].seconds.map(
+            (seconds, round) => 1e6 * (seconds - results[index].seconds[round])));
+      }
+    }
+    report({row});
+  }
+  for (const free of frees) free();
+}
+
+/** Of all forms that a peer offers the one that is fastest here; each must compute the same as Ladon. */
+async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expected, report) {
+  const [inWeight, inBias, outWeight, outBias] = tensors;
+  const problem = {tokens, model, heads, causal: mask === "causal", x, w: {inWeight, inBias, outWeight, outBias}};
+  const made = [];
+  for (const {form, make} of peer.forms) {
+    try {
+      const chosen = await make(problem);
+      await chosen.run();
+      mustAgree(form, chosen.y(), expected);
+      made.push({form, chosen, free: chosen.free});
+    } catch (error) {
+      report({message: `${peer.name}, ${form}, is left out: ${error.message}`});
+    }
+  }
+  for (const one of made) {
+    await warmUp(one.chosen.run);
+    one.times = [];
+  }
+  for (let round = 0; round < 15; ++round) {
+    for (const {chosen, times} of made) {
+      const start = performance.now();
+      await chosen.run();
+      times.push(performance.now() - start);
+    }
+  }
+  made.sort((a, b) => spread(a.times).median - spread(b.times).median);
+  for (const {free} of made.slice(1)) free();
+  return made[0] ?? {};
+}
+
+function mustAgree(who, y, expected) {
+  const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short, and lets nothing pass
+  if (!(difference <= 1e-4 * largest(expected))) throw new Error(`${who}: y differs by ${difference} from Ladon's`);
+}

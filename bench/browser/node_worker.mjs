@@ -1,0 +1,29 @@
+// The same in a process of Node: argument 1 is the build's folder, argument 2 the package's index.js.
+import {existsSync} from "node:fs";
+import {readFile} from "node:fs/promises";
+import {join} from "node:path";
+import {pathToFileURL} from "node:url";
+
+import {measure} from "./measure.mjs";
+import {measureStartUp} from "./startup.mjs";
+
+const [build, index] = process.argv.slice(2);
+const read = async path => new Uint8Array(await readFile(join(build, path)));
+const host = {
+  read,
+  async peer(name) {
+    const peer = await import(pathToFileURL(join(build, `peers/${name}.node.mjs`)));
+    await peer.start({read, folder: name => `${join(build, "node_modules", name)}/`});
+    return peer;
+  },
+  binding: () => existsSync(index) ? import(pathToFileURL(index)) : null,
+};
+
+process.on("message", async ({task, options}) => {
+  try {
+    await {measure, measureStartUp}[task](host, options, message => process.send(message));
+    process.send({done: true});
+  } catch (error) {
+    process.send({error: error.stack});
+  }
+});

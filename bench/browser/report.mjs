@@ -1,0 +1,99 @@
+// Figures as people read them: lines as things are done, and the tables of bench/README.md.
+import {cpus} from "node:os";
+
+const peerNames = {ort: "ONNX Runtime Web", tfjs: "TensorFlow.js"};
+const percent = (x, width = 0) => `${(100 * x).toFixed(1)}%`.padStart(width);
+const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
+const nameOf = ({tokens, model, heads, mask}) => `attention/${tokens},${model},${heads}/${mask}`;
+
+export const machine = () => ({cpu: cpus()[0]?.model ?? "unknown", threads: 1});
+
+export class Table {
+  #startUp = false;
+  #rows = false;
+
+  begin(engine) {
+    console.log(`\n${JSON.stringify({...machine(), engine})}`);
+  }
+
+  addStartUp(startup) {
+    if (!this.#startUp) {
+      console.log(`\n${"milliseconds".padEnd(42)}  compile  first call  to full speed  a call then`);
+      this.#startUp = true;
+    }
+    const {compile, first_call, to_full_speed, final_call} = startup.milliseconds;
+    console.log(`${nameOf(startup)} ${startup.kind}`.padEnd(42), number(compile, 2, 8), number(first_call, 2, 11),
+                number(to_full_speed, 1, 14), number(final_call, 3, 12));
+    return startup;
+  }
+
+  add(row) {
+    if (!this.#rows) {
+      console.log(`\n${"".padEnd(46)} of peak       quartiles   GFLOP/s      peak  times as fast as`);
+      this.#rows = true;
+    }
+    const {share_of_peak: share, who, kind, times_as_fast_as: times = {}, form, microseconds_of_binding: cost} = row;
+    console.log(`${nameOf(row)} ${who === "ladon" ? kind : peerNames[who]}`.padEnd(46), percent(share.median, 7),
+                percent(share.lower, 7), percent(share.upper, 6), number(row.gflops, 1, 9),
+                number(row.peak_gflops, 1, 9), "",
+                Object.entries(times).map(([name, {median, lower, upper}]) =>
+                    `${name} ${number(median, 2)} (${number(lower, 2)} ${number(upper, 2)})`).join(", "),
+                cost ? `the binding: ${number(cost.median, 2)} us a call` : "", form ?? "");
+    return row;
+  }
+
+  static sizes({ladon, binding, peers}) {
+    const line = (name, {bytes, gzipped}) => `${name.padEnd(46)}${String(bytes).padStart(10)}${
+        String(gzipped).padStart(10)}`;
+    return ["", `${"".padEnd(46)}     bytes   gzipped`,
+            ...Object.entries(ladon).map(([name, size]) => line(name, size)),
+            ...(binding ? [line("the binding, index.js", binding)] : []),
+            ...Object.entries(peers).flatMap(([name, {wasm, js}]) => [line(`${peerNames[name]}, wasm`, wasm),
+                                                                      line(`${peerNames[name]}, JavaScript`, js)]),
+    ].join("\n");
+  }
+}
+
+/** The tables of bench/README.md. */
+export function markdown({machine: {cpu}, sizes, environments}) {
+  const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
+      .join("\n");
+  const parts = [];
+  for (const {name, engine, rows, start_up} of environments) {
+    const cases = [...new Set(rows.map(nameOf))].map(each => rows.filter(row => nameOf(row) === each));
+    const kinds = [...new Set(rows.map(({kind}) => kind))];
+    const peers = Object.keys(peerNames).filter(each => rows.some(({who}) => who === each));
+    const of = (some, who, kind) => some.find(row => row.who === who && (!kind || row.kind === kind));
+    const sizesOf = ({tokens, model, heads}) => `${tokens}, ${model}, ${heads}`;
+    const speed = row => row ? `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})` : "";
+    const peakOf = kind => number(rows.filter(row => row.kind === kind).map(row => row.peak_gflops)
+        .sort((a, b) => a - b)[rows.filter(row => row.kind === kind).length >> 1], 1);
+    parts.push(`${engine}, ${cpu}. GFLOP/s (% of the peak of that kind of module: ${
+        kinds.map(kind => `${kind} ${peakOf(kind)} GFLOP/s`).join(", ")}); peers: of the SIMD peak.`,
+      table(["tokens, model, heads", "mask", ...kinds, ...peers.map(each => peerNames[each])],
+            cases.map(some => [sizesOf(some[0]), some[0].mask, ...kinds.map(kind => speed(of(some, "ladon", kind))),
+                               ...peers.map(each => speed(of(some, each)))])),
+      `Times as fast as a peer in ${name}, median of the rounds (quartiles):`,
+      table(["tokens, model, heads", "mask",
+             ...peers.flatMap(each => kinds.map(kind => `${kind} / ${peerNames[each]}`))],
+            cases.map(some => [sizesOf(some[0]), some[0].mask, ...peers.flatMap(each => kinds.map(kind => {
+              const times = of(some, "ladon", kind)?.times_as_fast_as[each];
+              return times ? `${number(times.median, 2)} (${number(times.lower, 2)}, ${number(times.upper, 2)})` : "";
+            }))])));
+    if (start_up.length > 0) {
+      parts.push(`Start in ${name}, milliseconds:`,
+        table(["tokens, model, heads", "module", "bytes", "compile", "first call", "to full speed", "a call then"],
+              start_up.map(row => [sizesOf(row), row.kind, row.bytes, number(row.milliseconds.compile, 2),
+                number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1),
+                number(row.milliseconds.final_call, 3)])));
+    }
+  }
+  const size = (name, {bytes, gzipped}) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];
+  parts.push(table(["", "bytes", "gzipped"], [
+    ...Object.entries(sizes.ladon).map(([name, each]) => size(name, each)),
+    ...(sizes.binding ? [size("the binding, index.js", sizes.binding)] : []),
+    ...Object.entries(sizes.peers).flatMap(([name, {wasm, js}]) => [size(`${peerNames[name]}, wasm`, wasm),
+                                                                    size(`${peerNames[name]}, JavaScript`, js)]),
+  ]));
+  return `${parts.join("\n\n")}\n`;
+}
