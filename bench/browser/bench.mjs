@@ -1,7 +1,8 @@
 // bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
-//           [--node] [--no-start-up]: `./dev bench browser` makes the folder and runs this.
-import {writeFileSync} from "node:fs";
+//           [--node] [--no-start-up] [--binding INDEX.js]: `./dev bench browser` makes the folder and runs this.
+import {existsSync, writeFileSync} from "node:fs";
 import {resolve} from "node:path";
+import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
 
 import {bundlePeers, sizes} from "./bundle.mjs";
@@ -14,7 +15,7 @@ const shapes = [[16, 32, 4], [64, 128, 4], [128, 384, 12], [128, 768, 12], [512,
 const {values: chosen, positionals} = parseArgs({
   allowPositionals: true,
   options: {
-    build: {type: "string"}, json: {type: "string"}, markdown: {type: "string"},
+    build: {type: "string"}, binding: {type: "string"}, json: {type: "string"}, markdown: {type: "string"},
     rounds: {type: "string", default: "31"}, milliseconds: {type: "string", default: "2"},
     shapes: {type: "string", multiple: true}, masks: {type: "string", multiple: true},
     node: {type: "boolean", default: false}, "no-start-up": {type: "boolean", default: false},
@@ -27,11 +28,13 @@ for (const shape of asked) {
 const cases = shapes.filter(shape => asked.length === 0 || asked.includes(shape.join())).flatMap(
     ([tokens, model, heads]) => (chosen.masks ?? ["full", "causal"]).map(mask => ({tokens, model, heads, mask})));
 const build = resolve(chosen.build);
-const index = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../../wasm/dist/index.js");
+const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../wasm/dist/index.js", import.meta.url)));
+const withBinding = existsSync(index);
 
 const say = text => console.error(`bench: ${text}`);
 const missing = await bundlePeers(build);
 for (const message of missing) say(message);
+if (!withBinding) say(`the binding is left out: there is no ${index}`);
 
 const environments = [["Chromium", inChromium], ...(chosen.node ? [["Node", inNode]] : [])];
 const all = {machine: machine(), sizes: sizes(build, index), environments: []};
@@ -44,8 +47,10 @@ for (const [name, run] of environments) {
     if (row) figures.rows.push(table.add(row));
     if (startup) figures.start_up.push(table.addStartUp(startup));
   };
-  const tasks = [["measure", {cases, rounds: Number(chosen.rounds), milliseconds: Number(chosen.milliseconds)}]];
-  if (!chosen["no-start-up"]) tasks.unshift(["measureStartUp", {cases: cases.filter(({mask}) => mask === "full")}]);
+  const tasks = [["measure", {cases, rounds: Number(chosen.rounds), milliseconds: Number(chosen.milliseconds),
+                              withBinding}]];
+  const fullOnes = cases.filter(({mask}) => mask === "full");
+  if (!chosen["no-start-up"]) tasks.unshift(["measureStartUp", {cases: fullOnes}]);
   try {
     await run({build, index, tasks}, report);
     all.environments.push(figures);

@@ -16,7 +16,7 @@ export async function inChromium({build, index, tasks}, report) {
   if (!existsSync(executablePath)) throw new Error(`there is no ${executablePath} (LADON_CHROMIUM names another)`);
   if (!existsSync(join(build, "node_modules/playwright-core"))) throw new Error("playwright-core is not installed");
   const {chromium} = createRequire(join(build, "package.json"))("playwright-core");
-  const server = await serve({"/bench/": here, "/build/": build, "/dist/": dirname(index)});
+  const server = await serve({"/bench/": here, "/build/": build, "/binding/": dirname(index)});
   const browser = await chromium.launch({executablePath, args: flags});
   try {
     report({engine: `Chromium ${browser.version()}`});

@@ -1,6 +1,6 @@
 // All that is measured, in one thread of a page or of Node. The host gives what differs between them:
-//   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, or
-//   null,  binding(): Promise of the package's index.js, or null.
+//   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, 
+//   binding(): Promise of the package's index.js.
 import {kinds, makePeak, runs} from "./peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
@@ -12,7 +12,7 @@ export const moduleOf = ({tokens, model, heads, mask}, variant) =>
     `modules/attention_${tokens}_${model}_${heads}_${mask}.${variant}.wasm`;
 
 /** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
-export async function measure(host, {cases, rounds, milliseconds}, report) {
+export async function measure(host, {cases, rounds, milliseconds, withBinding}, report) {
   const peaks = {};
   for (const kind of kinds) {
     if (runs(kind)) peaks[kind] = await makePeak(kind, {milliseconds});
@@ -26,7 +26,7 @@ export async function measure(host, {cases, rounds, milliseconds}, report) {
       report({message: `${name} is left out: ${error.message}`});
     }
   }
-  const binding = await host.binding();
+  const binding = withBinding ? await host.binding() : null;
   for (const one of cases) await measureCase({host, peaks, peers, binding, rounds, milliseconds, report}, one);
 }
 

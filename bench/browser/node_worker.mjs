@@ -1,5 +1,4 @@
 // The same in a process of Node: argument 1 is the build's folder, argument 2 the package's index.js.
-import {existsSync} from "node:fs";
 import {readFile} from "node:fs/promises";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
@@ -16,7 +15,7 @@ const host = {
     await peer.start({read, folder: name => `${join(build, "node_modules", name)}/`});
     return peer;
   },
-  binding: () => existsSync(index) ? import(pathToFileURL(index)) : null,
+  binding: () => import(pathToFileURL(index)),
 };
 
 process.on("message", async ({task, options}) => {

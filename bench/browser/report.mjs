@@ -18,12 +18,12 @@ export class Table {
 
   addStartUp(startup) {
     if (!this.#startUp) {
-      console.log(`\n${"milliseconds".padEnd(42)}  compile  first call  to full speed  a call then`);
+      console.log(`\n${"milliseconds".padEnd(42)}  compile  first call  to full speed  calls  a call then`);
       this.#startUp = true;
     }
     const {compile, first_call, to_full_speed, final_call} = startup.milliseconds;
     console.log(`${nameOf(startup)} ${startup.kind}`.padEnd(42), number(compile, 2, 8), number(first_call, 2, 11),
-                number(to_full_speed, 1, 14), number(final_call, 3, 12));
+                number(to_full_speed, 1, 14), String(startup.calls_to_full_speed).padStart(6), number(final_call, 3, 12));
     return startup;
   }
 
@@ -82,9 +82,10 @@ export function markdown({machine: {cpu}, sizes, environments}) {
             }))])));
     if (start_up.length > 0) {
       parts.push(`Start in ${name}, milliseconds:`,
-        table(["tokens, model, heads", "module", "bytes", "compile", "first call", "to full speed", "a call then"],
+        table(["tokens, model, heads", "module", "bytes", "compile", "first call", "to full speed", "calls until then",
+               "a call then"],
               start_up.map(row => [sizesOf(row), row.kind, row.bytes, number(row.milliseconds.compile, 2),
-                number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1),
+                number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1), row.calls_to_full_speed,
                 number(row.milliseconds.final_call, 3)])));
     }
   }

@@ -70,7 +70,7 @@ export async function repeatsFor(run, milliseconds) {
 }
 
 /** Calls until the engine has optimised what is called, with pauses in which it finishes that. */
-export async function warmUp(run, milliseconds = 400) {
+export async function warmUp(run, milliseconds = 1000) {
   const end = performance.now() + milliseconds;
   while (performance.now() < end) {
     const next = performance.now() + 10;

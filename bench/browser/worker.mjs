@@ -14,7 +14,7 @@ const host = {
     await peer.start({read, folder: name => `/build/node_modules/${name}/`});
     return peer;
   },
-  binding: () => import("/dist/index.js").catch(() => null),
+  binding: () => import("/binding/index.js"),
 };
 
 self.onmessage = async ({data: {task, options}}) => {
