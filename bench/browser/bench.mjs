@@ -34,7 +34,7 @@ const withBinding = existsSync(index);
 const say = text => console.error(`bench: ${text}`);
 const missing = await bundlePeers(build);
 for (const message of missing) say(message);
-if (!withBinding) say(`the binding is left out: there is no ${index}`);
+if (!withBinding) say(`the binding is left out, ./dev wasm makes it: ${index}`);
 
 const environments = [["Chromium", inChromium], ...(chosen.node ? [["Node", inNode]] : [])];
 const all = {machine: machine(), sizes: sizes(build, index), environments: []};

@@ -57,7 +57,7 @@ function serve(folders) {
     const path = normalize(decodeURIComponent(new URL(url, "http://localhost").pathname));
     const prefix = Object.keys(folders).find(each => path.startsWith(each));
     try {
-      const body = path === "/" ? "<!doctype html><title>Ladon</title>" :
+      const body = path === "/" ? '<!doctype html><title>Ladon</title><link rel="icon" href="data:,">' :
                                   await readFile(join(folders[prefix], path.slice(prefix.length)));
       response.writeHead(200, {...headers, "Content-Type": types[extname(path)] ?? "text/html"}).end(body);
     } catch {
