@@ -37,7 +37,7 @@ for (const message of missing) say(message);
 if (!withBinding) say(`the binding is left out, ./dev wasm makes it: ${index}`);
 
 const environments = [["Chromium", inChromium], ...(chosen.node ? [["Node", inNode]] : [])];
-const all = {machine: machine(), sizes: sizes(build, index), environments: []};
+const all = {machine: machine(), sizes: sizes(build, index, cases), environments: []};
 for (const [name, run] of environments) {
   const figures = {name, rows: [], start_up: []};
   const table = new Table();

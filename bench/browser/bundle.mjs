@@ -1,9 +1,12 @@
 // The peers as a page would ship them: one minified file each, and what that weighs.
-import {existsSync, readdirSync, readFileSync} from "node:fs";
+import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
-import {join} from "node:path";
+import {basename, join} from "node:path";
 import {fileURLToPath} from "node:url";
 import {gzipSync} from "node:zlib";
+
+import {moduleOf} from "./measure.mjs";
+import {kinds} from "./peak.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const needs = {
@@ -39,13 +42,13 @@ export async function bundlePeers(build) {
 }
 
 /** Bytes and gzipped bytes of all that a page loads: modules, the binding, each peer's wasm and JavaScript. */
-export function sizes(build, index) {
+export function sizes(build, index, cases) {
   const of = path => {
     const bytes = readFileSync(path);
     return {bytes: bytes.length, gzipped: gzipSync(bytes, {level: 9}).length};
   };
-  const ladon = Object.fromEntries(readdirSync(join(build, "modules")).filter(file => file.endsWith(".wasm")).sort()
-      .map(file => [file, of(join(build, "modules", file))]));
+  const ladon = Object.fromEntries(cases.flatMap(one => kinds.map(kind => moduleOf(one, kind)))
+      .filter(path => existsSync(join(build, path))).map(path => [basename(path), of(join(build, path))]));
   const peers = Object.fromEntries(Object.entries(needs)
       .filter(([name]) => existsSync(join(build, "peers", `${name}.browser.mjs`)))
       .map(([name, [wasm]]) => [name, {wasm: of(join(build, "node_modules", wasm)),

@@ -38,7 +38,8 @@ export class Table {
                 number(row.peak_gflops, 1, 9), "",
                 Object.entries(times).map(([name, {median, lower, upper}]) =>
                     `${name} ${number(median, 2)} (${number(lower, 2)} ${number(upper, 2)})`).join(", "),
-                cost ? `the binding: ${number(cost.median, 2)} us a call` : "", form ?? "");
+                cost ? `the binding: ${number(cost.median, 1)} (${number(cost.lower, 1)} ${number(cost.upper, 1)}) us a call` :
+                "", form ?? "");
     return row;
   }
 

@@ -10,7 +10,7 @@ import {pause, quantile} from "./rounds.mjs";
  * first call; then, from its start on, how long and how many calls until one takes less than 1.1 of what it takes at
  * last. Of some repeats the best, for what the machine does beside only adds.
  */
-export async function measureStartUp(host, {cases, repeats = 7, budget = 1500}, report) {
+export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, report) {
   for (const one of cases) {
     for (const kind of kinds.filter(runs)) {
       if (kind === "scalar" && runs("simd")) continue;

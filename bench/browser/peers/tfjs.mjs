@@ -10,6 +10,7 @@ export const version = version_wasm;
 /** `folder` gives where a package lies. */
 export async function start({folder}) {
   setThreadsCount(1);
+  tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);  // else one thread runs the module that is made for many
   setWasmPaths(`${folder("@tensorflow/tfjs-backend-wasm")}dist/`);
   if (!await tf.setBackend("wasm")) throw new Error("its wasm backend does not start");
   await tf.ready();
