@@ -1,5 +1,6 @@
 // bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
-//           [--node] [--no-start-up] [--binding INDEX.js]: `./dev bench browser` makes the folder and runs this.
+//           [--node] [--no-chromium] [--no-start-up] [--milliseconds N] [--binding INDEX.js]
+// `./dev bench browser` makes the folder and runs this.
 import {existsSync, writeFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -18,7 +19,8 @@ const {values: chosen, positionals} = parseArgs({
     build: {type: "string"}, binding: {type: "string"}, json: {type: "string"}, markdown: {type: "string"},
     rounds: {type: "string", default: "31"}, milliseconds: {type: "string", default: "2"},
     shapes: {type: "string", multiple: true}, masks: {type: "string", multiple: true},
-    node: {type: "boolean", default: false}, "no-start-up": {type: "boolean", default: false},
+    node: {type: "boolean", default: false}, "no-chromium": {type: "boolean", default: false},
+    "no-start-up": {type: "boolean", default: false},
   },
 });
 const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
@@ -36,7 +38,8 @@ const missing = await bundlePeers(build);
 for (const message of missing) say(message);
 if (!withBinding) say(`the binding is left out, ./dev wasm makes it: ${index}`);
 
-const environments = [["Chromium", inChromium], ...(chosen.node ? [["Node", inNode]] : [])];
+const environments = [...(chosen["no-chromium"] ? [] : [["Chromium", inChromium]]),
+                      ...(chosen.node ? [["Node", inNode]] : [])];
 const all = {machine: machine(), sizes: sizes(build, index, cases), environments: []};
 for (const [name, run] of environments) {
   const figures = {name, rows: [], start_up: []};

@@ -99,7 +99,7 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
     }
   }
   for (const one of made) {
-    await warmUp(one.chosen.run, 600);
+    await warmUp(one.chosen.run);
     one.times = [];
   }
   for (let round = 0; round < 15; ++round) {

@@ -69,8 +69,8 @@ export function markdown({machine: {cpu}, sizes, environments}) {
     const speed = row => row ? `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})` : "";
     const peakOf = kind => number(rows.filter(row => row.kind === kind).map(row => row.peak_gflops)
         .sort((a, b) => a - b)[rows.filter(row => row.kind === kind).length >> 1], 1);
-    parts.push(`${engine}, ${cpu}. GFLOP/s (% of the peak of that kind of module: ${
-        kinds.map(kind => `${kind} ${peakOf(kind)} GFLOP/s`).join(", ")}); peers: of the SIMD peak.`,
+    parts.push(`${engine}, ${cpu}. GFLOP/s (% of the peak of that kind of module;\nmedians of the peaks: ${
+        kinds.map(kind => `${kind} ${peakOf(kind)}`).join(", ")}); the peers' % are of the SIMD peak.`,
       table(["tokens, model, heads", "mask", ...kinds, ...peers.map(each => peerNames[each])],
             cases.map(some => [sizesOf(some[0]), some[0].mask, ...kinds.map(kind => speed(of(some, "ladon", kind))),
                                ...peers.map(each => speed(of(some, each)))])),
