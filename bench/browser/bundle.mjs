@@ -30,12 +30,16 @@ export async function bundlePeers(build) {
       messages.push(`${name} is left out: npm has not installed it`);
       continue;
     }
-    for (const platform of ["browser", "node"]) {
-      await bundle({
-        entryPoints: [join(here, "peers", `${name}.mjs`)], outfile: join(build, "peers", `${name}.${platform}.mjs`),
-        bundle: true, minify: platform === "browser", format: "esm", platform, nodePaths: [modules],
-        logLevel: "error", banner: platform === "node" ? {js: commonJs} : {},
-      });
+    try {
+      for (const platform of ["browser", "node"]) {
+        await bundle({
+          entryPoints: [join(here, "peers", `${name}.mjs`)], outfile: join(build, "peers", `${name}.${platform}.mjs`),
+          bundle: true, minify: platform === "browser", format: "esm", platform, nodePaths: [modules],
+          logLevel: "silent", banner: platform === "node" ? {js: commonJs} : {},
+        });
+      }
+    } catch (error) {
+      messages.push(`${name} is left out: ${error.message}`);
     }
   }
   return messages;

@@ -116,6 +116,6 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
 
 function mustAgree(who, y, expected) {
   const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short, and lets nothing pass
+  const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short: that never passes
   if (!(difference <= 1e-4 * largest(expected))) throw new Error(`${who}: y differs by ${difference} from Ladon's`);
 }

@@ -24,7 +24,8 @@ let first;
 for (const file of files) {
   const module = await WebAssembly.compile(readFileSync(file));
   const description = describe(module);
-  const kernel = await instantiate(module, inputsFor(description), offset === undefined ? {} : {offset: Number(offset)});
+  const options = offset === undefined ? {} : {offset: Number(offset)};
+  const kernel = await instantiate(module, inputsFor(description), options);
   const causal = description.mask.includes("causal") && !(offset >= description.keys);
   peaks[description.variant] ??= await makePeak(description.variant, {milliseconds: Number(milliseconds)});
   await warmUp(kernel.run);

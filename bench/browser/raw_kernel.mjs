@@ -9,8 +9,8 @@ export function describe(module) {
 }
 
 /** Flops that the result needs: `causal` counts the pairs that may be seen, T (T + 1) / 2 of T^2. */
-export function neededFlops({kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1},
-                            causal) {
+export function neededFlops(description, causal) {
+  const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;
   const pairs = causal ? queries * (keys - queries) + queries * (queries + 1) / 2 : queries * keys;
   const projections = queries * model * heads * headWidth + keys * model * kvHeads * (headWidth + valueWidth) +
                       queries * model * heads * valueWidth;

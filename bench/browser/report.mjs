@@ -23,7 +23,8 @@ export class Table {
     }
     const {compile, first_call, to_full_speed, final_call} = startup.milliseconds;
     console.log(`${nameOf(startup)} ${startup.kind}`.padEnd(42), number(compile, 2, 8), number(first_call, 2, 11),
-                number(to_full_speed, 1, 14), String(startup.calls_to_full_speed).padStart(6), number(final_call, 3, 12));
+                number(to_full_speed, 1, 14), String(startup.calls_to_full_speed).padStart(6),
+                number(final_call, 3, 12));
     return startup;
   }
 
@@ -38,8 +39,8 @@ export class Table {
                 number(row.peak_gflops, 1, 9), "",
                 Object.entries(times).map(([name, {median, lower, upper}]) =>
                     `${name} ${number(median, 2)} (${number(lower, 2)} ${number(upper, 2)})`).join(", "),
-                cost ? `the binding: ${number(cost.median, 1)} (${number(cost.lower, 1)} ${number(cost.upper, 1)}) us a call` :
-                "", form ?? "");
+                cost ? `the binding: ${number(cost.median, 1)} (${number(cost.lower, 1)} ${
+                            number(cost.upper, 1)}) us a call` : "", form ?? "");
     return row;
   }
 
@@ -86,7 +87,8 @@ export function markdown({machine: {cpu}, sizes, environments}) {
         table(["tokens, model, heads", "module", "bytes", "compile", "first call", "to full speed", "calls until then",
                "a call then"],
               start_up.map(row => [sizesOf(row), row.kind, row.bytes, number(row.milliseconds.compile, 2),
-                number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1), row.calls_to_full_speed,
+                number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1),
+                row.calls_to_full_speed,
                 number(row.milliseconds.final_call, 3)])));
     }
   }
