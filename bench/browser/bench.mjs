@@ -25,7 +25,9 @@ const {values: chosen, positionals} = parseArgs({
 });
 const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
 for (const shape of asked) {
-  if (!shapes.some(one => one.join() === shape)) throw new Error(`no shape ${shape}, but ${shapes.join(" ")}`);
+  if (shapes.some(one => one.join() === shape)) continue;
+  console.error(`bench: no shape ${shape}, but ${shapes.join(" ")}`);
+  process.exit(2);
 }
 const cases = shapes.filter(shape => asked.length === 0 || asked.includes(shape.join())).flatMap(
     ([tokens, model, heads]) => (chosen.masks ?? ["full", "causal"]).map(mask => ({tokens, model, heads, mask})));
@@ -34,8 +36,7 @@ const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../wasm/dist/i
 const withBinding = existsSync(index);
 
 const say = text => console.error(`bench: ${text}`);
-const missing = await bundlePeers(build);
-for (const message of missing) say(message);
+const peers = await bundlePeers(build, say);
 if (!withBinding) say(`the binding is left out, ./dev wasm makes it: ${index}`);
 
 const environments = [...(chosen["no-chromium"] ? [] : [["Chromium", inChromium]]),
@@ -51,7 +52,7 @@ for (const [name, run] of environments) {
     if (startup) figures.start_up.push(table.addStartUp(startup));
   };
   const tasks = [["measure", {cases, rounds: Number(chosen.rounds), milliseconds: Number(chosen.milliseconds),
-                              withBinding}]];
+                              peers, withBinding}]];
   const fullOnes = cases.filter(({mask}) => mask === "full");
   if (!chosen["no-start-up"]) tasks.unshift(["measureStartUp", {cases: fullOnes}]);
   try {

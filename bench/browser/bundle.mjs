@@ -19,15 +19,18 @@ import {fileURLToPath} from "node:url";
 const require = createRequire(import.meta.url), __filename = fileURLToPath(import.meta.url), __dirname =
   fileURLToPath(new URL(".", import.meta.url));`;
 
-/** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives a message for each that can't be had. */
-export async function bundlePeers(build) {
+/** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives the names, and says which can't be had. */
+export async function bundlePeers(build, say) {
   const modules = join(build, "node_modules");
-  if (!existsSync(join(modules, "esbuild"))) return ["npm's packages are missing, so no peers are measured"];
+  if (!existsSync(join(modules, "esbuild"))) {
+    say("npm's packages are missing, so no peers are measured");
+    return [];
+  }
   const {build: bundle} = createRequire(join(build, "package.json"))("esbuild");
-  const messages = [];
+  const names = [];
   for (const [name, files] of Object.entries(needs)) {
     if (!files.every(file => existsSync(join(modules, file)))) {
-      messages.push(`${name} is left out: npm has not installed it`);
+      say(`${name} is left out: npm has not installed it`);
       continue;
     }
     try {
@@ -38,11 +41,12 @@ export async function bundlePeers(build) {
           logLevel: "silent", banner: platform === "node" ? {js: commonJs} : {},
         });
       }
+      names.push(name);
     } catch (error) {
-      messages.push(`${name} is left out: ${error.message}`);
+      say(`${name} is left out: ${error.message}`);
     }
   }
-  return messages;
+  return names;
 }
 
 /** Bytes and gzipped bytes of all that a page loads: modules, the binding, each peer's wasm and JavaScript. */

@@ -5,21 +5,19 @@ import {kinds, makePeak, runs} from "./peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
 
-export const peerNames = ["ort", "tfjs"];
-
 /** A module's path: made by CMakeLists.txt. */
 export const moduleOf = ({tokens, model, heads, mask}, variant) =>
     `modules/attention_${tokens}_${model}_${heads}_${mask}.${variant}.wasm`;
 
 /** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
-export async function measure(host, {cases, rounds, milliseconds, withBinding}, report) {
+export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
   const peaks = {};
   for (const kind of kinds) {
     if (runs(kind)) peaks[kind] = await makePeak(kind, {milliseconds});
     else report({message: `this engine does not run ${kind} modules`});
   }
   const peers = {};
-  for (const name of peerNames) {
+  for (const name of names) {
     try {
       peers[name] = await host.peer(name);
     } catch (error) {
