@@ -27,7 +27,7 @@ export const explainKernel = (wanted: string | Wanted): never => {
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
-    `${what} of kind "attention" and at most ${mostTokens} tokens (to build another, put ${call} into CMakeLists.txt, ` +
+    `${what} of kind "attention" and at most ${mostTokens} tokens (for another put ${call} into CMakeLists.txt, ` +
       `then emcmake cmake -B build && cmake --build build; nearest are these)`,
     nearest,
     `${name} of ${tokens} tokens`,
