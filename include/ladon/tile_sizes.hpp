@@ -38,7 +38,8 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 //   32 registers  2 x 12  94, 87 (Zen 5, AVX-512); 14 and 10 rows the same within a point, 3 x 8: 84, 87
 //   16 with fma   2 x 6   91, 85 (Zen 5, AVX2); 2 x 5: 88, 81; 3 x 4: 89, 87
 //   16 without    2 x 5   75, 70 (Zen 5, SSE2), for a product takes a register of its own; 2 x 6: 75, 67; 2 x 4: 67, 68
-//   wasm, plain   2 x 4   89, 85 (Sapphire Rapids in V8, of 24 GFLOP/s); 2 x 5 and 2 x 6 the same, 600 bytes larger
+//   wasm, plain   2 x 4   97, 84 (Xeon in Chromium 156, of 22 GFLOP/s); 2 x 5: 98, 85, and 540 bytes larger
+//   wasm, fma     2 x 5   79, 68, and 83 at (128,768,12) (of 42); 2 x 4: 76, 66, 76; 2 x 6: 79, 67, 73
 //   one lane      4 x 4   as a Cortex-M7's 32 scalar registers hold it
 // A single token has panels of width 1, plain vectors: the lanes lie along features or keys instead (mat_vec.hpp,
 // attend_one.hpp). Not so where all targets shall give the same bits, for then sums cross the lanes.
@@ -53,6 +54,7 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
   if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12};
 #if defined(__wasm__)
   if (!Target::fused) return one_pack ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4};
+  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5};
 #endif
   if (!Target::fused) return one_pack ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5};
   return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6};
