@@ -40,8 +40,8 @@ const environment = Object.fromEntries(
 const content = readFileSync(program);
 const what = {args: [program, ...args], environment, files, write};
 try {
-  if (process.env.LADON_WASM_HOST === 'chromium' || !runsHere(content)) process.exitCode = await runInChromium(content, what);
-  else process.exitCode = await run(new WebAssembly.Module(content), what);
+  const inChromium = process.env.LADON_WASM_HOST === 'chromium' || !runsHere(content);
+  process.exitCode = await (inChromium ? runInChromium(content, what) : run(new WebAssembly.Module(content), what));
 } catch (problem) {
   console.error(`${program}: ${problem.stack ?? problem}`);
   process.exitCode = 1;

@@ -1,6 +1,6 @@
-/* Files and randomness for programs that Emscripten links as standalone WASI commands: its C library then has no files, as it expects
- * JavaScript to have them. Here the system calls that the tests come to are made of those of WASI (preview 1), which
- * the hosts of wasi.mjs answer. Numbers of errors are the same in both. */
+/* Files and randomness for programs that Emscripten links as standalone WASI commands: its C library then has no files,
+ * as it expects JavaScript to have them. Here the system calls that the tests come to are made of those of WASI
+ * (preview 1), which the hosts of wasi.mjs answer. Numbers of errors are the same in both. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -36,8 +36,9 @@ static int open_below_root(const char* path, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY) rights |= __WASI_RIGHTS_FD_WRITE;
   if (*path == 0) return -ENOENT;
   path = below_root(path);
-  const __wasi_errno_t error = __wasi_path_open(root, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path, strlen(path), how, rights,
-                                                rights, (flags & O_APPEND) ? __WASI_FDFLAGS_APPEND : 0, &opened);
+  const __wasi_errno_t error =
+      __wasi_path_open(root, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path, strlen(path), how, rights, rights,
+                       (flags & O_APPEND) ? __WASI_FDFLAGS_APPEND : 0, &opened);
   if (error != 0) return result(error);
   if (opened >= most_descriptors) return -EMFILE;
   positions[opened] = 0;
@@ -49,7 +50,8 @@ int __syscall_openat(int folder, const char* path, int flags, ...) {
 }
 
 static struct timespec time_of(__wasi_timestamp_t nanoseconds) {
-  const struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
+  const struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000),
+                                .tv_nsec = (long)(nanoseconds % 1000000000)};
   return time;
 }
 static mode_t mode_of(__wasi_filetype_t type) {
@@ -81,8 +83,8 @@ int __syscall_stat64(const char* path, struct stat* status) {
   __wasi_filestat_t found;
   if (*path == 0) return -ENOENT;
   path = below_root(path);
-  return put_status(__wasi_path_filestat_get(root, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path, strlen(path), &found), &found,
-                    status);
+  return put_status(__wasi_path_filestat_get(root, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path, strlen(path), &found),
+                    &found, status);
 }
 int __syscall_lstat64(const char* path, struct stat* status) { return __syscall_stat64(path, status); }
 static int status_at(int folder, const char* path, struct stat* status) {
@@ -128,8 +130,7 @@ int __syscall_getdents64(int folder, struct dirent* to, size_t size) {
   for (; written + entry_size <= size; written += entry_size, ++to) {
     __wasi_size_t used = 0;
     __wasi_dirent_t entry;
-    const __wasi_errno_t error =
-        __wasi_fd_readdir((__wasi_fd_t)folder, found, sizeof found, positions[folder], &used);
+    const __wasi_errno_t error = __wasi_fd_readdir((__wasi_fd_t)folder, found, sizeof found, positions[folder], &used);
     if (error != 0) return result(error);
     if (used < sizeof entry) break;
     memcpy(&entry, found, sizeof entry);
@@ -167,7 +168,8 @@ int __syscall_unlinkat(int folder, const char* path, int flags) {
   return (flags & AT_REMOVEDIR) ? __syscall_rmdir(path) : __syscall_unlink(path);
 }
 
-int getentropy(void* to, size_t size) {
+/* Newer ones have it. */
+__attribute__((weak)) int getentropy(void* to, size_t size) {
   const __wasi_errno_t error = __wasi_random_get(to, size);
   if (error != 0) errno = (int)error;
   return error == 0 ? 0 : -1;

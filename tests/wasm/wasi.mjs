@@ -89,7 +89,8 @@ export async function run(module, {args, environment, files, write}) {
     return [sizes, get];
   };
   const [args_sizes_get, args_get] = strings(args);
-  const [environ_sizes_get, environ_get] = strings(Object.entries({...environment, TMPDIR: temporary}).map((entry) => entry.join('=')));
+  const variables = Object.entries({...environment, TMPDIR: temporary});
+  const [environ_sizes_get, environ_get] = strings(variables.map((entry) => entry.join('=')));
 
   const vectors = (at, count) =>
     Array.from({length: count}, (_, i) => [view().getUint32(at + 8 * i, true), view().getUint32(at + 8 * i + 4, true)]);
@@ -205,7 +206,8 @@ export async function run(module, {args, environment, files, write}) {
         const fields = new DataView(entry.buffer);
         fields.setBigUint64(0, BigInt(i + 1), true);
         fields.setUint32(16, name.length, true);
-        fields.setUint8(20, system.status(normal(folder.path + '/' + folder.names[i]))?.folder ? type.folder : type.file);
+        const status = system.status(normal(folder.path + '/' + folder.names[i]));
+        fields.setUint8(20, status?.folder ? type.folder : type.file);
         entry.set(name, 24);
         const part = entry.subarray(0, size - done);
         bytes(at + done, part.length).set(part);
@@ -232,8 +234,9 @@ export async function run(module, {args, environment, files, write}) {
       if (!status || (truncate && writable)) system.written.set(path, {bytes: new Uint8Array()});
       let number = 4;
       while (open.has(number)) ++number;
-      open.set(number, status?.folder ? {path, folder: true}
-                                      : {path, content: system.open(path), position: 0, writable, append: (flags & 1) !== 0});
+      open.set(number, status?.folder
+        ? {path, folder: true}
+        : {path, content: system.open(path), position: 0, writable, append: (flags & 1) !== 0});
       view().setUint32(to, number, true);
       return 0;
     },
