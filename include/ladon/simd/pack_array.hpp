@@ -192,12 +192,13 @@ struct ArrayPack {
     constexpr std::uint32_t sign = 0x80000000u;
     return apply([&](std::size_t i) {
       return ladon::bit_cast<float>((ladon::bit_cast<std::uint32_t>(a.lane[i]) & ~sign) |
-                                  (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
+                                    (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
   }
   // The bits of a, 23 to the left: the low byte of the significand becomes the exponent of a power of two.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
-    return apply([&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
+    return apply(
+        [&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
   }
 
   // Lane j of row i becomes lane i of row j.
