@@ -1,0 +1,58 @@
+// Attention of 8 tokens on a microcontroller, or on a PC: the weights lie in flash, the workspace is static memory, and
+// nothing else is needed.
+#if defined(ARDUINO)
+#include <Arduino.h>
+#else
+#include <cstdio>
+#endif
+
+#include <array>
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
+using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+
+// Stands for a trained weight: small, of both signs, and made by the compiler, so that the arrays are constants.
+template <std::size_t Count>
+constexpr std::array<float, Count> weights_of(unsigned seed) {
+  std::array<float, Count> weights{};
+  for (float& weight : weights) {
+    seed = seed * 1664525U + 1013904223U;  // Numerical Recipes' generator
+    weight = static_cast<float>(static_cast<int>(seed >> 24U) - 128) / 512.0f;
+  }
+  return weights;
+}
+
+constexpr auto in_weight = weights_of<3 * shape.model * shape.model>(1);
+constexpr auto in_bias = weights_of<3 * shape.model>(2);
+constexpr auto out_weight = weights_of<shape.model * shape.model>(3);
+constexpr auto out_bias = weights_of<shape.model>(4);
+constexpr Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+
+constexpr auto x = weights_of<shape.queries * shape.model>(5);  // [8 tokens][16 features]
+std::array<float, x.size()> y;
+Attention::Workspace workspace;
+
+// The last token's first feature: the only token that has seen all of them.
+float attend() {
+  Attention::run(x.data(), weights, y.data(), workspace);
+  return y[(shape.queries - 1) * shape.model];
+}
+
+}  // namespace
+
+#if defined(ARDUINO)
+void setup() { Serial.begin(115200); }
+
+void loop() {
+  Serial.println(attend(), 6);
+  delay(1000);
+}
+#else
+int main() {
+  std::printf("%.6f, computed in %u bytes of workspace\n", static_cast<double>(attend()),
+              static_cast<unsigned>(sizeof(Attention::Workspace)));
+}
+#endif

@@ -1,0 +1,40 @@
+"""fill.py CORE_FOLDER PLATFORM_FOLDER...: what PlatformIO would download, from what is installed.
+
+PlatformIO builds by SCons, which it takes from its own registry as the package tool-scons; the same SCons is on PyPI.
+Platforms are folders. Both are put where `pio run` looks for them, so that it needs no network. Run with the Python
+that has platformio and SCons.
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import SCons
+from platformio.dependencies import get_core_dependencies
+
+SCONS_PY = "import SCons.Script\n\nSCons.Script.main()\n"
+
+
+def add_package(folder, kind, name, version, owner):
+    """Says what an installed package is: `.piopm` is the file that `pio pkg install` leaves beside it."""
+    spec = {"owner": owner, "id": None, "name": name, "requirements": None, "uri": None}
+    (folder / ".piopm").write_text(json.dumps({"type": kind, "name": name, "version": version, "spec": spec}))
+
+
+def main():
+    core, *platforms = map(pathlib.Path, sys.argv[1:])
+    version = get_core_dependencies()["tool-scons"].lstrip("~")
+    scons = core / "packages" / "tool-scons"
+    shutil.copytree(pathlib.Path(SCons.__file__).parent, scons / "SCons")
+    (scons / "scons.py").write_text(SCONS_PY)
+    (scons / "package.json").write_text(json.dumps({"name": "tool-scons", "version": version}))
+    add_package(scons, "tool", "tool-scons", version, "platformio")
+    for platform in platforms:
+        installed = core / "platforms" / platform.name
+        shutil.copytree(platform, installed)
+        manifest = json.loads((platform / "platform.json").read_text())
+        add_package(installed, "platform", manifest["name"], manifest["version"], "platformio")
+
+
+main()
