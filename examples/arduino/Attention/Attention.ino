@@ -1,0 +1,32 @@
+// Attention of 8 tokens: the weights lie in flash, the workspace is static memory, nothing is allocated.
+//
+// Ladon is C++20. Where a core compiles as older C++, put this line into a file platform.local.txt beside the core's
+// platform.txt, or give it to arduino-cli compile by --build-property:
+//   compiler.cpp.extra_flags=-std=gnu++20 -ffp-contract=off -fno-math-errno
+
+#include <ladon.h>
+
+#include "weights.h"
+
+constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
+using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
+
+constexpr auto in_weight = numbers<3 * shape.model * shape.model>(1);
+constexpr auto in_bias = numbers<3 * shape.model>(2);
+constexpr auto out_weight = numbers<shape.model * shape.model>(3);
+constexpr auto out_bias = numbers<shape.model>(4);
+constexpr Attention::Weights weights{.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}};
+
+constexpr auto x = numbers<shape.queries * shape.model>(5);  // [8 tokens][16 features]
+std::array<float, x.size()> y;
+Attention::Workspace workspace;
+
+void setup() {
+  Serial.begin(115200);
+}
+
+void loop() {
+  Attention::run(x.data(), weights, y.data(), workspace);
+  Serial.println(y[(shape.queries - 1) * shape.model], 6);  // of the last token, the only one that has seen all
+  delay(1000);
+}

@@ -1,0 +1,8 @@
+#include <Arduino.h>
+
+void delay(unsigned long) {}
+
+int main() {
+  setup();
+  loop();
+}
