@@ -1,9 +1,9 @@
 # cmake [-DOUTPUT=<folder>] [-DLADON_URL=<address>] -P arduino.cmake
 #
 # Makes the library that the Arduino IDE installs: the folder OUTPUT/Ladon, and Ladon-<version>.zip beside it ("Sketch,
-# Include Library, Add .ZIP Library"). The checkout itself is no Arduino library and cannot be: Arduino compiles all that
-# lies in src/, and adds no other folder to the include path. LADON_URL is the project's page, which Arduino wants to
-# know; without it, where this checkout was cloned from.
+# Include Library, Add .ZIP Library"). The checkout itself is no Arduino library and cannot be: Arduino compiles all
+# that lies in src/, and adds no other folder to the include path. LADON_URL is the project's page, which Arduino wants
+# to know; without it, where this checkout was cloned from.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
@@ -15,11 +15,12 @@ endif()
 cmake_path(ABSOLUTE_PATH OUTPUT)
 if(NOT LADON_URL)
   execute_process(COMMAND git -C ${root} remote get-url origin OUTPUT_VARIABLE origin ERROR_QUIET
-                  OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE ignored)
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(REGEX REPLACE "://[^/]*@" "://" LADON_URL "${origin}") # no one's password
 endif()
 if(NOT LADON_URL MATCHES "^https?://")
-  message(FATAL_ERROR "arduino.cmake: this checkout was not cloned from an http address: -DLADON_URL=<the project's page>")
+  message(FATAL_ERROR
+    "arduino.cmake: this checkout was not cloned from an http address: -DLADON_URL=<the project's page>")
 endif()
 
 set(library ${OUTPUT}/Ladon)

@@ -1,5 +1,6 @@
-# Ladon as a component of ESP-IDF, for components that require it: the headers with the flags of the target ladon::ladon,
-# and ladon_add_kernel(). ESP-IDF reads a component twice, first as a script, where idf_component_register() is the end.
+# Ladon as a component of ESP-IDF, for components that require it: the headers with the flags of the target
+# ladon::ladon, and ladon_add_kernel(). ESP-IDF reads a component twice, first as a script, where
+# idf_component_register() is the end.
 idf_component_register(INCLUDE_DIRS ${COMPONENT_DIR}/include) # a relative one would be taken from this folder
 target_compile_options(${COMPONENT_LIB} INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)

@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
+COMPILER = os.environ.get("CXX", "c++")
 FLAGS = ["-std=gnu++20", "-ffp-contract=off", "-fno-math-errno"]
 CORTEX_M7 = ["-mcpu=cortex-m7", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-fno-exceptions", "-fno-rtti"]
 # Set where all tools are to be there: then a missing one is a failure, not a test left out.

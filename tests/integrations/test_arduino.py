@@ -4,8 +4,8 @@ and its example as Arduino's own builder compiles it."""
 import re
 import zipfile
 
-from common import (CORTEX_M7, FLAGS, HERE, InFolder, ROOT, attention_of_examples, machine_of, main, need_command, run,
-                    version)
+from common import (COMPILER, CORTEX_M7, FLAGS, HERE, InFolder, ROOT, attention_of_examples, machine_of, main,
+                    need_command, run, version)
 
 HARDWARE = HERE / "arduino/hardware"
 CORE = HARDWARE / "ladon/host/cores/host"
@@ -60,7 +60,7 @@ class Library(InFolder):
                 GIT_CEILING_DIRECTORIES=str(self.folder))
 
     def test_example_by_the_compiler(self):
-        program = self.compile("c++")
+        program = self.compile(COMPILER)
         self.assert_says_what_is_right(run(program))
 
     @need_command("arm-none-eabi-g++")

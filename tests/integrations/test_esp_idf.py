@@ -1,5 +1,5 @@
-"""The component of ESP-IDF: idf_component.yml as its component manager reads it, and CMakeLists.txt as both of ESP-IDF's
-readings find it. ESP-IDF itself is on no package registry: what of it the component meets is stood in for."""
+"""The component of ESP-IDF: idf_component.yml as its component manager reads it, and CMakeLists.txt as ESP-IDF does,
+twice. ESP-IDF itself is on no package registry: what of it the component meets is stood in for."""
 
 import pathlib
 import re

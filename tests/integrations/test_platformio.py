@@ -5,8 +5,8 @@ import re
 import sys
 import unittest
 
-from common import (CORTEX_M7, FLAGS, HERE, InFolder, ROOT, attention_of_examples, copy_of_checkout, machine_of, main,
-                    need_command, need_module, run, version)
+from common import (COMPILER, CORTEX_M7, FLAGS, HERE, InFolder, ROOT, attention_of_examples, copy_of_checkout,
+                    machine_of, main, need_command, need_module, run, version)
 
 EXAMPLE = ROOT / "examples/platformio"
 ON_CORTEX_M7 = f"""
@@ -47,7 +47,7 @@ class Manifest(unittest.TestCase):
 class Example(InFolder):
     def test_by_the_compiler(self):
         program = self.folder / "program"
-        run("c++", *FLAGS, "-O1", f"-I{ROOT}/include", EXAMPLE / "src/main.cpp", "-o", program)
+        run(COMPILER, *FLAGS, "-O1", f"-I{ROOT}/include", EXAMPLE / "src/main.cpp", "-o", program)
         self.assert_says_what_is_right(run(program))
 
     @need_command("arm-none-eabi-g++")
