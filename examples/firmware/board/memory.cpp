@@ -1,0 +1,35 @@
+// How much memory the program takes.
+#include "memory.hpp"
+
+#include "board.hpp"
+
+namespace board {
+namespace {
+
+constexpr std::uint32_t paint = 0x9e3779b9;  // no address here, no small number, no usual float
+
+std::uint32_t* painted_end;
+
+std::uint32_t* bottom() noexcept { return reinterpret_cast<std::uint32_t*>(board_stack); }
+
+}  // namespace
+
+// Volatile, or it becomes a call of memset, whose frame lies in what it paints.
+__attribute__((noinline)) void paint_stack() noexcept {
+  painted_end = static_cast<std::uint32_t*>(__builtin_frame_address(0));
+  for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;  // its own frame stays
+}
+
+std::size_t stack_used() noexcept {
+  const std::uint32_t* deepest = bottom();
+  while (deepest < painted_end && *deepest == paint) ++deepest;
+  return static_cast<std::size_t>(painted_end - deepest) * sizeof paint;
+}
+
+Image image() noexcept {
+  return {.flash = static_cast<std::size_t>(board_flash_end - board_flash_begin + (board_data_end - board_data)),
+          .written = static_cast<std::size_t>(board_data_end - board_data + (board_bss_end - board_bss)),
+          .stack = static_cast<std::size_t>(board_stack_end - board_stack)};
+}
+
+}  // namespace board

@@ -1,0 +1,9 @@
+// What both processors' start-up does once there is a stack.
+#pragma once
+
+namespace board {
+
+// Fills .data and .bss, and runs main to the end of the program.
+[[noreturn]] void start_program() noexcept;
+
+}  // namespace board
