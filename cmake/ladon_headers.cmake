@@ -1,6 +1,7 @@
 # Where headers of others lie. The source tree and the installed package share this file.
 #
 #   ladon_find_headers(<variable> <name> <header>)   the folder that <header> is included from, or empty
+#   ladon_wants_xsimd(<variable>)                    whether xsimd could do anything for this target
 #   ladon_set_vectors(<target>)                      plain arrays or xsimd, for whoever links <target>
 
 # LADON_<NAME>_INCLUDE_DIR names a folder of one's own. A cross compiler must not see the host's headers: where they
@@ -35,6 +36,22 @@ function(ladon_link_to_host_headers out name header)
     file(CREATE_LINK ${${variable}}/${package} ${links}/${package} SYMBOLIC)
   endif()
   set(${out} "${links}" PARENT_SCOPE)
+endfunction()
+
+# On a microcontroller there is nothing that xsimd knows (simd/pack.hpp says the same), so nobody need have it. The
+# compiler is asked, with the flags of the toolchain file; WebAssembly's come later.
+function(ladon_wants_xsimd out)
+  set(wanted TRUE)
+  if(CMAKE_CROSSCOMPILING AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+    set(CMAKE_REQUIRED_QUIET TRUE)
+    check_cxx_source_compiles("#if !defined(__SSE2__) && !defined(_M_X64) && !defined(__aarch64__) && !defined(__ARM_NEON)
+      #error
+      #endif" LADON_XSIMD_KNOWS_TARGET)
+    set(wanted ${LADON_XSIMD_KNOWS_TARGET})
+  endif()
+  set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
 # ladon_set_vectors(<target> [<xsimd's folder>])

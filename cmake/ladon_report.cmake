@@ -10,13 +10,14 @@ function(ladon_report)
     get_target_property(objects ${kernel} LADON_OBJECTS)
     get_target_property(header ${kernel} LADON_HEADER)
     get_target_property(compiled ${kernel} LADON_COMPILED)
+    get_target_property(link_flags ${kernel} LADON_LINK_FLAGS)
     if(NOT compiled)
       message(FATAL_ERROR "ladon_report: ${kernel} was not made by ladon_add_kernel with a GNU objcopy")
     endif()
     string(REGEX REPLACE "objcopy([^/]*)$" "size\\1" size_tool "${CMAKE_OBJCOPY}")
     add_custom_target(${kernel}_report
       COMMAND ${CMAKE_COMMAND} -DNAME=${kernel} "-DOBJECTS=${objects}" -DHEADER=${header} "-DCOMPILED=${compiled}"
-        "-DCOMPILER=${CMAKE_CXX_COMPILER}" -DSIZE=${size_tool} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel/report.cmake
+        "-DLINK=${CMAKE_CXX_COMPILER};${link_flags}" -DSIZE=${size_tool} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel/report.cmake
       DEPENDS ${kernel} VERBATIM)
   endforeach()
 endfunction()

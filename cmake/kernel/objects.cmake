@@ -10,6 +10,21 @@ macro(ladon_kernel_places)
   if(CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
     set(objects_can_be_local TRUE)
   endif()
+  ladon_kernel_link_flags()
+endmacro()
+
+# Leaves link_flags: what the compiler must be told to link objects into one.
+macro(ladon_kernel_link_flags)
+  separate_arguments(link_flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
+  # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, a C library that
+  # brings a linker script.
+  list(FILTER link_flags EXCLUDE REGEX "^(-fuse-ld=|-Wl,|-fprofile-|--coverage|--?specs=)")
+  if(CMAKE_CXX_COMPILER_TARGET)
+    list(APPEND link_flags --target=${CMAKE_CXX_COMPILER_TARGET})
+  endif()
+  get_directory_property(options COMPILE_OPTIONS) # where some projects for microcontrollers name the processor
+  list(FILTER options INCLUDE REGEX "^-m")
+  list(APPEND link_flags ${options})
 endmacro()
 
 macro(ladon_kernel_put out)
@@ -18,10 +33,11 @@ endmacro()
 
 # Compiled as every part of a kernel is.
 function(ladon_kernel_object_library target arch)
+  get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS) # where not, nobody fills an offset table
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)
   target_include_directories(${target} BEFORE PRIVATE ${sources} ${folder}) # the caller may have a memory.hpp, too
-  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF POSITION_INDEPENDENT_CODE ON
+  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF POSITION_INDEPENDENT_CODE ${may_be_shared}
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
@@ -145,15 +161,8 @@ macro(ladon_kernel_add_object file arch)
   if(objects_can_be_local)
     set(linked ${folder}/${file}.r.o)
     set(local ${folder}/${file}.o)
-    set(target_option "")
-    if(CMAKE_CXX_COMPILER_TARGET)
-      set(target_option --target=${CMAKE_CXX_COMPILER_TARGET})
-    endif()
-    separate_arguments(own_flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-    # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov.
-    list(FILTER own_flags EXCLUDE REGEX "^(-fuse-ld=|-Wl,|-fprofile-|--coverage)")
     add_custom_command(OUTPUT ${local}
-      COMMAND ${CMAKE_CXX_COMPILER} ${own_flags} ${target_option} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
+      COMMAND ${CMAKE_CXX_COMPILER} ${link_flags} -r -nostdlib -Wl,--force-group-allocation -o ${linked}
         $<TARGET_OBJECTS:${file}_code>
       COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=${NAME}_* ${linked} ${local}
       DEPENDS $<TARGET_OBJECTS:${file}_code> COMMAND_EXPAND_LISTS VERBATIM
@@ -176,7 +185,7 @@ macro(ladon_kernel_library)
     set(language C)
   endif()
   set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${folder}/${NAME}.h
-    LADON_OBJECTS "${objects}" LADON_COMPILED "${compiled}")
+    LADON_OBJECTS "${objects}" LADON_COMPILED "${compiled}" LADON_LINK_FLAGS "${link_flags}")
   if(objects_can_be_local)
     set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   endif()

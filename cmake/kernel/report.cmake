@@ -1,4 +1,4 @@
-# cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DCOMPILER= -DSIZE= -P report.cmake: see ladon_report.cmake
+# cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: see ladon_report.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Stack frames and calls, from GCC's call graphs: frame_<function>, calls_<function>.
@@ -52,7 +52,7 @@ endfunction()
 # What is linked for one function alone.
 function(linked_for function code_out constants_out)
   cmake_path(GET HEADER PARENT_PATH folder)
-  execute_process(COMMAND ${COMPILER} -r -nostdlib -Wl,--gc-sections -Wl,-u,${function} ${OBJECTS} -o ${folder}/report.o
+  execute_process(COMMAND ${LINK} -r -nostdlib -Wl,--gc-sections -Wl,-u,${function} ${OBJECTS} -o ${folder}/report.o
     COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${SIZE} -A ${folder}/report.o OUTPUT_VARIABLE sections COMMAND_ERROR_IS_FATAL ANY)
   set(code 0)
@@ -61,7 +61,7 @@ function(linked_for function code_out constants_out)
   foreach(line IN LISTS sections)
     if(line MATCHES "^[.]text[^ ]* +([0-9]+)")
       math(EXPR code "${code} + ${CMAKE_MATCH_1}")
-    elseif(line MATCHES "^[.](rodata|data[.]rel[.]ro)[^ ]* +([0-9]+)")
+    elseif(line MATCHES "^[.](s?rodata|data[.]rel[.]ro)[^ ]* +([0-9]+)")
       math(EXPR constants "${constants} + ${CMAKE_MATCH_2}")
     endif()
   endforeach()

@@ -1,6 +1,8 @@
-# cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DDISPATCH=<bool> -P check_symbols.cmake
-# A kernel library asks nothing of the outside but the compiler's own block moves, has nothing to write to, nothing that
-# runs before main, no exceptions and no type information; and no name of one instruction set's code is another's.
+# cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DDISPATCH=<bool> [-DHELPERS=<regex>]
+#   -P check_symbols.cmake
+# A kernel library asks nothing of the outside but the compiler's own block moves and HELPERS, has nothing to write to,
+# nothing that runs before main, no exceptions and no type information; and no name of one instruction set's code is
+# another's.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${NM} ${LIBRARY} RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE err)
 execute_process(COMMAND ${OBJDUMP} -h ${LIBRARY} RESULT_VARIABLE status_2 OUTPUT_VARIABLE sections ERROR_VARIABLE err)
@@ -40,7 +42,8 @@ foreach(line IN LISTS lines)
   endif()
 endforeach()
 foreach(name IN LISTS asked)
-  if(NOT name MATCHES "^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_)$" AND NOT name IN_LIST global)
+  if(NOT name MATCHES "^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_)$" AND NOT name IN_LIST global
+     AND NOT (HELPERS AND name MATCHES "${HELPERS}"))
     list(APPEND wrong "${name} is asked of the outside")
   endif()
 endforeach()

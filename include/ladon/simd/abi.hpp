@@ -58,6 +58,8 @@
 #define LADON_ISA neon
 #elif defined(__ARM_FP)
 #define LADON_ISA vfp
+#elif defined(__riscv_flen)
+#define LADON_ISA riscv_f
 #else
 #define LADON_ISA scalar
 #endif

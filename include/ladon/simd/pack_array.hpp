@@ -34,7 +34,7 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
 // decides, once for all: there a single float is computed as vectors are, and only the compiler cannot know.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
-#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
 inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
@@ -72,7 +72,8 @@ constexpr float sqrt_newton(float x) noexcept {
 
 LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
-#if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4))
+#if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
+    defined(__riscv_flen)
   return __builtin_sqrtf(x);  // an instruction, given -fno-math-errno
 #else
   return sqrt_newton(x);
