@@ -1,0 +1,119 @@
+// date_reader FILE [MOST [exact]]: the dates in the first texts of a list, MOST of them, one a line; then what a
+// reading takes in instructions and memory. With `exact`, beside each date the probabilities of its digits, as the bits
+// of floats.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <string_view>
+
+#include "board.hpp"
+#include "lines.hpp"
+#include "reader.hpp"
+
+namespace {
+
+using namespace date_reader;
+
+constinit Workspace workspace{};
+
+struct Count {
+  std::uint64_t least = UINT64_MAX, most = 0, sum = 0;
+  std::uint64_t texts = 0, dates = 0;
+
+  void add(std::uint64_t instructions, bool is_date) noexcept {
+    least = std::min(least, instructions);
+    most = std::max(most, instructions);
+    sum += instructions;
+    ++texts;
+    dates += is_date ? 1 : 0;
+  }
+};
+
+void print(std::string_view text) noexcept { board::print(text.data(), text.size()); }
+
+void print_row(std::string_view what, std::uint64_t number) noexcept {
+  board::print_number(number, 10);
+  print("  ");
+  print(what);
+  print("\n");
+}
+
+std::string_view words_of(Status status) noexcept {
+  switch (status) {
+    case Status::date:
+      return "";
+    case Status::no_date:
+      return "no date   ";
+    case Status::empty:
+      return "empty     ";
+    case Status::too_long:
+      return "too long  ";
+    case Status::not_ascii:
+      return "not ASCII ";
+  }
+  return "";
+}
+
+void print_reading(const Reading& reading, std::string_view text, bool exact) noexcept {
+  if (reading.is_date()) {
+    const auto iso = reading.iso();
+    print({iso.data(), iso.size()});
+  } else {
+    print(words_of(reading.status));
+  }
+  if (exact && reading.status <= Status::no_date) {
+    for (const float share : reading.certainty) board::print_number(std::bit_cast<std::uint32_t>(share), 11);
+  }
+  print("  ");
+  print(text);
+  print("\n");
+}
+
+void print_memory(std::size_t stack) noexcept {
+  const board::Image image = board::image();
+  print("bytes of flash\n");
+  print_row("code and constants, the board's included", image.flash - weight_bytes);
+  print_row("weights", weight_bytes);
+  print("bytes of RAM\n");
+  print_row("workspace", sizeof(Workspace));
+  print_row("stack", stack);
+  print_row("the rest, the board's included", image.written - sizeof(Workspace));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    print("usage: date_reader FILE [MOST [exact]]\n");
+    return 2;
+  }
+  Lines lines(argv[1]);
+  if (!lines.is_open()) {
+    print("date_reader: ");
+    print(argv[1]);
+    print(": cannot be opened\n");
+    return 2;
+  }
+  const std::uint64_t most = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : UINT64_MAX;
+  const bool exact = argc > 3 && std::string_view(argv[3]) == "exact";
+  Count count;
+  std::size_t stack = 0;
+  for (std::string_view text; count.texts < most && lines.next(text);) {
+    board::paint_stack();
+    const std::uint64_t before = board::instructions();
+    const Reading reading = read(text, workspace);
+    count.add(board::instructions() - before, reading.is_date());
+    stack = std::max(stack, board::stack_used());
+    print_reading(reading, text, exact);
+  }
+  if (count.texts == 0) return 1;
+  print("texts\n");
+  print_row("read", count.texts);
+  print_row("dates", count.dates);
+  print("instructions a text\n");
+  print_row("at least", count.least);
+  print_row("on average", count.sum / count.texts);
+  print_row("at most", count.most);
+  print_memory(stack);
+  return 0;
+}

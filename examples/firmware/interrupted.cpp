@@ -1,0 +1,76 @@
+// interrupted FILE: texts are read one after the other, as in the main loop of a small real-time system, while a
+// timer's interrupt comes in between and reads other texts with a workspace of its own. All that is read must be, to
+// the last bit, what it is when nothing comes in between: a kernel has no state but its workspace, and the processor
+// keeps the registers of whom it interrupts, those of the FPU as well.
+#include <array>
+
+#include "board.hpp"
+#include "lines.hpp"
+#include "reader.hpp"
+
+namespace {
+
+using namespace date_reader;
+
+constexpr std::size_t texts = 16;            // of each of the two
+constexpr std::uint32_t period = 2'900'000;  // instructions, about twice what a text takes
+
+struct Task {
+  std::array<Squeezed, texts> text;
+  std::array<Reading, texts> expected;
+  Workspace workspace;
+  volatile std::size_t readings = 0, wrong = 0;
+
+  Reading answer(std::size_t i) noexcept { return read(text[i].view(), workspace); }
+
+  // One more text, and whether it is read as it was alone.
+  void read_next() noexcept {
+    const std::size_t i = readings % texts;
+    const Reading reading = answer(i);
+    const bool same = reading.status == expected[i].status && reading.digits == expected[i].digits &&
+                      reading.certainty == expected[i].certainty;
+    readings = readings + 1;
+    if (!same) wrong = wrong + 1;
+  }
+};
+
+constinit Task in_loop{}, in_interrupt{};
+
+bool take_texts(Lines& lines, Task& task) noexcept {
+  for (std::size_t i = 0; i < texts;) {
+    std::string_view text;
+    if (!lines.next(text)) return false;
+    if (squeeze(text, task.text[i]) != Status::date) continue;
+    task.expected[i] = task.answer(i);
+    ++i;
+  }
+  return true;
+}
+
+void print_task(const char* name, const Task& task) noexcept {
+  board::print(name);
+  board::print_number(task.readings);
+  board::print(" texts read, ");
+  board::print_number(task.wrong);
+  board::print(" of them not as alone\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    board::print("usage: interrupted FILE\n");
+    return 2;
+  }
+  Lines lines(argv[1]);
+  if (!lines.is_open() || !take_texts(lines, in_loop) || !take_texts(lines, in_interrupt)) {
+    board::print("interrupted: the file does not hold 32 texts\n");
+    return 2;
+  }
+  board::interrupt_every(period, []() noexcept { in_interrupt.read_next(); });
+  while (in_loop.readings < 2 * texts) in_loop.read_next();
+  board::interrupt_every(0, nullptr);
+  print_task("loop:      ", in_loop);
+  print_task("interrupt: ", in_interrupt);
+  return in_loop.wrong == 0 && in_interrupt.wrong == 0 && in_interrupt.readings >= texts ? 0 : 1;
+}
