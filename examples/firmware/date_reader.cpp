@@ -3,7 +3,7 @@
 // of floats.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <charconv>
 #include <string_view>
 
 #include "board.hpp"
@@ -94,7 +94,11 @@ int main(int argc, char** argv) {
     print(": cannot be opened\n");
     return 2;
   }
-  const std::uint64_t most = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : UINT64_MAX;
+  std::uint64_t most = UINT64_MAX;
+  if (argc > 2) {
+    const std::string_view number = argv[2];
+    std::from_chars(number.begin(), number.end(), most);
+  }
   const bool exact = argc > 3 && std::string_view(argv[3]) == "exact";
   Count count;
   std::size_t stack = 0;

@@ -1,0 +1,8 @@
+# cmake "-DRUN=<command>" -DJUDGE=<program> -DDATES=<file> -DCOUNT=<n> -P check_dates.cmake
+# The first COUNT texts as the firmware reads them, before the judge.
+execute_process(COMMAND ${RUN} ${DATES} ${COUNT} exact COMMAND ${JUDGE} ${COUNT}
+  OUTPUT_VARIABLE verdict RESULTS_VARIABLE statuses COMMAND_ECHO STDOUT)
+message(STATUS "${verdict}")
+if(NOT statuses STREQUAL "0;0")
+  message(FATAL_ERROR "firmware and judge ended with ${statuses}")
+endif()

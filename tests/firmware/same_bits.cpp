@@ -1,0 +1,85 @@
+// What kernels made with DETERMINISTIC compute, as a hash of its bits (FNV-1a): the same on every core and on the host.
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "board.hpp"
+#include "f_same_bits.h"
+#include "f_same_mask.h"
+
+namespace {
+
+// Of numbers that are exact everywhere.
+void fill(std::span<float> values, std::uint32_t seed, float size) {
+  for (float& value : values) {
+    seed = seed * 1664525u + 1013904223u;
+    value = size * static_cast<float>(static_cast<std::int32_t>(seed) >> 8) * 0x1p-23f;
+  }
+}
+
+// Memory for weights and inputs, taken from one array in order.
+float numbers[8192];
+std::size_t taken = 0;
+const float* take(std::size_t count, float size = 0.5f) {
+  const std::span<float> values(numbers + taken, count);
+  fill(values, static_cast<std::uint32_t>(taken), size);
+  taken += count;
+  return values.data();
+}
+
+void print_hash(const char* name, std::span<const float> values) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const float value : values) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ (bits >> shift & 0xff)) * 0x100000001b3u;
+  }
+  board::print(name);
+  board::print(" ");
+  board::print_number(hash);
+  board::print("\n");
+}
+
+alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WORKSPACE_BYTES];
+float y[1024];
+
+bool encoder() {
+  constexpr std::size_t model = F_SAME_BITS_MODEL, hidden = 16;
+  f_same_bits_weights weights{};
+  for (auto& layer : weights.layers) {
+    layer = {.attention = {.in_proj_weight = take(3 * model * model),
+                           .in_proj_bias = take(3 * model),
+                           .out_proj_weight = take(model * model),
+                           .out_proj_bias = take(model)},
+             .linear1_weight = take(hidden * model),
+             .linear1_bias = take(hidden),
+             .linear2_weight = take(model * hidden),
+             .linear2_bias = take(model),
+             .norm1_weight = take(model, 1),
+             .norm1_bias = take(model),
+             .norm2_weight = take(model, 1),
+             .norm2_bias = take(model)};
+  }
+  const float* const x = take(F_SAME_BITS_QUERIES * model, 3);
+  if (f_same_bits_run(x, &weights, y, workspace) != LADON_OK) return false;
+  print_hash("encoder", {y, F_SAME_BITS_QUERIES * model});
+  return true;
+}
+
+bool attention() {
+  constexpr std::size_t model = F_SAME_MASK_MODEL;
+  const f_same_mask_weights weights{.in_proj_weight = take(3 * model * model),
+                                    .in_proj_bias = take(3 * model),
+                                    .out_proj_weight = take(model * model),
+                                    .out_proj_bias = take(model)};
+  const float* const x = take(F_SAME_MASK_QUERIES * model, 3);
+  f_same_mask_options options{};
+  options.tokens = F_SAME_MASK_QUERIES - 2;
+  if (f_same_mask_run_with(x, &weights, y, workspace, &options) != LADON_OK) return false;
+  print_hash("attention", {y, options.tokens * model});
+  return true;
+}
+
+}  // namespace
+
+int main() { return encoder() && attention() ? 0 : 1; }

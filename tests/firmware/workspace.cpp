@@ -1,0 +1,69 @@
+// What a call takes of RAM, as a formula: with T tokens in whole panels of NR, D features, heads of d_k and d_v, and at
+// most `block` keys at a time,
+//
+//     4 (2 T D + T (d_k + d_v) + NR (d_k + block))       bytes: x, what the heads say, K and V of one head, Q, scores
+//
+// and a layer's norms and feed-forward network what they need of one panel, and one T D more where norms come before.
+#include <ladon/ladon.hpp>
+
+namespace {
+
+using ladon::Shape, ladon::kernel::PanelLayout, ladon::simd::Default;
+
+template <Shape Given>
+constexpr std::size_t formula() {
+  constexpr Shape s = Given.complete();
+  using L = PanelLayout<s, Default>;
+  constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(s.queries) * width;
+  return 4 * (2 * tokens * s.model + tokens * (s.head_width + s.value_width) + width * (s.head_width + L::block));
+}
+
+// Each part begins at a multiple of 64 bytes.
+constexpr std::size_t gaps(std::size_t parts) { return parts * 63; }
+
+template <Shape S>
+constexpr bool attention_keeps_to_it() {
+  const std::size_t bytes = sizeof(typename ladon::MultiHeadAttention<S, ladon::mask::None>::Workspace);
+  return bytes <= formula<S>() + gaps(6) && bytes >= formula<S>();
+}
+
+template <Shape S, ladon::NormOrder Order>
+constexpr bool layer_keeps_to_it() {
+  constexpr ladon::LayerForm form{.feed_forward = 4 * S.model, .norm = Order};
+  using L = PanelLayout<S.complete(), Default>;
+  constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(S.queries) * width;
+  constexpr std::size_t one_panel = 4 * width * (form.feed_forward + S.model);
+  constexpr std::size_t before = Order == ladon::NormOrder::pre ? 4 * tokens * S.model : 0;
+  return sizeof(typename ladon::EncoderLayer<S, form, ladon::mask::None>::Workspace) <=
+         formula<S>() + before + one_panel + gaps(9);
+}
+
+template <Shape S>
+constexpr bool keeps_to_it() {
+  return attention_keeps_to_it<S>() && layer_keeps_to_it<S, ladon::NormOrder::post>() &&
+         layer_keeps_to_it<S, ladon::NormOrder::pre>();
+}
+
+static_assert(keeps_to_it<Shape{.queries = 16, .model = 32, .heads = 4}>());
+static_assert(keeps_to_it<Shape{.queries = 32, .model = 64, .heads = 4}>());
+static_assert(keeps_to_it<Shape{.queries = 64, .model = 128, .heads = 4}>());
+static_assert(keeps_to_it<Shape{.queries = 48, .model = 48, .heads = 4}>());
+static_assert(keeps_to_it<Shape{.queries = 33, .model = 20, .heads = 2}>());
+static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
+static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
+static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
+
+// As DESIGN puts it, for the shapes of the counts: no gaps, and room to spare.
+template <Shape Given>
+constexpr bool within_design() {
+  constexpr Shape s = Given.complete();
+  using L = PanelLayout<s, Default>;
+  return sizeof(typename ladon::MultiHeadAttention<Given, ladon::mask::None>::Workspace) <=
+         4 * (2 * s.queries * s.model + s.queries * (s.head_width + s.value_width) +
+              L::queries.width() * (s.head_width + L::block + s.model));
+}
+static_assert(within_design<Shape{.queries = 16, .model = 32, .heads = 4}>());
+static_assert(within_design<Shape{.queries = 32, .model = 64, .heads = 4}>());
+static_assert(within_design<Shape{.queries = 64, .model = 128, .heads = 4}>());
+
+}  // namespace
