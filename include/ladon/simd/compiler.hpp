@@ -41,6 +41,13 @@
 #define LADON_UNROLL
 #endif
 
+// A Cortex-M with an FPU for floats.
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
+#define LADON_CORTEX_M_FPU 1
+#else
+#define LADON_CORTEX_M_FPU 0
+#endif
+
 // -ffast-math gives up the very rules that masks stand on: -inf, NaN, and the order of a sum.
 #if defined(__FAST_MATH__)
 #error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"

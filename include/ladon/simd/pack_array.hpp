@@ -80,6 +80,36 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
+// first ? a : b; a > b ? a : b; a < b ? a : b. Callers on a microcontroller rely on how long a call takes, which shall
+// not depend on what numbers they pass; but g++ 12 branches where one of the two is a constant.
+LADON_INLINE constexpr float choose(bool first, float a, float b) noexcept {
+#if LADON_CORTEX_M_FPU && !defined(__clang__)
+  if (!std::is_constant_evaluated()) {
+    asm("cmp %1, #0\n\tit ne\n\tvmovne.f32 %0, %2" : "+t"(b) : "r"(static_cast<int>(first)), "t"(a) : "cc");
+    return b;
+  }
+#endif
+  return first ? a : b;
+}
+LADON_INLINE constexpr float greater(float a, float b) noexcept {
+#if LADON_CORTEX_M_FPU && !defined(__clang__)
+  if (!std::is_constant_evaluated()) {
+    asm("vcmpe.f32 %1, %0\n\tvmrs APSR_nzcv, fpscr\n\tit gt\n\tvmovgt.f32 %0, %1" : "+t"(b) : "t"(a) : "cc", "vfpcc");
+    return b;
+  }
+#endif
+  return a > b ? a : b;
+}
+LADON_INLINE constexpr float smaller(float a, float b) noexcept {
+#if LADON_CORTEX_M_FPU && !defined(__clang__)
+  if (!std::is_constant_evaluated()) {
+    asm("vcmpe.f32 %0, %1\n\tvmrs APSR_nzcv, fpscr\n\tit gt\n\tvmovgt.f32 %0, %1" : "+t"(b) : "t"(a) : "cc", "vfpcc");
+    return b;
+  }
+#endif
+  return a < b ? a : b;
+}
+
 // GCC 12 unrolls the loops over tokens and takes what lies behind a run-time length for an access beyond the caller's
 // array, where that is short and in sight.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -170,11 +200,11 @@ struct ArrayPack {
   }
   // a > b ? a : b, so a NaN in b stays: the order of the arguments matters.
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return apply([&](std::size_t i) { return greater(a.lane[i], b.lane[i]); });
   }
   // a < b ? a : b, so a NaN in b stays.
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return apply([&](std::size_t i) { return smaller(a.lane[i], b.lane[i]); });
   }
   friend LADON_INLINE constexpr Mask operator<(const ArrayPack& a, const ArrayPack& b) noexcept {
     return Mask::apply([&](std::size_t i) { return a.lane[i] < b.lane[i]; });
@@ -186,7 +216,7 @@ struct ArrayPack {
     return Mask::apply([&](std::size_t i) { return a.lane[i] == b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack select(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return where.lane[i] ? a.lane[i] : b.lane[i]; });
+    return apply([&](std::size_t i) { return choose(where.lane[i], a.lane[i], b.lane[i]); });
   }
   // The magnitude of a with the sign of b.
   friend LADON_INLINE constexpr ArrayPack copy_sign(const ArrayPack& a, const ArrayPack& b) noexcept {
