@@ -56,6 +56,8 @@
 #define LADON_ISA neon64
 #elif defined(__ARM_NEON)
 #define LADON_ISA neon
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define LADON_ISA helium
 #elif defined(__ARM_FP)
 #define LADON_ISA vfp
 #elif defined(__riscv_flen)

@@ -14,6 +14,14 @@
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
+// Helium flushes them, too.
+#if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define LADON_HAS_HELIUM 1
+#include <ladon/simd/pack_mve.hpp>
+#else
+#define LADON_HAS_HELIUM 0
+#endif
+
 // Vectors by xsimd where the compiler's target has a SIMD set that xsimd knows and xsimd is there; plain arrays
 // otherwise, or where LADON_ARRAY_LANES asks for them. Where nobody asked and xsimd is missing (LADON_HAS_XSIMD=0 says
 // that it is) there is a note, for the processor could do many times as much.
@@ -77,6 +85,26 @@ struct Vector {
   using Pack = typename VectorPack<N>::Type;
 };
 using Default = Vector;
+#elif LADON_HAS_HELIUM
+template <std::size_t N>
+struct HeliumPack {
+  using Type = MvePack;
+};
+template <>
+struct HeliumPack<1> {
+  using Type = ArrayPack<1>;  // one float is no vector
+};
+struct Helium {
+  static constexpr std::size_t lanes = 4;
+  static constexpr std::size_t registers = 8;
+  static constexpr bool fused = true;
+  template <std::size_t N>
+  static constexpr bool has = N == 1 || N == 4;
+  template <std::size_t N>
+    requires(has<N>)
+  using Pack = typename HeliumPack<N>::Type;
+};
+using Default = Helium;
 #elif defined(LADON_ARRAY_LANES)
 using Default = Array<LADON_ARRAY_LANES>;
 #else
