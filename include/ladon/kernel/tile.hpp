@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/kernel/tile_mve.hpp>
+#include <ladon/kernel/tile_vfp.hpp>
 #include <ladon/simd/pack.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
@@ -38,8 +40,27 @@ struct Tile {
       return;
     }
 #endif
+#if defined(LADON_TILE_ASSEMBLY)
+    if constexpr (assembly::has_loop<Pack, Rows, Packs, RowStride, InnerStride, Width>) {
+      if (!std::is_constant_evaluated()) {
+        const std::size_t fours = inner / 4;
+        if (fours > 0) assembly::accumulate<RowStride, InnerStride, 4 * InnerStride>(sum, fours, a, panel);
+        for (std::size_t k = 4 * fours; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+        return;
+      }
+    }
+#endif
     for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
+
+#if defined(LADON_TILE_VFP)
+  // Where a lies in panels of four, PanelStride apart, and the sums run along it: of the first `inner` steps as many as
+  // make whole panels.
+  template <std::size_t PanelStride, std::size_t Width>
+  LADON_INLINE void accumulate_panels(std::size_t inner, const float* a, const float* panel) noexcept {
+    if (inner >= 4) assembly::accumulate<4, 1, PanelStride>(sum, inner / 4, a, panel);
+  }
+#endif
 
   // finish(row, pack, sum) takes each finished sum.
   template <class Finish>
@@ -59,7 +80,7 @@ struct Tile {
     for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      const Pack broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
+      const auto broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
     }

@@ -31,7 +31,17 @@ LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range ran
       return rescale.first ? Pack::broadcast(0.0f)
                            : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
     });
-    for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
+    std::size_t base = range.begin;
+#if defined(LADON_TILE_VFP)
+    if constexpr (KeyWidth == 4 && R == 4 && Packs == 4) {
+      if (!std::is_constant_evaluated()) {
+        tile.template accumulate_panels<KeyWidth * ValueWidth, QueryWidth>(
+            range.end - range.begin, values + base * ValueWidth + row * KeyWidth, p);
+        base += (range.end - range.begin) / 4 * 4;
+      }
+    }
+#endif
+    for (; base < range.end; base += KeyWidth) {
       const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
       tile.template accumulate<KeyWidth, 1, QueryWidth>(keys, values + base * ValueWidth + row * KeyWidth,
                                                         p + (base - range.begin) * QueryWidth);
