@@ -1,5 +1,3 @@
-import type { Variant } from "./variants.js";
-
 /** The kernels that the package ships; wasm/README.md says what each is. */
 export type ShippedName =
   | "attention_64_4"
@@ -21,16 +19,9 @@ export interface Wanted {
   readonly heads: number;
 }
 
-/** The shipped attentions, as attention_${model}_${heads}, of so many tokens at most. */
-export const attentions: readonly string[] = ["64_4", "128_4", "256_8", "384_12", "512_8", "768_12"].map(
-  (sizes) => `attention_${sizes}`,
-);
-export const mostTokens = 512;
-const names = [...attentions, "minilm", "date_reader"];
+/** Whether a source says where modules are; a string that does not is a name. */
+export const isUrl = (source: any): source is string | URL => /[./:]/.test(source);
 
-/** Where the module of a shipped kernel is; undefined where none is that. */
-export const placeOf = (wanted: string | Wanted, variant: Variant): URL | undefined => {
-  const name = typeof wanted === "string" ? wanted : `${wanted?.kind}_${wanted?.model}_${wanted?.heads}`;
-  if (!names.includes(name) || (wanted as Wanted)?.tokens > mostTokens) return undefined;
-  return new URL(`./modules/${name}.${variant}.wasm`, import.meta.url); // bundlers look for URLs of this very form
-};
+/** What a shipped kernel that is wanted would be called. */
+export const nameOf = (wanted: string | Wanted): string =>
+  typeof wanted === "string" ? wanted : `${wanted?.kind}_${wanted?.model}_${wanted?.heads}`;

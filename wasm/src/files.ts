@@ -3,21 +3,25 @@ import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
 import { failRead, open } from "./open.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
-import type { Tensor, Tensors } from "./weights.js";
+import type { FindTensors, Tensor, Tensors } from "./weights.js";
 
 /** What an instance lends for loading its weights. */
 export interface Tools {
   /** Aborted where the instance is freed. */
   readonly stop: AbortController;
   readonly alive: () => Live;
-  readonly room: (bytes: number, offsets: number[]) => Block;
-  readonly adopt: (found: Tensors, bytes: number, next: Block, offsets: number[]) => void;
-  readonly give: (block: Block | undefined) => void;
-  readonly findAll: (found: Tensors, prefix?: string) => number[];
+  readonly adopt: (found: Tensors, offsets: number[], next: Block) => void;
+  readonly find: FindTensors;
 }
 
 /** What the format's own reader accepts: it keeps a damaged length from costing gigabytes. */
 const largestHeader = 1e8;
+
+/**
+ * What a kernel like this one has. A file may hold tensors that are none of the kernel's, embeddings say; but one more
+ * layer, or a bias, is of another kernel.
+ */
+const ours = /^(layers\.\d+\.)?(attention\.)?(\w+_proj|gate|linear.|norm.?)_(weight|bias)$/;
 
 /** A file's tensors by name, and the bytes of its data, where they lie one behind the other, without overlap or gap. */
 const parseHeader = (text: Uint8Array): [Tensors, number] => {
@@ -42,7 +46,9 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
     const length = (offsets[1] - offsets[0]) / 4;
     const numbers = shape.reduce((a: number, b: number) => a * b, 1);
     if (dtype === "F32" && numbers !== length) fail("weights", `bytes of ${name}`, 4 * numbers, 4 * length);
-    tensors.set(name, { begin: offsets[0], length, shape, dtype });
+    const [begin] = offsets;
+    const other = dtype !== "F32" || begin % 4 ? `${dtype} at ${begin}` : undefined;
+    tensors.set(name, { begin, length, shape, other });
   }
   let end = 0;
   for (const [name, { begin, length }] of [...tensors].sort(
@@ -55,11 +61,15 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
 };
 
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
-  const { stop, alive, room, adopt, give, findAll } = tools;
+  const { stop, alive, adopt, find } = tools;
+  const { give } = alive();
   const { prefix, progress, signal } = options;
   const isPlace = typeof source === "string" || source instanceof URL;
   const what = isPlace ? `${source}` : "weights";
-  const failed = (cause: unknown): never => failRead(what, cause, stop.signal);
+  const failed = (cause: unknown): never => {
+    alive(); // of a freed instance, that is what is told
+    return failRead(what, cause, stop.signal);
+  };
   const abort = (): void => stop.abort(signal!.reason);
   let reader: ReadableStreamDefaultReader<Uint8Array>;
   let next: Block | undefined;
@@ -116,15 +126,15 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     total += length;
     const [tensors, bytes] = parseHeader(await collect(length));
     total += bytes;
-    const offsets = findAll(tensors, prefix);
-    const aligned = Math.ceil(bytes / 4) * 4;
-    next = room(aligned, offsets);
+    const offsets = find(tensors, prefix, ours);
+    next = alive().take(4 * offsets.length + bytes);
+    const begin = next.at + 4 * offsets.length;
     await read(bytes, (piece, at) => {
-      new Uint8Array(alive().exports.memory.buffer, next!.at + at).set(piece);
+      alive().put(begin + at, piece, Uint8Array);
       progress?.(seen + piece.length, total);
     });
     if (await more()) fail("weights", `bytes of ${what}`, total, "more");
-    adopt(tensors, aligned, next, offsets);
+    adopt(tensors, offsets, next);
     next = undefined;
   } finally {
     signal?.removeEventListener("abort", abort);

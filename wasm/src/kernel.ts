@@ -1,22 +1,25 @@
-import { describe } from "./description.js";
+import { abi, describe } from "./description.js";
 import { instanceOf } from "./instance.js";
 import type { Kernel } from "./types.js";
+import type { Variant } from "./variants.js";
 
 /** What index.js knows of by itself; another kernel takes more. */
-const usual = /^attention,in_proj(,(tokens|queries|keys|offset|padding|attention))*$/;
+const usual = /^attention,in_proj,false,0(,(tokens|queries|keys|offset|padding|attention))*$/;
 
-export const kernelOf = async (module: WebAssembly.Module): Promise<Kernel> => {
+/** The kernel that a module is; where it is not what was wanted, recover.js says so. */
+export const kernelOf = async (module: WebAssembly.Module, source: any, wanted?: Variant): Promise<Kernel> => {
   const description = describe(module);
-  const { kind, variant, options, layout, context, cache } = description;
-  const more = context || cache || !usual.test(`${[kind, layout, ...options]}`) ? await import("./more.js") : undefined;
+  const { ladon, kind, variant, queries, options, layout, context, cache } = description;
+  if (ladon !== abi || (wanted && variant !== wanted) || source.tokens > queries) {
+    (await import("./recover.js")).refuse(description, source, wanted);
+  }
+  const asked = `${[kind, layout, context, cache, ...options]}`;
+  const more = usual.test(asked) ? undefined : await import("./more.js");
   return {
     description,
     variant,
     module,
     create: (createOptions) => instanceOf(module, description, createOptions, more),
-    async warmUp(warmUpOptions) {
-      const { warmUp } = await import("./warm-up.js");
-      return warmUp(module, description, warmUpOptions);
-    },
+    warmUp: async (warmUpOptions) => (await import("./warm-up.js")).warmUp(module, description, warmUpOptions),
   };
 };

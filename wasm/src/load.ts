@@ -1,12 +1,12 @@
-import { placeOf, type ShippedName, type Wanted } from "./catalog.js";
-import { fail } from "./errors.js";
+import { isUrl, nameOf, type ShippedName, type Wanted } from "./catalog.js";
 import { kernelOf } from "./kernel.js";
 import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
- * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/" or a ".":
- * one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`); or one at hand.
+ * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/", a "." or a
+ * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`); or one at
+ * hand.
  */
 export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBuffer | ArrayBufferView | CompiledModule;
 
@@ -19,39 +19,30 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
-  if (source instanceof WebAssembly.Module) return source;
-  const isBytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source);
-  const text = `${source}`;
-  const isUrl = source instanceof URL || (typeof source === "string" && /[./]/.test(source));
-  const url = isUrl
-    ? /\.wasm($|[?#])|^(data|blob):/.test(text)
-      ? text
-      : `${text}.${variant}.wasm`
-    : placeOf(source, variant);
-  try {
-    return await (isBytes
-      ? WebAssembly.compile(source as BufferSource)
-      : WebAssembly.compileStreaming(fetch(url!, { signal })));
-  } catch (cause) {
-    const { explainKernel, explainModule, recoverUrl } = await import("./recover.js");
-    return isBytes
-      ? explainModule(source as BufferSource, cause)
-      : url
-        ? recoverUrl(url, signal)
-        : explainKernel(source);
-  }
-};
+/** Where a module is. Whether a name is one of a shipped kernel is asked when nothing is there. */
+const placeOf = (source: any, variant: Variant): string | URL =>
+  !isUrl(source)
+    ? new URL(`./modules/${nameOf(source)}.${variant}.wasm`, import.meta.url) // the form that bundlers look for
+    : /\.wasm($|[?#])|^(data|blob):/.test(source as string)
+      ? source
+      : `${source}.${variant}.wasm`;
 
 /**
  * Compiles a kernel for this engine. Errors: "unknown-kernel", "unsupported", "not-a-module", "version", "network",
  * "aborted".
  */
-export const load = async (source: KernelSource, { variant, signal }: LoadOptions = {}): Promise<Kernel> => {
-  const usable = variants.filter(supports);
-  const chosen = variant ?? usable[0]!;
-  if (!usable.includes(chosen)) fail("unsupported", "variant", usable, chosen);
-  const kernel = await kernelOf(await moduleOf(source, chosen, signal));
-  if (variant && kernel.variant !== variant) fail("unsupported", "variant", variant, kernel.variant);
-  return kernel;
+export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
+  let module = source as any;
+  let place: string | URL | undefined;
+  try {
+    if (module?.byteLength >= 0) {
+      module = await WebAssembly.compile(module);
+    } else if (!(module instanceof WebAssembly.Module)) {
+      place = placeOf(source, options.variant ?? variants.find(supports)!);
+      module = await WebAssembly.compileStreaming(fetch(place, options));
+    }
+  } catch (cause) {
+    module = await (await import("./recover.js")).recover(source, place, options, cause);
+  }
+  return kernelOf(module, source, options.variant);
 };

@@ -19,6 +19,14 @@ export interface Block {
   readonly bytes: number;
 }
 
+const nothing: Block = { at: 0, bytes: -1 };
+
+export type NumberArray =
+  | Float32ArrayConstructor
+  | Int32ArrayConstructor
+  | Uint32ArrayConstructor
+  | Uint8ArrayConstructor;
+
 /** A module that runs, with all of its memory: to let go of this is to free it. */
 export interface Live {
   readonly exports: Exports;
@@ -27,6 +35,8 @@ export interface Live {
   /** One piece, the larger of two, is kept for whom it is enough. */
   give(block: Block | undefined): void;
   floats(at: number, count: number): Float32Array;
+  /** Copies numbers, as that type has them, F32 where none is given. */
+  put(at: number, values: ArrayLike<number>, type?: NumberArray): void;
 }
 
 export const liveOf = (module: WebAssembly.Module): Live => {
@@ -40,13 +50,13 @@ export const liveOf = (module: WebAssembly.Module): Live => {
   const exports = orFail(() => new WebAssembly.Instance(module).exports as unknown as Exports);
   const { memory } = exports;
   let top = exports.__heap_base.value;
-  let spare: Block | undefined;
+  let spare = nothing;
   return {
     exports,
     take(bytes) {
       const block = spare;
-      if (block && block.bytes >= bytes) {
-        spare = undefined;
+      if (block.bytes >= bytes) {
+        spare = nothing;
         return block;
       }
       const at = Math.ceil(top / 64) * 64;
@@ -56,8 +66,9 @@ export const liveOf = (module: WebAssembly.Module): Live => {
       return { at, bytes };
     },
     give(block) {
-      if (block && !(spare && spare.bytes > block.bytes)) spare = block;
+      if (block && block.bytes > spare.bytes) spare = block;
     },
     floats: (at, count) => new Float32Array(memory.buffer, at, count),
+    put: (at, values, type = Float32Array) => new type(memory.buffer, at).set(values),
   };
 };

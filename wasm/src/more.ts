@@ -6,17 +6,21 @@ import type { Live } from "./memory.js";
 import { check, checkLength, count } from "./runner.js";
 import type { Naming, Slot } from "./weights.js";
 
+/** Words of the C function's options by their names. */
+export type Values = Record<string, any>;
+
 /** Inputs beside x and padding, and the cache. */
 export interface Inputs {
   /** Whether x has a row for each query only, for keys come from elsewhere. */
   readonly ownRows: boolean;
-  has(option: string): boolean;
+  /** Options of a run. */
+  readonly known: readonly string[];
   /** Keys of a run that does not say how many; undefined: as many as tokens. */
   usualKeys(given: Record<string, any>): number | undefined;
-  /** Copies what is given, puts where it is into `values`, and tells what the C function takes behind x. */
-  put(given: Record<string, any>, queries: number, keys: number, values: Record<string, number>): number[];
-  /** What is to be done before the call. */
-  before(weights: number, workspace: number, options: number): void;
+  /** Copies what is given, and puts where it is into `values`. */
+  put(given: Record<string, any>, queries: number, keys: number, values: Values): void;
+  /** The C function, with what it takes behind x, and what is to be done before. */
+  call(x: number, weights: number, y: number, workspace: number, options: number): number;
   cached(): number;
   clear(): void;
 }
@@ -137,7 +141,7 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
       const first = i * rows * columns;
       const piece = blocks > 1 ? Array.prototype.slice.call(numbers, first, first + rows * columns) : numbers;
       if (typeof piece[0] === "bigint") fail("option", name, "numbers", "bigint");
-      new type(alive().exports.memory.buffer, to).set(piece);
+      alive().put(to, piece, type);
     }
     return columns;
   };
@@ -145,7 +149,7 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
   clear();
   return {
     ownRows: context || cache > 0,
-    has: (option) => option === "context" && context,
+    known: members,
     usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),
     put(given, queries, keys, values) {
       const shape = shapes(queries, keys);
@@ -164,10 +168,12 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
         rotaryIs = is;
         values.rotary = rotaryAt;
       }
-      return cache ? [cacheAt] : context ? [contextAt] : [];
     },
-    before(weights, workspace, options) {
-      if (cache && contextAt) check(alive().exports.project_keys!(contextAt, cacheAt, weights, workspace, options));
+    call(x, weights, y, workspace, options) {
+      const { run, extend, attend, project_keys } = alive().exports;
+      if (cache && contextAt) check(project_keys!(contextAt, cacheAt, weights, workspace, options));
+      const second = cache ? [cacheAt] : context ? [contextAt] : [];
+      return (run ?? extend ?? attend!)(x, ...second, weights, y, workspace, options);
     },
     cached,
     clear,

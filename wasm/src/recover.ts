@@ -1,21 +1,23 @@
 // What load() does where the short way failed: reads what fetch or streaming does not (file: URLs in Node, a server
 // that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
-import { attentions, mostTokens, type Wanted } from "./catalog.js";
+import { isUrl, nameOf, type Wanted } from "./catalog.js";
+import { abi, type Description } from "./description.js";
 import { fail } from "./errors.js";
+import type { LoadOptions } from "./load.js";
 import { failRead, open } from "./open.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** A module that is fetched once more, now as bytes. */
-export const recoverUrl = async (url: string | URL, signal?: AbortSignal): Promise<WebAssembly.Module> => {
-  const response = await open(url, signal);
-  const bytes = await response.arrayBuffer().catch((cause) => failRead(`${url}`, cause, signal));
-  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
-};
+/** The shipped attentions, as attention_${model}_${heads}, of so many tokens at most. */
+const attentions: readonly string[] = ["64_4", "128_4", "256_8", "384_12", "512_8", "768_12"].map(
+  (sizes) => `attention_${sizes}`,
+);
+const mostTokens = 512;
+const names: readonly string[] = [...attentions, "minilm", "date_reader"];
 
 /** No shipped kernel is `wanted`: names the nearest, and what builds another. */
-export const explainKernel = (wanted: string | Wanted): never => {
+const explainKernel = (wanted: string | Wanted): never => {
   const what = "shipped kernel";
-  if (typeof wanted !== "object") return fail("unknown-kernel", what, [...attentions, "minilm", "date_reader"], wanted);
+  if (typeof wanted !== "object") return fail("unknown-kernel", what, names, wanted);
   const { kind, tokens, model, heads } = wanted ?? {};
   const distance = (other: string): number => {
     const [, width, count] = other.split("_") as unknown as number[];
@@ -35,7 +37,7 @@ export const explainKernel = (wanted: string | Wanted): never => {
 };
 
 /** The engine does not compile the bytes: they are for another engine, or no module. */
-export const explainModule = (bytes: BufferSource, cause: unknown): never => {
+const explainModule = (bytes: BufferSource, cause: unknown): never => {
   const text = new TextDecoder("latin1").decode(bytes);
   const [, variant] = /"ladon": ?\d.*?"variant": ?"(\w+)"/.exec(text) ?? [];
   if (variant && !supports(variant as Variant)) {
@@ -43,3 +45,30 @@ export const explainModule = (bytes: BufferSource, cause: unknown): never => {
   }
   return fail("not-a-module", "bytes", "WebAssembly", cause, cause);
 };
+
+/** A module whose first compilation failed: what is at `place` once more, as bytes, or the source itself. */
+export const recover = async (
+  source: any,
+  place: string | URL | undefined,
+  { variant: wanted, signal }: LoadOptions,
+  cause: unknown,
+): Promise<WebAssembly.Module> => {
+  if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
+  const usable = variants.filter(supports);
+  if (wanted && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
+  if (!place) return explainModule(source, cause);
+  if (!isUrl(source) && !names.includes(nameOf(source))) return explainKernel(source);
+  const response = await open(place, signal);
+  const bytes = await response.arrayBuffer().catch((cause) => failRead(`${place}`, cause, signal));
+  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
+};
+
+/** Says why a module is not what was wanted: none of ours or of this version, or another variant or kernel. */
+export const refuse = ({ ladon, variant }: Description, source: any, wanted?: Variant): never =>
+  !ladon
+    ? fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none")
+    : ladon !== abi
+      ? fail("version", "module's format", abi, ladon)
+      : wanted && variant !== wanted
+        ? fail("unsupported", "variant", wanted, variant)
+        : explainKernel(source);

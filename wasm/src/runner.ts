@@ -1,7 +1,7 @@
 import type { Description } from "./description.js";
 import { fail } from "./errors.js";
-import type { Block, Live } from "./memory.js";
-import type { Inputs, More } from "./more.js";
+import type { Live } from "./memory.js";
+import type { Inputs, More, Values } from "./more.js";
 import type { Mask, RunOptions } from "./types.js";
 
 /** An instance's calls of its kernel. */
@@ -33,8 +33,7 @@ export const checkLength = (name: string, source: any, part: number, all: number
 };
 
 export const runnerOf = (description: Description, alive: () => Live, wanted?: Mask, more?: More): Runner => {
-  const { queries: mostQueries, keys: mostKeys, model, heads, mask, options: members } = description;
-  const layers = description.layers ?? 1;
+  const { queries: mostQueries, keys: mostKeys, model, heads, mask, options: members, layers = 1 } = description;
   const mapFloats = heads * mostQueries * mostKeys;
 
   // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without bytes.
@@ -48,27 +47,24 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   }
 
   const take = (bytes: number): number => alive().take(bytes).at;
-  const workspaceAt = take(description.workspace);
-  const optionsAt = take(4 * (members.length + layers));
-  const paddingAt = take(mostKeys);
-  const xAt = take(4 * mostQueries * model);
-  const yAt = take(4 * mostQueries * model);
+  const xBytes = 4 * mostQueries * model;
+  const optionsBytes = 4 * (members.length + layers);
+  const pieces = [description.workspace, optionsBytes, mostKeys, xBytes, xBytes];
+  const [workspaceAt, optionsAt, paddingAt, xAt, yAt] = pieces.map(take) as [number, number, number, number, number];
   const inputs = more?.inputsOf(description, alive);
-  let maps: Block | undefined;
+  const known = inputs?.known ?? members;
+  let mapsAt = 0;
   let attended: unknown;
 
   return {
     inputs,
-    run(weightsAt, x, options = {}) {
-      const { exports, floats } = alive();
-      const given = options as Record<string, any>;
+    run(weightsAt, x, given: Record<string, any> = {}) {
+      const { exports, floats, put } = alive();
       for (const name in given) {
         if (given[name] === undefined) continue;
-        if (!members.includes(name) && !inputs?.has(name)) fail("option", "option", members, name);
-        const needs = name === "offset" && free ? "causal" : name;
-        if (/causal|padding/.test(needs) && chosen && !chosen.includes(needs)) {
-          fail("mask", `${name} needs an instance with mask`, needs, wanted);
-        }
+        if (!known.includes(name)) fail("option", "option", known, name);
+        const needs = name === "padding" ? name : name === "offset" && free && "causal";
+        if (needs && chosen && !chosen.includes(needs)) fail("mask", `mask for ${name}`, needs, wanted);
       }
       const { tokens, padding } = given;
       count("tokens", tokens ?? 0, mostQueries);
@@ -79,8 +75,8 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
       const rows = inputs?.ownRows ? queries : Math.max(queries, keys);
       checkLength("x", x, rows * model, mostQueries * model);
       if (typeof (x[0] as unknown) === "bigint") fail("option", "x", "numbers", "bigint");
-      floats(xAt, x.length).set(x);
-      const values: Record<string, number> = {
+      put(xAt, x);
+      const values: Values = {
         tokens: queries || none,
         queries: queries || none,
         keys: keys || none,
@@ -89,25 +85,25 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
       if (padding) {
         checkLength("padding", padding, keys, mostKeys);
         // 256 and true are a yes as well.
-        const bytes = padding instanceof Uint8Array ? padding : Uint8Array.from(padding, Boolean as any);
-        new Uint8Array(exports.memory.buffer, (values.padding = paddingAt)).set(bytes);
+        put((values.padding = paddingAt), Uint8Array.from(padding, Boolean as any), Uint8Array);
       }
-      const second = inputs?.put(given, queries, keys, values) ?? [];
-      if (given.attention) maps ??= alive().take(4 * layers * mapFloats);
-
-      const words = new Uint32Array(exports.memory.buffer, optionsAt, members.length + layers).fill(0);
-      members.forEach((name, i) => (words[i] = values[name] ?? 0));
-      for (let i = 0; given.attention && i < layers; ++i) words[members.length - 1 + i] = maps!.at + 4 * i * mapFloats;
-
-      inputs?.before(weightsAt, workspaceAt, optionsAt);
-      check((exports.run ?? exports.extend ?? exports.attend!)(xAt, ...second, weightsAt, yAt, workspaceAt, optionsAt));
+      inputs?.put(given, queries, keys, values);
+      if (given.attention) mapsAt ||= take(4 * layers * mapFloats);
+      // A pointer a layer. What is undefined becomes 0.
+      values.attention = Array.from({ length: layers }, (_, i) => given.attention && mapsAt + 4 * i * mapFloats);
+      put(
+        optionsAt,
+        members.flatMap((name) => values[name]),
+        Int32Array,
+      );
+      check((inputs?.call ?? exports.run!)(xAt, weightsAt, yAt, workspaceAt, optionsAt));
       attended = given.attention;
       return floats(yAt, queries * model);
     },
     attention(layer = 0) {
       const { floats } = alive();
       if (!attended) fail("attention", "the last run had no attention: true");
-      return floats(maps!.at + 4 * count("layer", layer, layers - 1) * mapFloats, mapFloats);
+      return floats(mapsAt + 4 * count("layer", layer, layers - 1) * mapFloats, mapFloats);
     },
   };
 };

@@ -9,8 +9,8 @@ export interface Tensor {
   readonly length: number;
   /** Undefined: only the length is known. */
   readonly shape?: readonly number[];
-  /** Undefined: F32. */
-  readonly dtype?: string;
+  /** What it is, where that cannot be read as floats where it lies. */
+  readonly other?: string;
 }
 
 export type Tensors = ReadonlyMap<string, Tensor>;
@@ -18,11 +18,9 @@ export type Tensors = ReadonlyMap<string, Tensor>;
 /** What a checkpoint calls a tensor, below a prefix, as the kernel's C members have it. */
 export type Spell = (name: string, prefix: string) => string;
 
-const product = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
-
 /** Throws where a tensor cannot be read as floats where it lies. */
-export const checkFloats = (name: string, { dtype = "F32", begin }: Tensor): void => {
-  if (dtype !== "F32" || begin % 4) fail("weights", name, "F32 at a multiple of 4 bytes", `${dtype} at ${begin}`);
+export const checkFloats = (name: string, { other }: Tensor): void => {
+  if (other) fail("weights", name, "F32 at a multiple of 4 bytes", other);
 };
 
 /** Tensors by the member that they are for, each with the name that it came by. */
@@ -49,47 +47,41 @@ export const usualNaming = ({ layout, weights }: Description): Naming => ({
 
 /**
  * Where each pointer of the C function's weights points, in bytes from the begin of the tensors' block. A LadonError
- * says what is missing, and what the kernel has no place for: where `all`, every other tensor below the prefix, else
- * what a kernel like it has, such as one more layer, or a bias.
+ * says what is missing, and what the kernel has no place for: every other tensor below the prefix, or where `ours` is
+ * given only those whose members it matches.
  */
-export const findTensors = (
-  { layout, slots, spell, splitPacked }: Naming,
-  tensors: Tensors,
-  given?: string,
-  all?: boolean,
-): number[] => {
-  const prefix = given ? given.replace(/\.?$/, ".") : "";
-  const members: Members = new Map();
-  for (const [name, tensor] of tensors) {
-    if (name.startsWith(prefix)) members.set(spell(name.slice(prefix.length), prefix), [name, tensor]);
-  }
-  splitPacked?.(members);
-  const missing: string[] = [];
-  const offsets: number[] = [];
-  for (const [member, shape, pointers] of slots) {
-    const [name, tensor] = members.get(member) ?? [];
-    members.delete(member);
-    if (!tensor) {
-      missing.push(prefix + member);
-      continue;
+export type FindTensors = (tensors: Tensors, prefix?: string, ours?: RegExp) => number[];
+
+export const finderOf =
+  ({ layout, slots, spell, splitPacked }: Naming): FindTensors =>
+  (tensors, given = "", ours) => {
+    const prefix = given.replace(/[^.]$/, "$&.");
+    const members: Members = new Map();
+    for (const [name, tensor] of tensors) {
+      if (name.startsWith(prefix)) members.set(spell(name.slice(prefix.length), prefix), [name, tensor]);
     }
-    checkFloats(name!, tensor);
-    const length = product(shape);
-    const [expected, actual] = tensor.shape ? [shape, tensor.shape] : [length, tensor.length];
-    if (`${expected}` !== `${actual}`) fail("shape", `shape of ${name}`, expected, actual);
-    for (let i = 0; i < pointers; ++i) offsets.push(tensor.begin + (4 * i * length) / pointers);
-  }
-  const others: string[] = [];
-  for (const [member, [name]] of members) {
-    if (
-      all ||
-      missing[0] ||
-      /^(layers\.\d+\.)?(attention\.)?(\w+_proj|gate|linear.|norm.?)_(weight|bias)$/.test(member)
-    )
-      others.push(name);
-  }
-  if (missing[0] || others[0]) {
-    fail("weights", `tensors of LAYOUT ${layout}`, missing[0] ? missing : "no others", others);
-  }
-  return offsets;
-};
+    splitPacked?.(members);
+    const missing: string[] = [];
+    const offsets: number[] = [];
+    for (const [member, shape, pointers] of slots) {
+      const [name, tensor] = members.get(member) ?? [];
+      members.delete(member);
+      if (!tensor) {
+        missing.push(prefix + member);
+        continue;
+      }
+      checkFloats(name!, tensor);
+      const length = shape.reduce((a, b) => a * b, 1);
+      const [expected, actual] = tensor.shape ? [shape, tensor.shape] : [length, tensor.length];
+      if (`${expected}` !== `${actual}`) fail("shape", `shape of ${name}`, expected, actual);
+      for (let i = 0; i < pointers; ++i) offsets.push(tensor.begin + (4 * i * length) / pointers);
+    }
+    const others: string[] = [];
+    for (const [member, [name]] of members) {
+      if (!ours || missing[0] || ours.test(member)) others.push(name);
+    }
+    if (missing[0] || others[0]) {
+      fail("weights", `tensors of LAYOUT ${layout}`, missing[0] ? missing : "no others", others);
+    }
+    return offsets;
+  };
