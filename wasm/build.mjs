@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { minify } from "terser";
 import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,8 +32,9 @@ const errorsOfIndex = {
   },
 };
 
+mkdirSync(here("dist"), { recursive: true });
 for (const entry of entries) {
-  await build({
+  const { outputFiles } = await build({
     entryPoints: [here(`src/${entry}.ts`)],
     outdir: here("dist"),
     bundle: true,
@@ -43,7 +45,18 @@ for (const entry of entries) {
     sourcemap: true,
     plugins: entry === "index" ? [apart] : [apart, errorsOfIndex],
     logLevel: "warning",
+    write: false,
   });
+  const written = (end) => outputFiles.find(({ path }) => path.endsWith(end)).text;
+  // Terser names the variables of all functions alike, from the first letter on: 4% less of index.js, gzipped. No more
+  // than that, for what it would inline bundlers must see: the URLs of modules.
+  const { code, map } = await minify(written(".js"), {
+    module: true,
+    compress: false,
+    sourceMap: { content: written(".js.map"), url: `${entry}.js.map` },
+  });
+  writeFileSync(here(`dist/${entry}.js`), code);
+  writeFileSync(here(`dist/${entry}.js.map`), map);
 }
 execFileSync(
   process.execPath,

@@ -46,8 +46,11 @@ const agrees = (answer) => {
     assert.equal(answer[key].length, wanted[key].length);
     answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
   }
-  const { loaded, code, calls, minilm } = answer;
-  assert.deepEqual({ loaded, code, calls, minilm }, { loaded: file.length, code: "length", calls: true, minilm: 6 });
+  const { loaded, code, calls, minilm, unknown } = answer;
+  assert.deepEqual(
+    { loaded, code, calls, minilm, unknown },
+    { loaded: file.length, code: "length", calls: true, minilm: 6, unknown: "unknown-kernel" },
+  );
 };
 
 before(async () => {
@@ -219,6 +222,31 @@ test("a page without a bundler", inChromium, async () => {
     },
     { csp: "default-src 'self'" },
   );
+});
+
+test("what a page loads to run attention on given weights: index.js and one module", inChromium, async () => {
+  const at = project("least", {
+    "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
+    "main.mjs": `import { load } from "./node_modules/ladon/dist/index.js";
+      const kernel = await load({ kind: "attention", tokens: 3, model: 64, heads: 4 });
+      const instance = kernel.create({ mask: ["causal", "padding"] });
+      const of = (count) => new Float32Array(count).fill(0.1);
+      instance.weights.set({ in_proj_weight: of(192 * 64), in_proj_bias: of(192),
+        "out_proj.weight": of(64 * 64), "out_proj.bias": of(64) });
+      const y = instance.run(of(3 * 64), { tokens: 3, padding: [1, 1, 0], attention: true });
+      document.title = JSON.stringify({ y: y.length, seen: instance.attention()[0] });`,
+  });
+  await serving(at, async (url, asked) => {
+    const { y, seen } = await titleOf(`${url}/index.html`);
+    assert.deepEqual([y, seen], [3 * 64, 1]);
+    const dist = "/node_modules/ladon/dist";
+    assert.deepEqual(asked, [
+      "/index.html",
+      "/main.mjs",
+      `${dist}/index.js`,
+      `${dist}/modules/attention_64_4.relaxed.wasm`,
+    ]);
+  });
 });
 
 test("a Web Worker", inChromium, async () => {

@@ -26,5 +26,7 @@ export const attend = async (file) => {
   const { calls } = await kernel.warmUp({ tokens: 2, most: 20 });
   instance.free();
   const minilm = await load("minilm");
-  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: minilm.description.layers };
+  const unknown = await load("minilmm").catch(({ code }) => code);
+  const { layers } = minilm.description;
+  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown };
 };
