@@ -1,22 +1,13 @@
 // Runs tasks in processes of Node, one for each.
-import {fork, spawnSync} from "node:child_process";
+import {fork} from "node:child_process";
 import {fileURLToPath} from "node:url";
 
-import {runs} from "./peak.mjs";
-
 const worker = fileURLToPath(new URL("node_worker.mjs", import.meta.url));
-
-// Node 20 runs relaxed SIMD only when asked to, by a flag that later ones die of.
-function flags() {
-  const relaxed = ["--experimental-wasm-relaxed-simd"];
-  if (runs("relaxed") || spawnSync(process.execPath, [...relaxed, "--eval", ""]).status !== 0) return [];
-  return relaxed;
-}
 
 export async function inNode({build, index, tasks}, report) {
   report({engine: `Node ${process.versions.node} (V8 ${process.versions.v8})`});
   for (const [task, options] of tasks) {
-    const child = fork(worker, [build, index], {execArgv: flags()});
+    const child = fork(worker, [build, index]);
     try {
       await new Promise((resolve, reject) => {
         child.on("message", said => said.error ? reject(new Error(said.error)) : said.done ? resolve() : report(said));

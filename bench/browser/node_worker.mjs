@@ -3,6 +3,7 @@ import {readFile} from "node:fs/promises";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 
+import "../../tests/wasm/relaxed_simd.mjs";
 import {measure} from "./measure.mjs";
 import {measureStartUp} from "./startup.mjs";
 

@@ -1,9 +1,10 @@
 // quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: the share of peak of modules of one shape, in Node, each round
-// beside the peak of the module's own variant. Node 20 runs relaxed modules with --experimental-wasm-relaxed-simd.
+// beside the peak of the module's own variant.
 import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";
 
+import "../../tests/wasm/relaxed_simd.mjs";
 import {makePeak} from "./peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, timesAsFast, warmUp} from "./rounds.mjs";

@@ -1,8 +1,8 @@
 // node run.mjs PROGRAM.wasm [ARGS...]: runs a test program, and exits as it does. With LADON_WASM_HOST=chromium it runs
 // in that browser; so it does where this Node cannot run it (Node 18 has no relaxed SIMD).
 import {readFileSync, readdirSync, statSync, writeSync} from 'node:fs';
-import {setFlagsFromString} from 'node:v8';
 
+import './relaxed_simd.mjs';
 import {runInChromium} from './chromium.mjs';
 import {run} from './wasi.mjs';
 
@@ -27,20 +27,13 @@ const write = (fd, bytes) => {
   }
 };
 
-function runsHere(program) {
-  if (WebAssembly.validate(program)) return true;
-  if (Number(process.versions.node.split('.')[0]) !== 20) return false;
-  setFlagsFromString('--experimental-wasm-relaxed-simd'); // newer ones need no flag
-  return WebAssembly.validate(program);
-}
-
 const [program, ...args] = process.argv.slice(2);
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => name.startsWith('LADON_') && name !== 'LADON_WASM_HOST'));
 const content = readFileSync(program);
 const what = {args: [program, ...args], environment, files, write};
 try {
-  const inChromium = process.env.LADON_WASM_HOST === 'chromium' || !runsHere(content);
+  const inChromium = process.env.LADON_WASM_HOST === 'chromium' || !WebAssembly.validate(content);
   process.exitCode = await (inChromium ? runInChromium(content, what) : run(new WebAssembly.Module(content), what));
 } catch (problem) {
   console.error(`${program}: ${problem.stack ?? problem}`);
