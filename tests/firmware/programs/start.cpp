@@ -1,0 +1,31 @@
+// A program that has a C and a C++ library, whose own start-up (crt0) knows no M profile.
+#include "start.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "memory.hpp"
+
+int main(int argc, char** argv);
+
+extern "C" {
+
+void initialise_monitor_handles();  // rdimon's console
+void __libc_init_array();           // static constructors
+
+// What stands in crti.o and crtbegin.o.
+void _init() {}
+void _fini() {}
+extern void* const __dso_handle;
+void* const __dso_handle = nullptr;
+
+}  // extern "C"
+
+void board::start_program() noexcept {
+  std::memset(board_bss, 0, static_cast<std::size_t>(board_bss_end - board_bss));  // .data was loaded where it is
+  initialise_monitor_handles();
+  __libc_init_array();
+  char** arguments;
+  const int count = take_arguments(arguments);
+  std::exit(main(count, arguments));
+}
