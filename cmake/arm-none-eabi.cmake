@@ -19,7 +19,8 @@ set(fpu_cortex-m7 -mfpu=fpv5-sp-d16 -mfloat-abi=hard)
 set(fpu_cortex-m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard)
 set(fpu_cortex-m55 -mfpu=auto -mfloat-abi=hard) # Helium with floats
 if(NOT DEFINED fpu_${LADON_CPU})
-  message(FATAL_ERROR "LADON_CPU is '${LADON_CPU}'; allowed: cortex-m0plus, cortex-m4, cortex-m7, cortex-m33, cortex-m55")
+  message(FATAL_ERROR
+    "LADON_CPU is '${LADON_CPU}'; allowed: cortex-m0plus, cortex-m4, cortex-m7, cortex-m33, cortex-m55")
 endif()
 list(JOIN fpu_${LADON_CPU} " " flags)
 set(flags "-mcpu=${LADON_CPU} -mthumb ${flags}")

@@ -42,11 +42,12 @@ endfunction()
 # compiler is asked, with the flags of the toolchain file; WebAssembly's come later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
-  if(CMAKE_CROSSCOMPILING AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
+  if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
     include(CheckCXXSourceCompiles)
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
     set(CMAKE_REQUIRED_QUIET TRUE)
-    check_cxx_source_compiles("#if !defined(__SSE2__) && !defined(_M_X64) && !defined(__aarch64__) && !defined(__ARM_NEON)
+    check_cxx_source_compiles("
+      #if !defined(__SSE2__) && !defined(_M_X64) && !defined(__aarch64__) && !defined(__ARM_NEON)
       #error
       #endif" LADON_XSIMD_KNOWS_TARGET)
     set(wanted ${LADON_XSIMD_KNOWS_TARGET})
