@@ -18,7 +18,7 @@ constexpr float infinity = Limits::infinity();
 template <class Pack>
 float silu(float x) {
   float y[Pack::lanes];
-  ladon::kernel::activate<ladon::Activation::silu>(Pack::broadcast(x)).store(y);
+  ladon::kernel::activate<ladon::Activation::silu>(Pack(Pack::broadcast(x))).store(y);
   return y[Pack::lanes - 1];
 }
 

@@ -43,9 +43,9 @@ struct Tile {
 #if defined(LADON_TILE_ASSEMBLY)
     if constexpr (assembly::has_loop<Pack, Rows, Packs, RowStride, InnerStride, Width>) {
       if (!std::is_constant_evaluated()) {
-        const std::size_t fours = inner / 4;
-        if (fours > 0) assembly::accumulate<RowStride, InnerStride, 4 * InnerStride>(sum, fours, a, panel);
-        for (std::size_t k = 4 * fours; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+        const std::size_t times = inner / assembly::steps;
+        if (times > 0) assembly::accumulate<RowStride, InnerStride>(sum, times, a, panel);
+        for (std::size_t k = times * assembly::steps; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
         return;
       }
     }
@@ -53,7 +53,7 @@ struct Tile {
     for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
 
-#if defined(LADON_TILE_VFP)
+#if defined(LADON_TILE_PANELS)
   // Where a lies in panels of four, PanelStride apart, and the sums run along it: of the first `inner` steps as many as
   // make whole panels.
   template <std::size_t PanelStride, std::size_t Width>

@@ -43,6 +43,8 @@ namespace ladon::inline LADON_ABI::kernel::assembly {
 #define LADON_MVE_FAR "ldrd %[w0], %[w1], [%[a0]]\n\tadd %[a0], %[step]\n\t"
 #define LADON_MVE_TWICE(steps) steps steps
 
+inline constexpr std::size_t steps = 4;
+
 #define LADON_MVE_LOOP(four_steps, step_operand, ...)                                   \
   asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                 \
       : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__ \
@@ -58,7 +60,7 @@ template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::MvePack> && (Rows == 2 || Rows == 3) && Packs == 2 &&
                                  Width == 8 && (RowStride == 1 || InnerStride == 1);
 
-template <std::size_t RowStride, std::size_t InnerStride, std::size_t>
+template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::MvePack (&s)[3][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {
   constexpr std::size_t step = InnerStride * sizeof(float);
@@ -77,7 +79,7 @@ LADON_INLINE void accumulate(simd::MvePack (&s)[3][2], std::size_t fours, const 
   }
 }
 
-template <std::size_t RowStride, std::size_t InnerStride, std::size_t>
+template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::MvePack (&s)[2][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {
   constexpr std::size_t step = InnerStride * sizeof(float);

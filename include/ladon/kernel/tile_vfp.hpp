@@ -19,6 +19,9 @@
 #if LADON_CORTEX_M_FPU && !LADON_HAS_HELIUM && defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC
 #define LADON_TILE_ASSEMBLY 1
 #define LADON_TILE_VFP 1
+#if !defined(__OPTIMIZE_SIZE__)
+#define LADON_TILE_PANELS 1
+#endif
 #endif
 
 #if defined(LADON_TILE_VFP)
@@ -57,6 +60,61 @@ namespace ladon::inline LADON_ABI::kernel::assembly {
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
+#define LADON_VFP_ROWS                                                                                           \
+  LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
+                  "vldmia %[a3]!, {s30-s31}\n\t")
+#define LADON_VFP_STRIDED \
+  LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
+
+// Of which tiles and weights there is a loop.
+template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
+          std::size_t Width>
+inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
+                                 (RowStride == 1 || InnerStride == 1);
+
+#if defined(__OPTIMIZE_SIZE__)
+
+// For size: one function for all weights that lie in rows and one for those in columns, and sums that stay in memory.
+inline constexpr std::size_t steps = 2;
+
+#define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
+  asm volatile(                                                                                                        \
+      "vldmia %[sum], {s0-s15}\n"                                                                                      \
+      "1:\n\t" two_steps                                                                                               \
+      "subs %[twos], #1\n\t"                                                                                           \
+      "bne 1b\n\t"                                                                                                     \
+      "vstmia %[sum], {s0-s15}"                                                                                        \
+      : [panel] "+r"(panel), [twos] "+r"(twos), __VA_ARGS__                                                            \
+      : [sum] "r"(sum)                                                                                                 \
+      : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",   \
+        "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
+        "memory")
+
+LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+                                      std::size_t row_stride, const float* panel) noexcept {
+  const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
+  LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
+}
+LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+                                         std::size_t inner_stride, const float* panel) noexcept {
+  std::size_t step = inner_stride * sizeof(float);
+  LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
+}
+
+template <std::size_t RowStride, std::size_t InnerStride>
+LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
+                             const float* panel) noexcept {
+  if constexpr (RowStride == 1) {
+    along_columns(sum, twos, a, InnerStride, panel);
+  } else {
+    along_rows(sum, twos, a, RowStride, panel);
+  }
+}
+
+#else
+
+inline constexpr std::size_t steps = 4;
+
 // Four steps at a time. The sums come in through memory: GCC allows 30 operands, and one that is read and written
 // counts twice.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
@@ -70,14 +128,8 @@ namespace ladon::inline LADON_ABI::kernel::assembly {
       : "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30",       \
         "s31", "cc", "memory")
 
-// Of which tiles and weights there is a loop.
-template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
-          std::size_t Width>
-inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
-                                 (RowStride == 1 || InnerStride == 1);
-
 // a(r, k) = a[r * RowStride + k * InnerStride], where for every four steps a goes on by FourStride. `fours` is not 0.
-template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride>
+template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
   float start[16];
@@ -91,17 +143,10 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours,
     LADON_VFP_LOOP(
         LADON_VFP_COLUMNS("vldmia %[a]!, {s24-s31}\n\t") LADON_VFP_COLUMNS("vldmia %[a]!, {s24-s31}\n\t"), [a] "+r"(a));
   } else if constexpr (RowStride == 1 && FourStride == 4 * InnerStride) {
-#define LADON_VFP_STRIDED \
-  "vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t"
-    LADON_VFP_LOOP(LADON_VFP_COLUMNS(LADON_VFP_STRIDED) LADON_VFP_COLUMNS(LADON_VFP_STRIDED), [a] "+r"(a));
-#undef LADON_VFP_STRIDED
+    LADON_VFP_LOOP(LADON_VFP_STRIDED LADON_VFP_STRIDED, [a] "+r"(a));
   } else if constexpr (InnerStride == 1 && FourStride == 4) {
     const float *a1 = a + RowStride, *a2 = a + 2 * RowStride, *a3 = a + 3 * RowStride;
-#define LADON_VFP_ROWS                                                                                           \
-  LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
-                  "vldmia %[a3]!, {s30-s31}\n\t")
     LADON_VFP_LOOP(LADON_VFP_ROWS LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
-#undef LADON_VFP_ROWS
   } else {
     static_assert(RowStride == 4 && InnerStride == 1);
     LADON_VFP_LOOP(LADON_VFP_PAIRS("vldr d12, [%[a]]\n\t", "vldr d13, [%[a], #16]\n\t", "vldr d14, [%[a], #32]\n\t",
@@ -115,7 +160,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours,
   for (std::size_t i = 0; i < 16; ++i) sum[i / 4][i % 4].lane[0] = end[i];
 }
 
+#endif
+
 #undef LADON_VFP_LOOP
+#undef LADON_VFP_STRIDED
+#undef LADON_VFP_ROWS
 #undef LADON_VFP_COLUMNS
 #undef LADON_VFP_PAIRS
 #undef LADON_VFP_PANEL

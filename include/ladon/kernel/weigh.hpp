@@ -32,7 +32,7 @@ LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range ran
                            : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
     });
     std::size_t base = range.begin;
-#if defined(LADON_TILE_VFP)
+#if defined(LADON_TILE_PANELS)
     if constexpr (KeyWidth == 4 && R == 4 && Packs == 4) {
       if (!std::is_constant_evaluated()) {
         tile.template accumulate_panels<KeyWidth * ValueWidth, QueryWidth>(

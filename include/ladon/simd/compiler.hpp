@@ -31,7 +31,12 @@
 #elif defined(__SANITIZE_ADDRESS__)
 #define LADON_SANITIZED
 #endif
-#if defined(LADON_SANITIZED)
+// Nor for size, where a pack is one float.
+#if defined(__OPTIMIZE_SIZE__) && ((defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M') || defined(__riscv)) && \
+    !defined(__ARM_FEATURE_MVE) && !defined(__riscv_vector)
+#define LADON_SMALL
+#endif
+#if defined(LADON_SANITIZED) || defined(LADON_SMALL)
 #define LADON_UNROLL
 #elif defined(__clang__)
 #define LADON_UNROLL _Pragma("clang loop unroll(full)")
