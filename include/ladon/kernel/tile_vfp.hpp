@@ -19,7 +19,7 @@
 #if LADON_CORTEX_M_FPU && !LADON_HAS_HELIUM && defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC
 #define LADON_TILE_ASSEMBLY 1
 #define LADON_TILE_VFP 1
-#if !defined(__OPTIMIZE_SIZE__)
+#if !defined(LADON_SMALL)
 #define LADON_TILE_PANELS 1
 #endif
 #endif
@@ -72,7 +72,7 @@ template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
                                  (RowStride == 1 || InnerStride == 1);
 
-#if defined(__OPTIMIZE_SIZE__)
+#if defined(LADON_SMALL)
 
 // For size: one function for all weights that lie in rows and one for those in columns, and sums that stay in memory.
 inline constexpr std::size_t steps = 2;

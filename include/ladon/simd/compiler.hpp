@@ -13,28 +13,31 @@
 #define LADON_RESTRICT
 #endif
 
+// -Os on a microcontroller: where a tile's loop is one of the few in assembly (tile_vfp.hpp), or every sum a call.
+// Elsewhere rolled loops would be 20 times as slow for half the code.
+#if defined(__OPTIMIZE_SIZE__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
+    !defined(__ARM_FEATURE_MVE) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
+#define LADON_SMALL
+#endif
+
 // The kernels with a tile inside. With 16 vector registers each is a function by itself, so that no number of its
 // caller lives in a register that the tile needs (g++ on AVX2 at (1024,512,8): 90% of peak, inlined 75%). With 32 there
-// is room, and calls are dear at small shapes (AVX-512 at (16,32,4): inlined 64%, as functions 58%).
-#if defined(__AVX512F__) || defined(__aarch64__)
+// is room, and calls are dear at small shapes (AVX-512 at (16,32,4): inlined 64%, as functions 58%). For size the
+// compiler may choose.
+#if defined(__AVX512F__) || defined(__aarch64__) || defined(LADON_SMALL)
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE
 #endif
 
 // Loops over the accumulators of a tile must vanish: an array that is indexed by a variable lives in memory. Not so
-// under a sanitizer, which checks each access: 16 plain lanes unrolled took g++ ten minutes to compile.
+// under a sanitizer, which checks each access: 16 plain lanes unrolled took g++ ten minutes to compile. Nor for size.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
 #endif
 #elif defined(__SANITIZE_ADDRESS__)
 #define LADON_SANITIZED
-#endif
-// Nor for size, where a pack is one float.
-#if defined(__OPTIMIZE_SIZE__) && ((defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M') || defined(__riscv)) && \
-    !defined(__ARM_FEATURE_MVE) && !defined(__riscv_vector)
-#define LADON_SMALL
 #endif
 #if defined(LADON_SANITIZED) || defined(LADON_SMALL)
 #define LADON_UNROLL

@@ -84,6 +84,9 @@ struct MvePack {
   friend LADON_INLINE MvePack fma(const MvePack& a, const MvePack& b, const MveBroadcast& c) noexcept {
     return {vfmasq_n_f32(a.vector, b.vector, c.value)};
   }
+  friend LADON_INLINE MvePack fma(const MveBroadcast& a, const MvePack& b, const MveBroadcast& c) noexcept {
+    return fma(MvePack(a), b, c);
+  }
 
   // A NaN in b stays. (vmaxnm and vminnm drop it.)
   friend LADON_INLINE MvePack max(const MvePack& a, const MvePack& b) noexcept { return select(b < a, a, b); }

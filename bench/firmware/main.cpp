@@ -1,0 +1,117 @@
+// Instructions a multiply-add of a product alone, whole attention and an encoder layer, a shape a line.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <ladon/ladon.hpp>
+
+#if defined(LADON_HAS_CMSIS_DSP)
+extern "C" {
+#include <dsp/matrix_functions.h>
+}
+#endif
+
+#include "board.hpp"
+
+namespace {
+
+constexpr std::size_t most_tokens = 64, most_model = 128, most_hidden = 4 * most_model;
+
+// Weights and tokens of the largest shape; smaller ones take what comes first.
+float x[most_tokens * most_model], y[most_tokens * most_model];
+float in_weight[3 * most_model * most_model], out_weight[most_model * most_model];
+float weight1[most_hidden * most_model], weight2[most_hidden * most_model];
+float bias[most_hidden];
+
+// Between -size and size (Numerical Recipes' generator of 32 bits).
+void fill(std::span<float> values, float size) {
+  static std::uint32_t state = 1;
+  for (float& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = size * 0x1p-23f * static_cast<float>(static_cast<std::int32_t>(state) >> 8);
+  }
+}
+
+template <class F>
+std::uint64_t instructions(F f) {
+  f();
+  const std::uint64_t before = board::instructions();
+  f();
+  return board::instructions() - before;
+}
+
+// To three places.
+void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
+  const std::uint64_t thousandths = (1000 * count + multiply_adds / 2) / multiply_adds;
+  board::print_number(thousandths / 1000, 8);
+  const char rest[] = {'.', static_cast<char>('0' + thousandths / 100 % 10),
+                       static_cast<char>('0' + thousandths / 10 % 10), static_cast<char>('0' + thousandths % 10), '\0'};
+  board::print(rest);
+}
+
+// Tokens times a square matrix, from panels to panels, as a layer does it.
+template <std::size_t Tokens, std::size_t Model, class Weights>
+void multiply(const Weights& weights, const float* in, float* out) {
+  constexpr ladon::kernel::Tiling tiling = ladon::kernel::tiling<ladon::simd::Default>(Tokens);
+  constexpr std::size_t stride = Model * tiling.width();
+  ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    ladon::kernel::project<ladon::simd::Default, tiling, Packs, Model, Model>(
+        weights, in + first * stride, count,
+        ladon::kernel::StoreScaled<tiling.width()>{out + first * stride, stride, 1.0f});
+  });
+}
+
+template <std::size_t Tokens, std::size_t Model>
+void count(const char* name) {
+  constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 4};
+  constexpr std::uint64_t product = std::uint64_t(Tokens) * Model * Model;
+  constexpr std::uint64_t attention = 4 * product + 2 * std::uint64_t(Tokens) * Tokens * Model;
+  board::print(name);
+
+  print_ratio(instructions([] { multiply<Tokens, Model>(ladon::WeightRows<Model, 1>{out_weight, bias}, x, y); }),
+              product);
+  print_ratio(instructions([] { multiply<Tokens, Model>(ladon::WeightRows<1, Model>{out_weight, bias}, x, y); }),
+              product);
+
+  using Attention = ladon::MultiHeadAttention<shape>;
+  static typename Attention::Workspace workspace;
+  const typename Attention::Weights weights{.in_proj = {&in_weight[0], &bias[0]},
+                                            .out_proj = {&out_weight[0], &bias[0]}};
+  print_ratio(instructions([&] { Attention::run(&x[0], weights, &y[0], workspace); }), attention);
+
+  constexpr ladon::LayerForm form{.feed_forward = 4 * Model};
+  using Layer = ladon::EncoderLayer<shape, form>;
+  static typename Layer::Workspace layer_workspace;
+  const typename Layer::Weights layer{.attention = weights,
+                                      .linear1 = {&weight1[0], &bias[0]},
+                                      .linear2 = {&weight2[0], &bias[0]},
+                                      .norm1 = {&bias[0], &bias[0]},
+                                      .norm2 = {&bias[0], &bias[0]}};
+  print_ratio(instructions([&] { Layer::run(&x[0], layer, &y[0], layer_workspace); }), attention + 8 * product);
+
+#if defined(LADON_HAS_CMSIS_DSP)
+  const arm_matrix_instance_f32 tokens{Tokens, Model, x}, matrix{Model, Model, out_weight};
+  arm_matrix_instance_f32 result{Tokens, Model, y};
+  print_ratio(instructions([&] { arm_mat_mult_f32(&tokens, &matrix, &result); }), product);
+#endif
+  board::print("\n");
+}
+
+}  // namespace
+
+int main() {
+  fill(x, 2);
+  fill(in_weight, 0.3f);
+  fill(out_weight, 0.3f);
+  fill(weight1, 0.3f);
+  fill(weight2, 0.3f);
+  fill(bias, 0.1f);
+  board::print("              product (in,out)  attention   layer");
+#if defined(LADON_HAS_CMSIS_DSP)
+  board::print("   arm_mat_mult_f32");
+#endif
+  board::print("\n");
+  count<16, 32>("(16,32,4)   ");
+  count<32, 64>("(32,64,4)   ");
+  count<64, 128>("(64,128,4)  ");
+}
