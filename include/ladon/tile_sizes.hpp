@@ -40,7 +40,8 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 //   16 without    2 x 5   75, 70 (Zen 5, SSE2), for a product takes a register of its own; 2 x 6: 75, 67; 2 x 4: 67, 68
 //   wasm, plain   2 x 4   97, 84 (Xeon in Chromium 156, of 22 GFLOP/s); 2 x 5: 98, 85, and 540 bytes larger
 //   wasm, fma     2 x 5   79, 68, and 83 at (128,768,12) (of 42); 2 x 4: 76, 66, 76; 2 x 6: 79, 67, 73
-//   one lane      4 x 4   as a Cortex-M7's 32 scalar registers hold it
+//   Helium        2 x 3   all 8 registers; figures of instructions: bench/README.md, "On a microcontroller"
+//   one lane      4 x 4   as the 32 scalar registers of a Cortex-M's FPU hold it; figures there, too
 // A single token has panels of width 1, plain vectors: the lanes lie along features or keys instead (mat_vec.hpp,
 // attend_one.hpp). Not so where all targets shall give the same bits, for then sums cross the lanes.
 // Where one pack holds all tokens, rows hide the latency that packs would: 8, 16 and 24 of them are alike at (16,32,4).
