@@ -23,6 +23,8 @@ struct MveBroadcast {
 struct MvePack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
+  // g++ 12 takes the intrinsics that load and store for accesses of integers, and moves those of floats past them.
+  typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // Four bits a lane, as VPR has them.
   struct Mask {
@@ -43,12 +45,19 @@ struct MvePack {
   }
   // A mask that is the same in every lane.
   static LADON_INLINE Mask every_lane(bool value) noexcept { return {static_cast<mve_pred16_t>(value ? 0xffff : 0)}; }
-  static LADON_INLINE MvePack load(const float* from) noexcept { return {vld1q_f32(from)}; }
+  static LADON_INLINE MvePack load(const float* from) noexcept { return {*reinterpret_cast<const InMemory*>(from)}; }
   static LADON_INLINE MvePack load_partial(const float* from, std::size_t n) noexcept {
-    return {vldrwq_z_f32(from, vctp32q(n))};
+    keep_order();
+    const MvePack loaded{vldrwq_z_f32(from, vctp32q(n))};
+    keep_order();
+    return loaded;
   }
-  LADON_INLINE void store(float* to) const noexcept { vst1q_f32(to, vector); }
-  LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept { vstrwq_p_f32(to, vector, vctp32q(n)); }
+  LADON_INLINE void store(float* to) const noexcept { *reinterpret_cast<InMemory*>(to) = vector; }
+  LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
+    keep_order();
+    vstrwq_p_f32(to, vector, vctp32q(n));
+    keep_order();
+  }
 
   friend LADON_INLINE MvePack operator+(const MvePack& a, const MvePack& b) noexcept {
     return {vaddq_f32(a.vector, b.vector)};
@@ -138,6 +147,7 @@ struct MvePack {
   }
 
  private:
+  static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
   template <class F>
   static LADON_INLINE MvePack each_lane(F f) noexcept {
     return {float32x4_t{f(0), f(1), f(2), f(3)}};
