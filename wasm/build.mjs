@@ -10,7 +10,7 @@ import { minify } from "terser";
 import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", "minilm"].filter((name) =>
+const entries = ["index", "other-kernels", "load-again", "safetensors", "warm-up", "date-reader", "minilm"].filter((name) =>
   existsSync(here(`src/${name}.ts`)),
 );
 
@@ -18,7 +18,7 @@ const entries = ["index", "more", "recover", "files", "warm-up", "date-reader", 
 const apart = {
   name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(index|more|recover|files|warm-up)\.js$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^\.\/(index|other-kernels|load-again|safetensors|warm-up)\.js$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 const errorsOfIndex = {

@@ -2,7 +2,7 @@
 // eight digits of YYYYMMDD, or says that there is no date. As examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
-import { readBytes, type Source } from "./source.js";
+import { readBytes, type Source } from "./read-whole.js";
 
 const longestText = 40; // characters, spaces squeezed
 const slots = 8; // one for each digit of YYYYMMDD

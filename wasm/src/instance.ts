@@ -1,7 +1,7 @@
 import type { Description } from "./description.js";
 import { fail } from "./errors.js";
 import { type Block, type Live, liveOf } from "./memory.js";
-import type { More } from "./more.js";
+import type { More } from "./other-kernels.js";
 import { runnerOf } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { checkFloats, finderOf, type Tensor, type Tensors, usualNaming } from "./weights.js";
@@ -70,7 +70,7 @@ export const instanceOf = (
         loading = new AbortController();
         try {
           // On demand: who has the weights in arrays needs none of it.
-          await (await import("./files.js")).loadFile({ stop: loading, alive, find, adopt }, source, loadOptions);
+          await (await import("./safetensors.js")).loadFile({ stop: loading, alive, find, adopt }, source, loadOptions);
         } finally {
           loading = undefined;
         }

@@ -42,7 +42,7 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
       module = await WebAssembly.compileStreaming(fetch(place, options));
     }
   } catch (cause) {
-    module = await (await import("./recover.js")).recover(source, place, options, cause);
+    module = await (await import("./load-again.js")).recover(source, place, options, cause);
   }
   return kernelOf(module, source, options.variant);
 };

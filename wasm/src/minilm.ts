@@ -2,7 +2,7 @@
 // meanings. As examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
-import { readText, type Source } from "./source.js";
+import { readText, type Source } from "./read-whole.js";
 import { WordPiece } from "./word-piece.js";
 
 export { splitWords, WordPiece } from "./word-piece.js";

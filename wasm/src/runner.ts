@@ -1,7 +1,7 @@
 import type { Description } from "./description.js";
 import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
-import type { Inputs, More, Values } from "./more.js";
+import type { Inputs, More, Values } from "./other-kernels.js";
 import type { Mask, RunOptions } from "./types.js";
 
 /** An instance's calls of its kernel. */

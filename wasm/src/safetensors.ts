@@ -1,7 +1,7 @@
 // Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed.
 import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
-import { failRead, open } from "./open.js";
+import { failRead, open } from "./fetch-or-read.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
 import type { FindTensors, Tensor, Tensors } from "./weights.js";
 

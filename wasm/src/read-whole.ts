@@ -1,5 +1,5 @@
 import { LadonError } from "./index.js";
-import { failRead, open } from "./open.js";
+import { failRead, open } from "./fetch-or-read.js";
 
 /** A file: where it is, or itself. A string is a URL, relative to the page or, in Node, the directory. */
 export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;

@@ -4,7 +4,7 @@ import { isUrl, nameOf, type Wanted } from "./catalog.js";
 import { abi, type Description } from "./description.js";
 import { fail } from "./errors.js";
 import type { LoadOptions } from "./load.js";
-import { failRead, open } from "./open.js";
+import { failRead, open } from "./fetch-or-read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /** The shipped attentions, as attention_${model}_${heads}, of so many tokens at most. */
