@@ -1,3 +1,5 @@
+import { shown } from "./shown.js";
+
 /** The kernels that the package ships; wasm/README.md says what each is. */
 export type ShippedName =
   | "attention_64_4"
@@ -20,7 +22,7 @@ export interface Wanted {
 }
 
 /** Whether a source says where modules are; a string that does not is a name. */
-export const isUrl = (source: any): source is string | URL => /[./:]/.test(source);
+export const isUrl = (source: unknown): source is string | URL => /[./:]/.test(shown(source));
 
 /** What a shipped kernel that is wanted would be called. */
 export const nameOf = (wanted: string | Wanted): string =>

@@ -100,7 +100,7 @@ export class DateReader {
   static async load(options: DateReaderOptions = {}): Promise<DateReader> {
     const shipped = new URL("./models/date_reader.safetensors", import.meta.url);
     const [kernel, file] = await Promise.all([
-      options.kernel ?? load("date_reader", options),
+      options.kernel ?? load("date_reader", { variant: options.variant, signal: options.signal }),
       readBytes(options.weights ?? shipped, options.signal),
     ]);
     const encoder = kernel.create();

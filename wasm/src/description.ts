@@ -51,11 +51,11 @@ export interface Description {
   readonly arguments: string;
 }
 
-/** Reads a module's section; without a member where there is none. */
+/** Reads a module's section, which nobody may change then; without a member where there is none. */
 export const describe = (module: WebAssembly.Module): Description => {
   try {
     const [section] = WebAssembly.Module.customSections(module, "ladon");
-    return JSON.parse(new TextDecoder().decode(section)) ?? {};
+    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value)) ?? {};
   } catch {
     return {} as Description;
   }

@@ -1,3 +1,5 @@
+import { shown } from "./shown.js";
+
 /**
  * What a {@link LadonError} is about:
  *
@@ -36,9 +38,6 @@ export type ErrorCode =
   | "aborted"
   | "status";
 
-// Of a long list the begin is enough to see what is wrong; the error's property has all of it.
-const shown = (value: unknown): string => String(value).slice(0, 200);
-
 /** The one error of this package. Where it is thrown nothing was written that a caller can see. */
 export class LadonError extends Error {
   override name = "LadonError";
@@ -65,3 +64,12 @@ export class LadonError extends Error {
 export const fail = (...about: ConstructorParameters<typeof LadonError>): never => {
   throw new LadonError(...about);
 };
+
+/**
+ * A file of the package that is loaded when it is needed, over a network that may be gone by then. Where the file is to
+ * tell why something failed, that is told without it: `what` and its `reason`.
+ */
+export const loaded = <T>(file: Promise<T>, what?: unknown, reason?: unknown): Promise<T> =>
+  file.catch((cause) =>
+    fail("network", what ? `${what}: ${reason}` : `${cause}`, undefined, undefined, what ? reason : cause),
+  );

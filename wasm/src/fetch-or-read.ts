@@ -7,18 +7,28 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
   return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
 };
 
-/** What lies at a URL, relative to the page or in Node to the directory. Where fetch reads no file: URL, fs does. */
+// By a name that bundlers cannot see: in a browser there is no such module.
+const ofNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+
+/** A URL, relative to the page's base; where there is no page, as in Node, what has no scheme is a path. */
+const urlOf = async (given: string | URL): Promise<URL> => {
+  const { document, location } = globalThis as any;
+  const base = document?.baseURI ?? location?.href;
+  // One letter and a colon are a drive.
+  const isPath = !base && !/^[a-z][a-z\d+.-]+:/i.test(`${given}`);
+  return isPath ? (await ofNode("node:url")).pathToFileURL(given) : new URL(given, base);
+};
+
+/** What lies there. Where fetch reads no file: URL, fs does. */
 export const open = async (given: string | URL, signal?: AbortSignal): Promise<Response> => {
   try {
     signal?.throwIfAborted();
-    const { location, process } = globalThis as any;
-    const url = new URL(given, location?.href ?? `file://${process?.cwd()}/`);
+    const url = await urlOf(given);
     let response;
-    if (url.protocol === "file:" && process) {
-      // By a name that bundlers cannot see: in a browser there is no such module.
-      const name = ["node:fs"][0]!;
-      const fs = await import(/* @vite-ignore */ /* webpackIgnore: true */ name);
-      response = new Response(fs.createReadStream(url));
+    if (url.protocol === "file:" && (globalThis as any).process) {
+      const fs = await ofNode("node:fs");
+      const { size } = await fs.promises.stat(url);
+      response = new Response(fs.createReadStream(url), { headers: { "content-length": size } });
     } else {
       response = await fetch(url, { signal });
     }

@@ -1,7 +1,8 @@
+import { checkOptions } from "./check.js";
 import type { Description } from "./description.js";
-import { fail } from "./errors.js";
+import { fail, loaded } from "./errors.js";
 import { type Block, type Live, liveOf } from "./memory.js";
-import type { More } from "./other-kernels.js";
+import type { OtherKernels } from "./other-kernels.js";
 import { runnerOf } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { checkFloats, finderOf, type Tensor, type Tensors, usualNaming } from "./weights.js";
@@ -10,8 +11,9 @@ export const instanceOf = (
   module: WebAssembly.Module,
   description: Description,
   options: CreateOptions = {},
-  more?: More,
+  others?: OtherKernels,
 ): Instance => {
+  checkOptions(options, ["mask"]);
   let live: Live | undefined = liveOf(module);
   let loading: AbortController | undefined;
   let block: Block | undefined; // the C struct that points to the tensors, then these
@@ -20,8 +22,8 @@ export const instanceOf = (
 
   const alive = (): Live => live ?? fail("closed", "the instance was freed");
   const idle = (): Live => (loading ? fail("busy", "weights.load is under way") : alive());
-  const { run, attention, inputs } = runnerOf(description, alive, options.mask, more);
-  const find = finderOf((more?.namingOf ?? usualNaming)(description));
+  const { run, attention, inputs } = runnerOf(description, alive, options.mask, others);
+  const find = finderOf((others?.namingOf ?? usualNaming)(description));
 
   /** Makes tensors the weights that are in a block behind room for a pointer of each offset. */
   const adopt = (found: Tensors, offsets: number[], next: Block): void => {
@@ -45,18 +47,19 @@ export const instanceOf = (
   return {
     description,
     weights: {
-      set(given, { prefix } = {}) {
+      set(given, setOptions = {}) {
+        checkOptions(setOptions, ["prefix"]);
         const { exports, put, take } = idle();
         const found = new Map<string, Tensor>();
         let bytes = 0;
-        const sources = Object.entries(given).map(([name, data]) => {
+        const sources = Object.entries(given ?? {}).map(([name, data]) => {
           if (!(data instanceof Float32Array)) fail("weights", name, "a Float32Array", data);
           found.set(name, { begin: bytes, length: data.length });
           bytes += data.byteLength;
           // Views of this memory end where it grows.
           return data.buffer === exports.memory.buffer ? data.slice() : data;
         });
-        const offsets = find(found, prefix);
+        const offsets = find(found, setOptions.prefix);
         const next = take(4 * offsets.length + bytes);
         let at = next.at + 4 * offsets.length;
         for (const source of sources) {
@@ -70,7 +73,8 @@ export const instanceOf = (
         loading = new AbortController();
         try {
           // On demand: who has the weights in arrays needs none of it.
-          await (await import("./safetensors.js")).loadFile({ stop: loading, alive, find, adopt }, source, loadOptions);
+          const { loadFile } = await loaded(import("./safetensors.js"));
+          await loadFile({ stop: loading, alive, find, adopt }, source, loadOptions);
         } finally {
           loading = undefined;
         }

@@ -17,8 +17,13 @@ const names: readonly string[] = [...attentions, "minilm", "date_reader"];
 /** No shipped kernel is `wanted`: names the nearest, and what builds another. */
 const explainKernel = (wanted: string | Wanted): never => {
   const what = "shipped kernel";
-  if (typeof wanted !== "object") return fail("unknown-kernel", what, names, wanted);
-  const { kind, tokens, model, heads } = wanted ?? {};
+  if (Object(wanted) !== wanted) return fail("unknown-kernel", what, names, wanted);
+  const { kind, tokens, model, heads } = wanted as Wanted;
+  if (kind !== "attention") fail("unknown-kernel", "kind of a shipped kernel", "attention", kind);
+  for (const [name, size] of Object.entries({ tokens, model, heads })) {
+    if (!Number.isSafeInteger(size) || size < 1) fail("option", name, "a whole number from 1", size);
+  }
+  if (model % heads) fail("option", "model", `a multiple of heads, ${heads}`, model);
   const distance = (other: string): number => {
     const [, width, count] = other.split("_") as unknown as number[];
     return Math.abs(Math.log(width! / model)) + Math.abs(Math.log(count! / heads));
@@ -29,8 +34,9 @@ const explainKernel = (wanted: string | Wanted): never => {
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
-    `${what} of kind "attention" and at most ${mostTokens} tokens (for another put ${call} into CMakeLists.txt, ` +
-      `then emcmake cmake -B build && cmake --build build; nearest are these)`,
+    `${what} of kind "attention" and at most ${mostTokens} tokens (for another put ${call} into a CMakeLists.txt as ` +
+      `"Other shapes" in the package's README has it, then emcmake cmake -B build && cmake --build build; nearest are ` +
+      `these)`,
     nearest,
     `${name} of ${tokens} tokens`,
   );
@@ -47,7 +53,7 @@ const explainModule = (bytes: BufferSource, cause: unknown): never => {
 };
 
 /** A module whose first compilation failed: what is at `place` once more, as bytes, or the source itself. */
-export const recover = async (
+export const loadAgain = async (
   source: any,
   place: string | URL | undefined,
   { variant: wanted, signal }: LoadOptions,
@@ -55,7 +61,7 @@ export const recover = async (
 ): Promise<WebAssembly.Module> => {
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const usable = variants.filter(supports);
-  if (wanted && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
+  if (wanted != null && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
   if (!place) return explainModule(source, cause);
   if (!isUrl(source) && !names.includes(nameOf(source))) return explainKernel(source);
   const response = await open(place, signal);

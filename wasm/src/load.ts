@@ -1,11 +1,14 @@
 import { isUrl, nameOf, type ShippedName, type Wanted } from "./catalog.js";
+import { checkOptions } from "./check.js";
+import { loaded } from "./errors.js";
 import { kernelOf } from "./kernel.js";
 import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
  * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/", a "." or a
- * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`); or one at
+ * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`, before its
+ * query); or one at
  * hand.
  */
 export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBuffer | ArrayBufferView | CompiledModule;
@@ -25,13 +28,14 @@ const placeOf = (source: any, variant: Variant): string | URL =>
     ? new URL(`./modules/${nameOf(source)}.${variant}.wasm`, import.meta.url) // the form that bundlers look for
     : /\.wasm($|[?#])|^(data|blob):/.test(source as string)
       ? source
-      : `${source}.${variant}.wasm`;
+      : `${source}`.replace(/(\?.*)?$/, `.${variant}.wasm$1`);
 
 /**
  * Compiles a kernel for this engine. Errors: "unknown-kernel", "unsupported", "not-a-module", "version", "network",
  * "aborted".
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
+  checkOptions(options, ["variant", "signal"]);
   let module = source as any;
   let place: string | URL | undefined;
   try {
@@ -42,7 +46,8 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
       module = await WebAssembly.compileStreaming(fetch(place, options));
     }
   } catch (cause) {
-    module = await (await import("./load-again.js")).recover(source, place, options, cause);
+    const { loadAgain } = await loaded(import("./load-again.js"), place, cause);
+    module = await loadAgain(source, place, options, cause);
   }
   return kernelOf(module, source, options.variant);
 };

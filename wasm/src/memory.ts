@@ -1,4 +1,4 @@
-import { fail } from "./errors.js";
+import { type ErrorCode, fail } from "./errors.js";
 
 /** What a module exports: functions of the C header, without NAME_. Pointers are numbers. */
 export interface Exports {
@@ -40,14 +40,14 @@ export interface Live {
 }
 
 export const liveOf = (module: WebAssembly.Module): Live => {
-  const orFail = <T>(made: () => T): T => {
+  const orFail = <T>(code: ErrorCode, what: string, act: () => T): T => {
     try {
-      return made();
+      return act();
     } catch (cause) {
-      return fail("memory", `${cause}`, undefined, undefined, cause);
+      return fail(code, `${what}: ${cause}`, undefined, undefined, cause);
     }
   };
-  const exports = orFail(() => new WebAssembly.Instance(module).exports as unknown as Exports);
+  const exports = orFail("memory", "memory", () => new WebAssembly.Instance(module).exports as unknown as Exports);
   const { memory } = exports;
   let top = exports.__heap_base.value;
   let spare = nothing;
@@ -61,7 +61,7 @@ export const liveOf = (module: WebAssembly.Module): Live => {
       }
       const at = Math.ceil(top / 64) * 64;
       const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
-      if (pages > 0) orFail(() => memory.grow(pages));
+      if (pages > 0) orFail("memory", "memory", () => memory.grow(pages));
       top = at + bytes;
       return { at, bytes };
     },
@@ -69,6 +69,7 @@ export const liveOf = (module: WebAssembly.Module): Live => {
       if (block && block.bytes > spare.bytes) spare = block;
     },
     floats: (at, count) => new Float32Array(memory.buffer, at, count),
-    put: (at, values, type = Float32Array) => new type(memory.buffer, at).set(values),
+    put: (at, values, type = Float32Array) =>
+      orFail("option", "numbers", () => new type(memory.buffer, at).set(values)),
   };
 };

@@ -37,7 +37,8 @@ export class SentenceEncoder {
   #capturedTokens = 0; // of the last embed with attention
 
   static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
-    const { kernel = await load("minilm", options), weights, vocabulary, prefix = "", progress, signal } = options;
+    const { weights, vocabulary, prefix = "", progress, variant, signal } = options;
+    const kernel = options.kernel ?? (await load("minilm", { variant, signal }));
     const encoder = kernel.create();
     try {
       const words = new WordPiece(await readText(vocabulary, signal));

@@ -3,7 +3,7 @@
 import type { Description, TensorEntry } from "./description.js";
 import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
-import { check, checkLength, count } from "./runner.js";
+import { checkLength, checkOptions, count } from "./check.js";
 import type { Naming, Slot } from "./weights.js";
 
 /** Words of the C function's options by their names. */
@@ -25,8 +25,10 @@ export interface Inputs {
   clear(): void;
 }
 
-/** This file, as the others see it. */
-export interface More {
+/** This file, as index.js sees it. */
+export interface OtherKernels {
+  /** Throws where a module does not say what a kernel of any kind says. */
+  checkDescription(description: Description): void;
   inputsOf(description: Description, alive: () => Live): Inputs;
   namingOf(description: Description): Naming;
 }
@@ -56,6 +58,17 @@ const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
     const [member, heads] = entry.split("[") as [string, string?];
     return heads ? [member, [parseInt(heads), ...extents], parseInt(heads)] : [member, extents, 1];
   });
+};
+
+const sizes = "queries keys model heads headWidth keyModel valueModel workspace cache".split(" ");
+const lists = "mask weights options".split(" ");
+
+export const checkDescription = (description: Record<string, any>): void => {
+  const wrong = [
+    ...sizes.filter((name) => !Number.isSafeInteger(description[name]) || description[name] < 0),
+    ...lists.filter((name) => !Array.isArray(description[name])),
+  ];
+  if (wrong[0]) fail("not-a-module", "description of a module", wrong, "none such");
 };
 
 export const namingOf = (description: Description): Naming => {
@@ -100,10 +113,23 @@ export const namingOf = (description: Description): Naming => {
   };
 };
 
+/** What can still be wrong with a call, by the status of the C header. */
+const said: Record<number, string> = {
+  7: "a length or a position is beyond what the kernel has room for",
+  11: "the cache has no room for these tokens",
+  13: "rotary.base is below 1, or rotary.scaling not above 0, or neither is a number",
+};
+
+const checkStatus = (status = 0): void => {
+  if (status) fail("status", said[status] ?? `ladon_status ${status}`, undefined, status);
+};
+
 export const inputsOf = (description: Description, alive: () => Live): Inputs => {
   const { queries: mostQueries, keys: mostKeys, heads, keyModel, valueModel, context, cache, mask } = description;
   if (context && cache && keyModel !== valueModel) fail("unsupported", "keys and values of two contexts", "one", "two");
   const members = [...description.options, ...(context ? ["context"] : [])];
+  // What C takes apart from a mask or a rotary table, the binding knows by itself.
+  const known = members.filter((name) => !/_(keys|offset)$/.test(name));
   const take = (bytes: number): number => alive().take(bytes).at;
   const cacheAt = take(cache);
   // Nothing else tells the width and the positions of the rotary table.
@@ -140,18 +166,18 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
       const to = places[name]! + type.BYTES_PER_ELEMENT * i * allRows * columns;
       const first = i * rows * columns;
       const piece = blocks > 1 ? Array.prototype.slice.call(numbers, first, first + rows * columns) : numbers;
-      if (typeof piece[0] === "bigint") fail("option", name, "numbers", "bigint");
       alive().put(to, piece, type);
     }
     return columns;
   };
-  const clear = (): void => check(alive().exports.cache_clear?.(cacheAt));
+  const clear = (): void => checkStatus(alive().exports.cache_clear?.(cacheAt));
   clear();
   return {
     ownRows: context || cache > 0,
-    known: members,
+    known,
     usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),
     put(given, queries, keys, values) {
+      if (members.includes("sinks") && !given.sinks) fail("option", "sinks", `${heads} numbers`, given.sinks);
       const shape = shapes(queries, keys);
       // Needed, but where a cache has it.
       contextAt = context && (given.context || !cached()) ? places.context! : 0;
@@ -161,19 +187,21 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
         values[name] = places[name]!;
       }
       if (width) {
+        checkOptions(given.rotary ?? {}, ["base", "scaling", "offset"]);
         const { base = 1e4, scaling = 1, offset = 0 } = given.rotary ?? {};
         values.rotary_offset = count("rotary.offset", offset, positions);
         const is = `${base} ${scaling}`;
-        if (rotaryIs !== is) check(alive().exports.rotary_fill!(rotaryAt, base, scaling));
+        if (rotaryIs !== is) checkStatus(alive().exports.rotary_fill!(rotaryAt, base, scaling));
         rotaryIs = is;
         values.rotary = rotaryAt;
       }
     },
     call(x, weights, y, workspace, options) {
       const { run, extend, attend, project_keys } = alive().exports;
-      if (cache && contextAt) check(project_keys!(contextAt, cacheAt, weights, workspace, options));
+      if (cache && contextAt) checkStatus(project_keys!(contextAt, cacheAt, weights, workspace, options));
       const second = cache ? [cacheAt] : context ? [contextAt] : [];
-      return (run ?? extend ?? attend!)(x, ...second, weights, y, workspace, options);
+      checkStatus((run ?? extend ?? attend!)(x, ...second, weights, y, workspace, options));
+      return 0;
     },
     cached,
     clear,

@@ -1,7 +1,8 @@
+import { checkLength, checkOptions, count } from "./check.js";
 import type { Description } from "./description.js";
 import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
-import type { Inputs, More, Values } from "./other-kernels.js";
+import type { Inputs, OtherKernels, Values } from "./other-kernels.js";
 import type { Mask, RunOptions } from "./types.js";
 
 /** An instance's calls of its kernel. */
@@ -19,29 +20,16 @@ export const check = (status?: number): void => {
   if (status) fail("status", "ladon_status", 0, status);
 };
 
-export const count = (name: string, value: any, most: number): number =>
-  Number.isInteger(value) && value >= 0 && value <= most
-    ? value
-    : fail("length", name, `an integer from 0 to ${most}`, value);
-
-/** That an array has as many numbers as take part, or as there is room for. */
-export const checkLength = (name: string, source: any, part: number, all: number): void => {
-  const length = typeof source === "object" ? source?.length : typeof source;
-  if (length !== part && length !== all) {
-    fail("length", `length of ${name}`, part === all ? all : `${part} or ${all}`, length);
-  }
-};
-
-export const runnerOf = (description: Description, alive: () => Live, wanted?: Mask, more?: More): Runner => {
+export const runnerOf = (description: Description, alive: () => Live, wanted?: Mask, others?: OtherKernels): Runner => {
   const { queries: mostQueries, keys: mostKeys, model, heads, mask, options: members, layers = 1 } = description;
   const mapFloats = heads * mostQueries * mostKeys;
 
   // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without bytes.
   // All others are part of the code.
-  const chosen: string[] | undefined = wanted && [wanted].flat();
+  const chosen: string[] | undefined = wanted === undefined ? wanted : [wanted].flat();
   const free = members.includes("offset") && !/window|alibi/.test(`${mask}`);
   const fixed = mask.filter((one) => !free && one !== "padding");
-  const possible = ["none", ...mask];
+  const possible = chosen?.[1] ? mask : ["none", ...mask];
   if (chosen && !(chosen.every((one) => possible.includes(one)) && fixed.every((one) => chosen.includes(one)))) {
     fail("mask", "mask", fixed[0] ? fixed : possible, wanted);
   }
@@ -51,7 +39,7 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   const optionsBytes = 4 * (members.length + layers);
   const pieces = [description.workspace, optionsBytes, mostKeys, xBytes, xBytes];
   const [workspaceAt, optionsAt, paddingAt, xAt, yAt] = pieces.map(take) as [number, number, number, number, number];
-  const inputs = more?.inputsOf(description, alive);
+  const inputs = others?.inputsOf(description, alive);
   const known = inputs?.known ?? members;
   let mapsAt = 0;
   let attended: unknown;
@@ -60,21 +48,19 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
     inputs,
     run(weightsAt, x, given: Record<string, any> = {}) {
       const { exports, floats, put } = alive();
+      checkOptions(given, known);
       for (const name in given) {
-        if (given[name] === undefined) continue;
-        if (!known.includes(name)) fail("option", "option", known, name);
         const needs = name === "padding" ? name : name === "offset" && free && "causal";
-        if (needs && chosen && !chosen.includes(needs)) fail("mask", `mask for ${name}`, needs, wanted);
+        if (needs && given[name] !== undefined && chosen && !chosen.includes(needs)) fail("mask", `mask for ${name}`, needs, wanted);
       }
       const { tokens, padding } = given;
       count("tokens", tokens ?? 0, mostQueries);
       const queries = count("queries", given.queries ?? tokens ?? mostQueries, mostQueries);
       const keys = count("keys", given.keys ?? inputs?.usualKeys(given) ?? tokens ?? mostKeys, mostKeys);
       const offset = given.offset ?? (free && !chosen?.includes("causal") ? keys : keys - queries);
-      count("offset's distance", Math.abs(offset), 2 ** 30);
+      count("offset", offset, 2 ** 30, -(2 ** 30));
       const rows = inputs?.ownRows ? queries : Math.max(queries, keys);
       checkLength("x", x, rows * model, mostQueries * model);
-      if (typeof (x[0] as unknown) === "bigint") fail("option", "x", "numbers", "bigint");
       put(xAt, x);
       const values: Values = {
         tokens: queries || none,
@@ -82,7 +68,7 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
         keys: keys || none,
         offset,
       };
-      if (padding) {
+      if (padding != null) {
         checkLength("padding", padding, keys, mostKeys);
         // 256 and true are a yes as well.
         put((values.padding = paddingAt), Uint8Array.from(padding, Boolean as any), Uint8Array);

@@ -1,4 +1,5 @@
 // Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed.
+import { checkOptions } from "./check.js";
 import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
 import { failRead, open } from "./fetch-or-read.js";
@@ -63,7 +64,9 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
   const { stop, alive, adopt, find } = tools;
   const { give } = alive();
+  checkOptions(options, ["prefix", "progress", "signal"]);
   const { prefix, progress, signal } = options;
+  if (progress && typeof progress !== "function") fail("option", "progress", "a function", progress);
   const isPlace = typeof source === "string" || source instanceof URL;
   const what = isPlace ? `${source}` : "weights";
   const failed = (cause: unknown): never => {

@@ -1,5 +1,7 @@
 // Lets the engine optimise a kernel's code. A file of its own in the package, loaded when it is needed.
+import { checkOptions, count } from "./check.js";
 import type { Description } from "./description.js";
+import { fail } from "./errors.js";
 import type { Exports } from "./memory.js";
 import type { WarmedUp, WarmUpOptions } from "./types.js";
 
@@ -47,7 +49,11 @@ const callOfZeros = (
   const optionsAt = take(options.length + layers);
   const maps = take(layers * map);
   const lacking = top - exports.memory.buffer.byteLength;
-  if (lacking > 0) exports.memory.grow(Math.ceil(lacking / 65536));
+  try {
+    if (lacking > 0) exports.memory.grow(Math.ceil(lacking / 65536));
+  } catch (cause) {
+    fail("memory", `memory: ${cause}`, undefined, undefined, cause);
+  }
 
   const words = new Uint32Array(exports.memory.buffer);
   words.fill(zeros, weightsAt / 4, weightsAt / 4 + pointers);
@@ -68,11 +74,15 @@ const callOfZeros = (
 export const warmUp = async (
   module: WebAssembly.Module,
   description: Description,
-  { tokens = 32, most = 2000, attention = false }: WarmUpOptions = {},
+  options: WarmUpOptions = {},
 ): Promise<WarmedUp> => {
+  checkOptions(options, ["tokens", "most", "attention"]);
+  const { tokens = Math.min(32, description.queries), most = 2000, attention = false } = options;
+  count("tokens", tokens, description.queries, 1);
+  if (!(most >= 0)) fail("option", "most", "milliseconds", most);
   const now = (): number => performance.now();
   const begin = now();
-  const call = callOfZeros(module, description, Math.min(tokens, description.queries), attention);
+  const call = callOfZeros(module, description, tokens, attention);
   let [calls, first, best, since, at] = [0, 0, Infinity, begin, begin];
   // V8 compiles beside the calls and takes over between two of them: so long as the best call is far from its first, as
   // it is between optimised and other code, each gain may have another behind it.

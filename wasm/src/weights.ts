@@ -55,7 +55,7 @@ export type FindTensors = (tensors: Tensors, prefix?: string, ours?: RegExp) => 
 export const finderOf =
   ({ layout, slots, spell, splitPacked }: Naming): FindTensors =>
   (tensors, given = "", ours) => {
-    const prefix = given.replace(/[^.]$/, "$&.");
+    const prefix = `${given}`.replace(/[^.]$/, "$&.");
     const members: Members = new Map();
     for (const [name, tensor] of tensors) {
       if (name.startsWith(prefix)) members.set(spell(name.slice(prefix.length), prefix), [name, tensor]);

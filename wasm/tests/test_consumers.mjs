@@ -224,6 +224,26 @@ test("a page without a bundler", inChromium, async () => {
   );
 });
 
+test("a page with a base", inChromium, async () => {
+  const at = project("base", {
+    "index.html": pageOf(`<base href="/under/"><script type="module" src="/main.mjs"></script>`),
+    "main.mjs": `import { load } from "/node_modules/ladon/dist/index.js";
+      const tell = (answer) => (document.title = JSON.stringify(answer));
+      try {
+        const { description } = await load("modules/attention_64_4");
+        const instance = (await load("modules/attention_64_4.scalar.wasm")).create();
+        await instance.weights.load("model.safetensors");
+        tell({ name: description.name });
+      } catch (error) {
+        tell({ error: String(error) });
+      }`,
+  });
+  cpSync(join(at, "node_modules/ladon/dist/modules"), join(at, "under/modules"), { recursive: true });
+  writeFileSync(join(at, "under/model.safetensors"), file);
+  rmSync(join(at, "model.safetensors"));
+  await serving(at, async (url) => assert.deepEqual(await titleOf(`${url}/index.html`), { name: "attention_64_4" }));
+});
+
 test("what a page loads to run attention on given weights: index.js and one module", inChromium, async () => {
   const at = project("least", {
     "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),

@@ -1,6 +1,10 @@
 // What is wrong is told as a LadonError that says what was expected, and nothing is written.
 import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { LadonError, load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
 
@@ -79,7 +83,38 @@ test("options", async () => {
   await refuses(() => instance.run(x, { tokens: 1, additive: x }), "option", "additive");
   await refuses(() => instance.run(x, { tokens: 1, context: x }), "option", "context");
   instance.run(x, { tokens: 1, additive: undefined });
-  await refuses(() => instance.run(new BigInt64Array(model), { tokens: 1 }), "option", "numbers");
+  const mixed = Array.from(x);
+  for (const odd of [new BigInt64Array(model), mixed.with?.(7, 1n) ?? [...mixed.slice(1), 1n], [...mixed.slice(1), Symbol()]])
+    await refuses(() => instance.run(odd, { tokens: 1 }), "option", "numbers");
+  for (const offset of [1n, "1", {}, true]) {
+    await refuses(() => instance.run(x, { tokens: 1, offset }), "length", "offset");
+  }
+  await refuses(() => instance.run(x, { tokens: Symbol("five") }), "length", "Symbol(five)");
+  await refuses(() => instance.run(x, { tokens: Object.create(null) }), "length", "got object");
+  for (const padding of ["", false, 0]) await refuses(() => instance.run(x, { tokens: 1, padding }), "length", "padding");
+});
+
+test("options that are none, and options that nobody knows, wherever options are", async () => {
+  const instance = ready();
+  const x = randoms(random, model);
+  const calls = {
+    load: ["variant,signal", (options) => load("attention_64_4", options)],
+    create: ["mask", (options) => kernel.create(options)],
+    run: ["tokens,queries,keys,offset,padding,attention", (options) => instance.run(x, options)],
+    set: ["prefix", (options) => instance.weights.set(weights, options)],
+    "weights.load": ["prefix,progress,signal", (options) => instance.weights.load(new Uint8Array(9), options)],
+    warmUp: ["tokens,most,attention", (options) => kernel.warmUp(options)],
+  };
+  for (const [known, call] of Object.values(calls)) {
+    for (const options of [null, 5, "causal", Symbol("a")]) await refuses(() => call(options), "option", known);
+    await refuses(() => call(["causal"]), "option", known, "got 0");
+    await refuses(() => call({ nobody: 1 }), "option", `expected ${known}, got nobody`);
+  }
+  await refuses(() => instance.weights.load(new Uint8Array(9), { progress: 5 }), "option", "progress");
+  for (const tensors of [null, undefined, new Map(Object.entries(weights))]) {
+    await refuses(() => instance.weights.set(tensors), "weights", "in_proj_weight");
+  }
+  for (const prefix of [5, null]) await refuses(() => instance.weights.set(weights, { prefix }), "weights");
 });
 
 test("numbers of other kinds are taken as Float32Array takes them", () => {
@@ -140,6 +175,9 @@ test("masks that the kernel cannot be, and data that the instance was created wi
   minilm.create({ mask: [] });
   await refuses(() => minilm.create({ mask: "causal" }), "mask", "expected none", "got causal");
   await refuses(() => minilm.create({ mask: ["padding"] }), "mask");
+  for (const mask of [null, "", 7, ["none", "causal"], [["causal"]], {}, new Set(["causal"])]) {
+    await refuses(() => kernel.create({ mask }), "mask");
+  }
   await refuses(() => kernel.create({ mask: "window" }), "mask", "none,causal,padding", "got window");
   const x = randoms(random, 2 * model);
   for (const mask of ["none", "causal", []]) {
@@ -269,6 +307,7 @@ test("no more memory", async () => {
     const y = instance.run(x, { tokens: 1 }).slice();
     await refuses(() => instance.run(x, { tokens: 1, attention: true }), "memory", "exceeded");
     await refuses(() => kernel.create(), "memory");
+    await refuses(() => kernel.warmUp({ attention: true }), "memory", "exceeded");
     assert.deepEqual(instance.run(x, { tokens: 1 }), y);
   } finally {
     WebAssembly.Memory.prototype.grow = grow;
@@ -291,6 +330,18 @@ test("kernels that are not shipped", async () => {
     "512",
     "attention_384_12",
   );
+  await refuses(() => load({ ...wanted, kind: "encoder" }), "unknown-kernel", "expected attention, got encoder");
+  await refuses(() => load({ ...wanted, heads: 7 }), "option", "a multiple of heads, 7", "got 320");
+  for (const one of ["tokens", "model", "heads"]) {
+    for (const size of [undefined, null, NaN, 0, -5, 1.5, Infinity]) {
+      await refuses(() => load({ kind: "attention", tokens: 4, model: 64, heads: 4, [one]: size }), "option", one);
+    }
+  }
+  for (const tokens of ["4", 4n]) {
+    await refuses(() => load({ kind: "attention", tokens, model: 64, heads: 4 }), "option", "tokens");
+  }
+  const bare = Object.assign(Object.create(null), { kind: "attention", tokens: 3, model: 64, heads: 4 });
+  assert.equal((await load(bare)).description.name, "attention_64_4", "a request without a prototype");
   await refuses(() => load({ kind: "decoder" }), "unknown-kernel");
   await refuses(() => load(undefined), "unknown-kernel");
   await refuses(() => load(null), "unknown-kernel");
@@ -314,6 +365,15 @@ test("bytes that are no module of ours", async () => {
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(withSection("{]")), "not-a-module");
   await refuses(() => load(withSection("null")), "not-a-module");
+  await refuses(() => load(withSection('{"ladon": 1}')), "not-a-module", "queries", "mask");
+  const section = new TextDecoder().decode(
+    WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon")[0],
+  );
+  for (const name of ["queries", "model", "heads", "workspace", "mask", "weights", "options"]) {
+    const { [name]: lacking, ...rest } = JSON.parse(section);
+    assert.notEqual(lacking, undefined);
+    await refuses(() => load(withSection(JSON.stringify(rest))), "not-a-module", name);
+  }
   await refuses(() => load(withSection('{"ladon": 2, "name": "later"}')), "version", "expected 1", "got 2");
 });
 
@@ -336,6 +396,46 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
   await refuses(() => load("./nowhere.wasm"), "network", "nowhere.wasm");
   await refuses(() => load("http://127.0.0.1:9/a.wasm"), "network", "a.wasm");
   await refuses(() => load("minilm", { signal: AbortSignal.abort() }), "aborted");
+});
+
+test("the query of a URL stays behind the name of a module", async () => {
+  const { fetch: own } = globalThis;
+  const asked = [];
+  globalThis.fetch = (url) => (asked.push(`${url}`), Promise.reject(new TypeError("no network")));
+  try {
+    for (const url of ["https://a.example/k?v=3", "https://a.example/k", "https://a.example/k.wasm?v=3"]) {
+      await refuses(() => load(url, { variant: "scalar" }), "network", "no network");
+    }
+  } finally {
+    globalThis.fetch = own;
+  }
+  assert.deepEqual([...new Set(asked)], [
+    "https://a.example/k.scalar.wasm?v=3",
+    "https://a.example/k.scalar.wasm",
+    "https://a.example/k.wasm?v=3",
+  ]);
+});
+
+test("files of the package that a network gone by now cannot bring", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(fileURLToPath(new URL("../dist/index.js", import.meta.url)), join(folder, "index.mjs"));
+  const alone = await import(pathToFileURL(join(folder, "index.mjs")));
+  const tells = (act, ...texts) =>
+    assert.rejects(act, (error) => {
+      assert.ok(error instanceof alone.LadonError, `${error.stack}`);
+      assert.equal(error.code, "network", error.message);
+      assert.ok(error.cause instanceof Error);
+      for (const text of texts) assert.ok(error.message.includes(text), `"${error.message}" does not say "${text}"`);
+      return true;
+    });
+  await tells(() => alone.load("http://127.0.0.1:9/k.wasm"), "http://127.0.0.1:9/k.wasm", "fetch failed");
+  const kernel = await alone.load(scalar);
+  await tells(() => kernel.warmUp(), "warm-up.js");
+  const instance = kernel.create();
+  await tells(() => instance.weights.load(new Uint8Array(9)), "safetensors.js");
+  instance.weights.set(weights); // no longer busy
+  await tells(() => alone.load(moduleBytes("minilm", "scalar")), "other-kernels.js");
 });
 
 test("variants", async () => {
@@ -365,6 +465,18 @@ test("no WebAssembly", async () => {
   } finally {
     globalThis.WebAssembly = engine;
   }
+});
+
+test("a description is read only", () => {
+  const { description } = kernel;
+  assert.throws(() => (description.queries = 4096), TypeError);
+  assert.throws(() => description.options.push("context"), TypeError);
+  assert.throws(() => (description.weights[0][1] = 1), TypeError);
+});
+
+test("warming up with lengths that are none", async () => {
+  for (const tokens of [-1, 0, 1.5, NaN, "2", most + 1]) await refuses(() => kernel.warmUp({ tokens }), "length", "tokens");
+  for (const time of [NaN, -1, "long"]) await refuses(() => kernel.warmUp({ most: time }), "option", "most");
 });
 
 test("warming up needs no weights and changes no instance", async () => {

@@ -71,7 +71,10 @@ test("a context, and masks of a pair", { skip }, async () => {
   ]) {
     assert.throws(() => instance.run(x, options), { code: "length" });
   }
-  assert.throws(() => instance.run(x, { ...given, tokens: 3 }), { code: "option" });
+  for (const other of [{ tokens: 3 }, { boolean_keys: 3 }, { additive_keys: 3 }]) {
+    assert.throws(() => instance.run(x, { ...given, ...other }), { code: "option", message: /context/ });
+  }
+  assert.throws(() => instance.run(x, { ...given, additive: new Array(queries * keys).fill(1n) }), { code: "option" });
 });
 
 test("a cache that grows", { skip }, async () => {
@@ -89,7 +92,7 @@ test("a cache that grows", { skip }, async () => {
       agree(instance.run(x.subarray(first * 16, (first + tokens) * 16), { tokens }), y.slice(first, first + tokens));
       assert.equal(instance.cached, first + tokens);
     }
-    assert.throws(() => instance.run(x.subarray(0, 48), { tokens: 3 }), { code: "status", actual: 11 });
+    assert.throws(() => instance.run(x.subarray(0, 48), { tokens: 3 }), { code: "status", actual: 11, message: /no room/ });
     assert.equal(instance.cached, 10);
     instance.clear();
   }
@@ -160,8 +163,13 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
     sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),
     "sinks take their share",
   );
-  assert.throws(() => instance.run(x, { ...still, sinks: undefined }), { code: "status" });
-  assert.throws(() => instance.run(x, { ...still, rotary: { base: 0 } }), { code: "status" });
+  assert.throws(() => instance.run(x, { ...still, sinks: undefined }), { code: "option", message: /sinks/ });
+  assert.throws(() => instance.run(x, { ...still, rotary: { base: 0 } }), { code: "status", message: /base/ });
+  assert.throws(() => instance.run(x, { ...still, rotary: { bass: 1 } }), { code: "option", message: /bass/ });
+  assert.throws(() => instance.run(x, { ...still, rotary: null, rotary_offset: 1 }), {
+    code: "option",
+    message: "option: expected tokens,queries,keys,offset,bits,slopes,sinks,rotary,attention, got rotary_offset",
+  });
   assert.throws(() => instance.run(x, { ...still, rotary: { offset: 1.5 } }), { code: "length" });
   assert.throws(() => instance.run(x, { ...still, rotary: { offset: 60 } }), { code: "status" }, "positions end");
   assert.throws(() => kernel.create({ mask: "none" }), { code: "mask" });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { LadonError, load } from "../dist/index.js";
-import { randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
 
 const random = randomOf(11);
@@ -64,6 +64,25 @@ test("every kind of source, in pieces of every size", async () => {
     assert.deepEqual(instance.weights.tensor("out_proj.bias"), fresh.out_proj_bias);
   }
   rmSync(folder, { recursive: true });
+});
+
+test("in Node a path is a path, whatever signs are in it", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon#1 "));
+  const before = process.cwd();
+  t.after(() => (process.chdir(before), rmSync(folder, { recursive: true })));
+  process.chdir(folder);
+  for (const name of ["m#1.safetensors", "m 100%.safetensors", "m%201.safetensors", "m?1.safetensors", "c:m", "weights"]) {
+    writeFileSync(name, file);
+    for (const path of [name, `./${name}`, join(folder, name), `${pathToFileURL(name)}`]) {
+      const instance = made(old);
+      await instance.weights.load(path);
+      assert.deepEqual(runOf(instance), freshY, path);
+    }
+  }
+  for (const name of ["a#1", "100%", "a%201"]) {
+    writeFileSync(`${name}.scalar.wasm`, moduleBytes("attention_64_4", "scalar"));
+    for (const path of [`./${name}`, `./${name}.scalar.wasm`]) await load(path, { variant: "scalar" });
+  }
 });
 
 test("over HTTP, by URL, with an error's status, and cut off", async () => {
