@@ -10,6 +10,14 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
 // By a name that bundlers cannot see: in a browser there is no such module.
 const ofNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
+/** That a source is one: of another realm is as good. */
+export const checkSource = (source: any): void => {
+  const kind = Object.prototype.toString.call(source).slice(8, -1);
+  if (/^(String|URL|Response|ReadableStream|Blob|File|(Shared)?ArrayBuffer)$/.test(kind) || ArrayBuffer.isView(source)) return;
+  const actual = typeof source?.then === "function" ? "a Promise (await it)" : source;
+  fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
+};
+
 /** A URL, relative to the page's base; where there is no page, as in Node, what has no scheme is a path. */
 const urlOf = async (given: string | URL): Promise<URL> => {
   const { document, location } = globalThis as any;

@@ -43,13 +43,27 @@ const explainKernel = (wanted: string | Wanted): never => {
 };
 
 /** The engine does not compile the bytes: they are for another engine, or no module. */
-const explainModule = (bytes: BufferSource, cause: unknown): never => {
+const explainModule = (bytes: BufferSource, cause: unknown, place: string | URL = "bytes"): never => {
   const text = new TextDecoder("latin1").decode(bytes);
   const [, variant] = /"ladon": ?\d.*?"variant": ?"(\w+)"/.exec(text) ?? [];
   if (variant && !supports(variant as Variant)) {
     return fail("unsupported", "variant of the module", variants.filter(supports), variant, cause);
   }
-  return fail("not-a-module", "bytes", "WebAssembly", cause, cause);
+  const begin = /^[\t\n\r -~]{8}/.exec(text);
+  return fail("not-a-module", `${place}`, "WebAssembly", begin ? `text that begins with "${begin}"` : cause, cause);
+};
+
+/** That a source is one, which is no array of bytes and no module; what it is where people take another for one. */
+const checkKernelSource = (source: any): void => {
+  if (/string|undefined/.test(typeof source) || !source || source instanceof URL || source.kind) return;
+  const kind = Object.prototype.toString.call(source).slice(8, -1);
+  const actual =
+    kind === "Promise"
+      ? "a Promise (await it)"
+      : /^(Response|Blob|File)$/.test(kind)
+        ? `a ${kind} (give its URL, or its arrayBuffer())`
+        : source;
+  fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
 };
 
 /** A module whose first compilation failed: what is at `place` once more, as bytes, or the source itself. */
@@ -62,11 +76,12 @@ export const loadAgain = async (
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const usable = variants.filter(supports);
   if (wanted != null && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
-  if (!place) return explainModule(source, cause);
-  if (!isUrl(source) && !names.includes(nameOf(source))) return explainKernel(source);
+  if (source?.byteLength >= 0) return explainModule(source, cause);
+  checkKernelSource(source);
+  if (!place || (!isUrl(source) && !names.includes(nameOf(source)))) return explainKernel(source);
   const response = await open(place, signal);
   const bytes = await response.arrayBuffer().catch((cause) => failRead(`${place}`, cause, signal));
-  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
+  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause, place));
 };
 
 /** Says why a module is not what was wanted: none of ours or of this version, or another variant or kernel. */

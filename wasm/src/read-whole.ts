@@ -1,5 +1,5 @@
 import { LadonError } from "./index.js";
-import { failRead, open } from "./fetch-or-read.js";
+import { checkSource, failRead, open } from "./fetch-or-read.js";
 
 /** A file: where it is, or itself. A string is a URL, relative to the page or, in Node, the directory. */
 export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
@@ -10,6 +10,7 @@ const bodyOf = async (source: Source, signal?: AbortSignal): Promise<Response> =
     if (!source.ok) throw new LadonError("network", source.url, "HTTP status 200", source.status);
     return source;
   }
+  checkSource(source);
   return new Response(source);
 };
 

@@ -2,7 +2,7 @@
 import { checkOptions } from "./check.js";
 import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
-import { failRead, open } from "./fetch-or-read.js";
+import { checkSource, failRead, open } from "./fetch-or-read.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
 import type { FindTensors, Tensor, Tensors } from "./weights.js";
 
@@ -61,14 +61,39 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
   return [tensors, end];
 };
 
+/** A file as a body, and how many bytes it has, where that is known. */
+const bodyOf = async (source: any, signal: AbortSignal): Promise<[Response, size: number]> => {
+  if (source.byteLength >= 0) {
+    const shared = (source.buffer ?? source) instanceof ArrayBuffer ? source : new Uint8Array(source).slice();
+    return [new Response(shared), source.byteLength];
+  }
+  if (source.locked || source.bodyUsed || source.body?.locked) {
+    fail("weights", "source of a file", "a body that nobody reads", "one in use");
+  }
+  const isPlace = typeof source === "string" || source instanceof URL;
+  const response: Response = isPlace ? await open(source, signal) : source.headers ? source : new Response(source);
+  const { ok, status, url, type, headers } = response;
+  if (!ok) fail("network", url, "HTTP status 200", status);
+  // Of what was compressed on its way it is the length there; and of another origin nobody says whether it was.
+  const length = type !== "cors" && !headers.has("content-encoding") && headers.get("content-length");
+  return [response, source.size ?? (length ? Number(length) : Infinity)];
+};
+
+/** What does not begin as safetensors do: of text, such as a page of HTML, its begin. */
+const beginOf = (bytes: Uint8Array, length: number): unknown => {
+  const text = new TextDecoder("latin1").decode(bytes);
+  return /^[\t\n\r -~]*$/.test(text) ? `text that begins with "${text}"` : length;
+};
+
 export const loadFile = async (tools: Tools, source: WeightsSource, options: LoadWeightsOptions): Promise<void> => {
   const { stop, alive, adopt, find } = tools;
   const { give } = alive();
   checkOptions(options, ["prefix", "progress", "signal"]);
   const { prefix, progress, signal } = options;
   if (progress && typeof progress !== "function") fail("option", "progress", "a function", progress);
-  const isPlace = typeof source === "string" || source instanceof URL;
-  const what = isPlace ? `${source}` : "weights";
+  checkSource(source);
+  const { url } = source as Response;
+  const what = url || (typeof source === "string" || source instanceof URL ? `${source}` : "weights");
   const failed = (cause: unknown): never => {
     alive(); // of a freed instance, that is what is told
     return failRead(what, cause, stop.signal);
@@ -76,6 +101,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
   const abort = (): void => stop.abort(signal!.reason);
   let reader: ReadableStreamDefaultReader<Uint8Array>;
   let next: Block | undefined;
+  let size = Infinity;
 
   let rest: Uint8Array = new Uint8Array();
   let seen = 0;
@@ -112,28 +138,32 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
     signal?.addEventListener("abort", abort);
     if (stop.signal.aborted) failed(0);
     try {
-      const response = isPlace
-        ? await open(source, stop.signal)
-        : source instanceof Response
-          ? source
-          : new Response(source as BodyInit);
-      if (!response.ok) fail("network", what, "HTTP status 200", response.status);
-      reader = response.body!.getReader();
+      const [response, bytes] = await bodyOf(source, stop.signal);
+      size = bytes;
+      reader = (response.body ?? new Blob().stream()).getReader();
     } catch (cause) {
       failed(cause);
     }
     stop.signal.addEventListener("abort", () => reader.cancel().catch(() => {}));
 
-    const length = Number(new DataView((await collect(8)).buffer).getBigUint64(0, true));
-    if (length > largestHeader) fail("weights", `header of ${what}`, `at most ${largestHeader} bytes`, length);
-    total += length;
+    const begin = await collect(8);
+    const length = Number(new DataView(begin.buffer).getBigUint64(0, true));
+    if (length > largestHeader) {
+      fail("weights", `header of ${what}`, `at most ${largestHeader} bytes`, beginOf(begin, length));
+    }
+    /** No memory is taken for bytes that are known not to come. */
+    const expectMore = (bytes: number): void => {
+      total += bytes;
+      if (total > size) fail("weights", `bytes of ${what}`, total, size);
+    };
+    expectMore(length);
     const [tensors, bytes] = parseHeader(await collect(length));
-    total += bytes;
+    expectMore(bytes);
     const offsets = find(tensors, prefix, ours);
     next = alive().take(4 * offsets.length + bytes);
-    const begin = next.at + 4 * offsets.length;
+    const tensorsAt = next.at + 4 * offsets.length;
     await read(bytes, (piece, at) => {
-      alive().put(begin + at, piece, Uint8Array);
+      alive().put(tensorsAt + at, piece, Uint8Array);
       progress?.(seen + piece.length, total);
     });
     if (await more()) fail("weights", `bytes of ${what}`, total, "more");

@@ -346,6 +346,18 @@ test("kernels that are not shipped", async () => {
   await refuses(() => load(undefined), "unknown-kernel");
   await refuses(() => load(null), "unknown-kernel");
   await refuses(() => load(7), "unknown-kernel");
+  for (const [source, text] of [
+    [Promise.resolve(scalar), "a Promise (await it)"],
+    [new Response(scalar), "a Response (give its URL, or its arrayBuffer())"],
+    [new Blob([scalar]), "a Blob"],
+    [() => "k.wasm", "bytes or a WebAssembly.Module"],
+    [kernel, "bytes or a WebAssembly.Module"],
+    [[1, 2], "bytes or a WebAssembly.Module"],
+    [Symbol("a.b"), "bytes or a WebAssembly.Module"],
+    [Object.create(null), "bytes or a WebAssembly.Module"],
+  ]) {
+    await refuses(() => load(source), "unknown-kernel", text);
+  }
 });
 
 const scalar = moduleBytes("attention_64_4", "scalar");
@@ -359,7 +371,7 @@ const withSection = (text) => {
 
 test("bytes that are no module of ours", async () => {
   await refuses(() => load(new Uint8Array()), "not-a-module");
-  await refuses(() => load(new TextEncoder().encode("<!doctype html>")), "not-a-module", "WebAssembly");
+  await refuses(() => load(new TextEncoder().encode("<!doctype html>")), "not-a-module", "WebAssembly", '"<!doctyp"');
   await refuses(() => load(scalar.subarray(0, 1000)), "not-a-module");
   await refuses(() => load(empty), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");

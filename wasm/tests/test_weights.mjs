@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { LadonError, load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
@@ -104,6 +105,65 @@ test("over HTTP, by URL, with an error's status, and cut off", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+test("a page of HTML in place of a file is told with its URL", async () => {
+  const server = createServer((request, response) => response.end("<!doctype html><title>Not found</title>"));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${server.address().port}/model.safetensors`;
+  await refuses(() => made(old).weights.load(url), "weights", url, "<!doctyp");
+  await refuses(async () => made(old).weights.load(await fetch(url)), "weights", url, "<!doctyp");
+  await refuses(() => load(`${url}.wasm`), "not-a-module", `${url}.wasm`, "<!doctyp");
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("a body that was read, or is being read", async () => {
+  const [read, locked] = [new Response(file), streamOf(file, 1000)];
+  await read.text();
+  locked.getReader();
+  for (const source of [read, locked]) await refuses(() => made(old).weights.load(source), "weights");
+});
+
+test("shared memory", async () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(file.length));
+  shared.set(file);
+  for (const source of [shared, shared.buffer]) {
+    const instance = made(old);
+    await instance.weights.load(source);
+    assert.deepEqual(runOf(instance), freshY);
+  }
+});
+
+test("no memory is taken for bytes that are not there", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const end = tensorsOf(fresh).reduce((sum, [, , data]) => sum + data.byteLength, 0);
+  const claims = { junk: { dtype: "F32", shape: [2 ** 28], data_offsets: [end, end + 2 ** 30] } };
+  const lying = damaged((header) => ({ ...header, ...claims }));
+  const path = join(folder, "lying.safetensors");
+  writeFileSync(path, lying);
+  const server = createServer((request, response) => response.setHeader("content-length", lying.length).end(lying));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  for (const source of [lying, new Blob([lying]), path, url]) {
+    const instance = made(old);
+    const before = runOf(instance) && instance.run(x, { tokens: 5 }).buffer.byteLength;
+    await refuses(() => instance.weights.load(source), "weights", `got ${lying.length}`);
+    assert.equal(instance.run(x, { tokens: 5 }).buffer.byteLength, before);
+  }
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("what a server compressed is as long as what comes out of it", async () => {
+  const packed = gzipSync(file);
+  const server = createServer((request, response) => {
+    response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const instance = made(old);
+  await instance.weights.load(`http://127.0.0.1:${server.address().port}`);
+  assert.deepEqual(runOf(instance), freshY);
+  await new Promise((resolve) => server.close(resolve));
+});
+
 const damaged = (change) => safetensors(tensorsOf(fresh), { change });
 const entry = (name, part) => damaged((header) => ({ ...header, [name]: { ...header[name], ...part } }));
 const withLength = (length) => {
@@ -184,7 +244,12 @@ for (const [what, source, code, ...texts] of [
     "network",
     "cable cut",
   ],
-  ["a number", 7, "weights"],
+  ["a number", 7, "weights", "bytes", "got 7"],
+  ["nothing at all", undefined, "weights", "got undefined"],
+  ["an object", {}, "weights", "a URL"],
+  ["a forgotten await", Promise.resolve(file), "weights", "await"],
+  ["a response without a body", new Response(null), "weights", "expected 8, got 0"],
+  ["a page of HTML", new TextEncoder().encode("<!doctype html><title>Not found</title>"), "weights", '"<!doctyp"'],
   ["no file", "./nowhere.safetensors", "network", "nowhere.safetensors"],
 ]) {
   test(`refused: ${what}`, async () => {
