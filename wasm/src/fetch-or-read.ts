@@ -18,6 +18,12 @@ export const checkSource = (source: any): void => {
   fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
 };
 
+/** Bytes that compilers and bodies take: they refuse shared ones. */
+export const unshared = (bytes: any): BufferSource => {
+  const { buffer = bytes, byteOffset = 0, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer ? bytes : new Uint8Array(buffer, byteOffset, byteLength).slice();
+};
+
 /** A URL, relative to the page's base; where there is no page, as in Node, what has no scheme is a path. */
 const urlOf = async (given: string | URL): Promise<URL> => {
   const { document, location } = globalThis as any;

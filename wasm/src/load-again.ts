@@ -4,7 +4,7 @@ import { isUrl, nameOf, type Wanted } from "./catalog.js";
 import { abi, type Description } from "./description.js";
 import { fail } from "./errors.js";
 import type { LoadOptions } from "./load.js";
-import { failRead, open } from "./fetch-or-read.js";
+import { failRead, open, unshared } from "./fetch-or-read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /** The shipped attentions, as attention_${model}_${heads}, of so many tokens at most. */
@@ -76,7 +76,11 @@ export const loadAgain = async (
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const usable = variants.filter(supports);
   if (wanted != null && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
-  if (source?.byteLength >= 0) return explainModule(source, cause);
+  if (source?.byteLength >= 0) {
+    const bytes = unshared(source);
+    if (bytes === source) return explainModule(bytes, cause);
+    return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
+  }
   checkKernelSource(source);
   if (!place || (!isUrl(source) && !names.includes(nameOf(source)))) return explainKernel(source);
   const response = await open(place, signal);

@@ -7,14 +7,20 @@ import { supports, type Variant, variants } from "./variants.js";
 
 /**
  * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/", a "." or a
- * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm`, before its
- * query); or one at
- * hand.
+ * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm` before its
+ * query); or one at hand.
  */
-export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBuffer | ArrayBufferView | CompiledModule;
+export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBufferLike | ArrayBufferView | CompiledModule;
 
-/** TypeScript's WebAssembly.Module is an interface without members, which anything at all would be. */
-export type CompiledModule = WebAssembly.Module & object & { readonly kind?: never };
+declare global {
+  namespace WebAssembly {
+    /** In TypeScript's libraries an interface without members, which anything at all would be; in some there is none. */
+    interface Module {
+      readonly [Symbol.toStringTag]: "WebAssembly.Module";
+    }
+  }
+}
+export type CompiledModule = WebAssembly.Module;
 
 export interface LoadOptions {
   /** The fastest that the engine has, where it is left out. */

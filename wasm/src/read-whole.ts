@@ -2,7 +2,7 @@ import { LadonError } from "./index.js";
 import { checkSource, failRead, open } from "./fetch-or-read.js";
 
 /** A file: where it is, or itself. A string is a URL, relative to the page or, in Node, the directory. */
-export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
+export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array;
 
 const bodyOf = async (source: Source, signal?: AbortSignal): Promise<Response> => {
   if (typeof source === "string" || source instanceof URL) return open(source, signal);
@@ -11,11 +11,11 @@ const bodyOf = async (source: Source, signal?: AbortSignal): Promise<Response> =
     return source;
   }
   checkSource(source);
-  return new Response(source);
+  return new Response(source as BodyInit);
 };
 
 /** All of it. */
-export const readBytes = async (source: Source, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
+export const readBytes = async (source: Source, signal?: AbortSignal): Promise<Uint8Array> => {
   const response = await bodyOf(source, signal);
   try {
     return new Uint8Array(await response.arrayBuffer());

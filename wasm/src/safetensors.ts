@@ -2,7 +2,7 @@
 import { checkOptions } from "./check.js";
 import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
-import { checkSource, failRead, open } from "./fetch-or-read.js";
+import { checkSource, failRead, open, unshared } from "./fetch-or-read.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
 import type { FindTensors, Tensor, Tensors } from "./weights.js";
 
@@ -63,10 +63,7 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
 
 /** A file as a body, and how many bytes it has, where that is known. */
 const bodyOf = async (source: any, signal: AbortSignal): Promise<[Response, size: number]> => {
-  if (source.byteLength >= 0) {
-    const shared = (source.buffer ?? source) instanceof ArrayBuffer ? source : new Uint8Array(source).slice();
-    return [new Response(shared), source.byteLength];
-  }
+  if (source.byteLength >= 0) return [new Response(unshared(source)), source.byteLength];
   if (source.locked || source.bodyUsed || source.body?.locked) {
     fail("weights", "source of a file", "a body that nobody reads", "one in use");
   }

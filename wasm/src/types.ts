@@ -54,7 +54,7 @@ export interface LoadWeightsOptions extends SetOptions {
 }
 
 /** A safetensors file: where it is, or itself. A string is a URL, relative to the page or, in Node, the directory. */
-export type WeightsSource = string | URL | Response | ReadableStream<Uint8Array> | Blob | ArrayBuffer | ArrayBufferView;
+export type WeightsSource = string | URL | Response | ReadableStream<Uint8Array> | Blob | ArrayBufferLike | ArrayBufferView;
 
 export interface Weights {
   /**

@@ -113,14 +113,25 @@ test("a worker of Node", () => {
 
 test("tsc --strict", () => {
   const at = project("types", { "example.ts": readFileSync(here("consumers/example.ts")) });
-  const tsc = (...options) =>
-    node([require.resolve("typescript/bin/tsc"), "--noEmit", "--strict", ...options, "example.ts"], at);
-  const lib = ["--target", "es2022", "--lib", "es2022,dom"];
-  tsc(...lib, "--module", "nodenext");
-  tsc(...lib, "--module", "esnext", "--moduleResolution", "bundler");
-  // Were there no types, everything would be any, and no @ts-expect-error would be met.
-  writeFileSync(join(at, "example.ts"), `import { load } from "ladon"; const n: number = load;`);
-  assert.throws(() => tsc(...lib, "--module", "nodenext"), /Command failed/);
+  const page = ["--lib", "es2022,dom"];
+  const server = ["--lib", "es2022", "--types", "node", "--typeRoots", here("../node_modules/@types")];
+  const nodenext = ["--module", "nodenext"];
+  const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
+  // The newest and the oldest that reads the package's types. No skipLibCheck: these types are checked, too.
+  for (const version of ["typescript", "typescript-5.2"]) {
+    const tsc = (...options) =>
+      node(
+        [require.resolve(`${version}/bin/tsc`), "--noEmit", "--strict", "--target", "es2022", ...options, "example.ts"],
+        at,
+      );
+    writeFileSync(join(at, "example.ts"), readFileSync(here("consumers/example.ts")));
+    tsc(...page, ...nodenext);
+    tsc(...page, ...bundler);
+    tsc(...server, ...nodenext);
+    // Were there no types, everything would be any, and no @ts-expect-error would be met.
+    writeFileSync(join(at, "example.ts"), `import { load } from "ladon"; const n: number = load;`);
+    assert.throws(() => tsc(...page, ...nodenext), /Command failed/);
+  }
 });
 
 const types = {

@@ -393,7 +393,9 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
   const url = new URL("../dist/modules/attention_64_4", import.meta.url);
   const wasm = new URL(`${url}.scalar.wasm`);
   const buffer = scalar.buffer.slice(scalar.byteOffset, scalar.byteOffset + scalar.length);
-  for (const source of [scalar, buffer, new WebAssembly.Module(scalar), wasm, `${wasm}`, wasm.pathname]) {
+  const shared = new Uint8Array(new SharedArrayBuffer(scalar.length));
+  shared.set(scalar);
+  for (const source of [shared, shared.buffer, scalar, buffer, new WebAssembly.Module(scalar), wasm, `${wasm}`, wasm.pathname]) {
     const { variant, description, module } = await load(source);
     assert.equal(variant, "scalar");
     assert.equal(description.name, "attention_64_4");

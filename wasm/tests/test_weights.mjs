@@ -125,7 +125,7 @@ test("a body that was read, or is being read", async () => {
 test("shared memory", async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(file.length));
   shared.set(file);
-  for (const source of [shared, shared.buffer]) {
+  for (const source of [shared, shared.buffer, new DataView(shared.buffer)]) {
     const instance = made(old);
     await instance.weights.load(source);
     assert.deepEqual(runOf(instance), freshY);

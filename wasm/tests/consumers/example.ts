@@ -1,5 +1,7 @@
 // Compiled with `tsc --strict`: calls as people write them, and calls that must not compile.
 import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Variant } from "ladon";
+import { DateReader } from "ladon/date-reader";
+import { SentenceEncoder } from "ladon/minilm";
 
 export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float32Array> => {
   const kernel: Kernel = await load(
@@ -22,6 +24,12 @@ export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float
   return y.slice();
 };
 
+export const texts = async (weights: Uint8Array): Promise<void> => {
+  const date: string | null = (await DateReader.load()).read("3rd of Feb, 2024").date;
+  const encoder = await SentenceEncoder.load({ weights, vocabulary: "vocab.txt" });
+  console.log(date, encoder.embed("A dog ate the food").length);
+};
+
 export const others = async (instance: Instance, bytes: Uint8Array, module: WebAssembly.Module): Promise<void> => {
   for (const source of [bytes, module, new URL("https://example.org/k"), "minilm", "./k.wasm", bytes.buffer])
     await load(source);
@@ -41,7 +49,27 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   await load("minilm", { variant: "avx2" });
   // @ts-expect-error: no source
   await load(7);
+  // @ts-expect-error: no source
+  await load({});
+  // @ts-expect-error: no source
+  await load([1, 2]);
+  // @ts-expect-error: no source
+  await load(() => 1);
+  // @ts-expect-error: no source
+  await load(fetch("k.wasm"));
+  // @ts-expect-error: its bytes would be
+  await load(new Response());
+  // @ts-expect-error: there is no null
+  await load(null);
+  // @ts-expect-error: no such option
+  await load("minilm", { varient: "simd" });
   const kernel = await load("minilm");
+  // @ts-expect-error: is loaded
+  await load(kernel);
+  // @ts-expect-error: options are an object
+  kernel.create("causal");
+  // @ts-expect-error: no such option
+  kernel.create({ masks: "causal" });
   // @ts-expect-error: chosen at create() are none, causal and padding
   kernel.create({ mask: "window" });
   // @ts-expect-error: no such option
