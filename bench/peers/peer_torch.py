@@ -1,0 +1,80 @@
+"""PyTorch: its layer, or its function of attention, as it is or compiled by torch.compile."""
+
+import warnings
+
+import torch
+from torch.nn import functional
+
+from cases import EPSILON, FEED_FORWARD
+from protocol import serve
+
+LAYER, FUNCTION, COMPILED = "torch.nn", "scaled_dot_product_attention", "torch.compile"
+
+
+def linear(n, x, name):
+    return functional.linear(x, n[f"{name}_weight"], n[f"{name}_bias"])
+
+
+def layer(case, n, x):
+    split = linear(n, x, "in_proj").view(1, case.tokens, 3, case.heads, case.head_width)
+    q, k, v = split.permute(2, 0, 3, 1, 4)
+    y = functional.scaled_dot_product_attention(q, k, v, is_causal=case.causal)
+    y = linear(n, y.transpose(1, 2).reshape(case.tokens, case.model), "out_proj")
+    if not case.encoder:
+        return y
+    norm = lambda x, name: functional.layer_norm(x, [case.model], n[f"{name}_weight"], n[f"{name}_bias"], EPSILON)
+    x = norm(x + y, "norm1")
+    return norm(x + linear(n, functional.relu(linear(n, x, "linear1")), "linear2"), "norm2")
+
+
+def module(case, n):
+    """PyTorch's own layer, with its own names of the same weights."""
+    if case.encoder:
+        made = torch.nn.TransformerEncoderLayer(case.model, case.heads, FEED_FORWARD * case.model, dropout=0,
+                                                batch_first=True, layer_norm_eps=EPSILON)
+    else:
+        made = torch.nn.MultiheadAttention(case.model, case.heads, batch_first=True)
+    state = {}
+    for name, tensor in n.items():
+        part, _, kind = name.rpartition("_")
+        prefix = "self_attn." if case.encoder and part in ("in_proj", "out_proj") else ""
+        state[prefix + (name if part == "in_proj" else f"{part}.{kind}")] = tensor
+    made.load_state_dict(state)
+    return made.eval()
+
+
+def build(case, numbers, form, layers):
+    n = {name: torch.from_numpy(array.copy()) for name, array in numbers.items()}
+    x = n.pop("x")
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(case.tokens) if case.causal else None
+    if form == LAYER:
+        made = module(case, n)
+        batch = x[None]
+
+        def once(x):
+            if case.encoder:
+                return made(x)
+            return made(x, x, x, need_weights=False, attn_mask=mask, is_causal=case.causal)[0]
+    else:
+        batch = x
+        once = lambda x: layer(case, n, x)
+
+    def stack(x):
+        for _ in range(layers):
+            x = once(x)
+        return x
+
+    if form == COMPILED:
+        stack = torch.compile(stack, dynamic=False)
+
+    def call():
+        with torch.inference_mode():
+            return stack(batch)
+
+    return call, lambda: call().numpy()
+
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+torch.set_num_interop_threads(1)
+serve("PyTorch", {"torch": torch.__version__}, lambda case: [LAYER, FUNCTION, COMPILED], build)

@@ -1,0 +1,71 @@
+"""A peer's process, from the driver's side."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+
+# One thread each, and none that spins while others are measured.
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NPROC": "1",
+               "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "TF_CPP_MIN_LOG_LEVEL": "3",
+               "PYTHONDONTWRITEBYTECODE": "1"}
+LONGEST_ANSWER = 900  # seconds: compilers among the peers take their time with the largest shapes
+
+
+class Failure(Exception):
+    pass
+
+
+class Process:
+    """Runs on one core from its start on; its words to people go to a file, of which a failure quotes the end."""
+
+    def __init__(self, command, core, log):
+        self.log = log
+        pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
+        with open(log, "w") as errors:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                            env={**os.environ, **ENVIRONMENT}, preexec_fn=pin)
+        self.heard = b""
+
+    def ask(self, what, **details):
+        try:
+            self.process.stdin.write((json.dumps({"do": what, **details}) + "\n").encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise Failure(self.last_words()) from None
+        answer = json.loads(self.line())
+        if "error" in answer:
+            raise Failure(answer["error"])
+        return answer
+
+    def line(self):
+        while b"\n" not in self.heard:
+            if not select.select([self.process.stdout], [], [], LONGEST_ANSWER)[0]:
+                raise Failure(f"no answer in {LONGEST_ANSWER} seconds")
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                raise Failure(self.last_words())
+            self.heard += more
+        line, _, self.heard = self.heard.partition(b"\n")
+        return line
+
+    def last_words(self):
+        status = self.process.wait()
+        with open(self.log, errors="replace") as file:
+            lines = file.read().strip().splitlines()
+        return lines[-1] if lines and status == 1 else f"ended with status {status}, see {self.log}"
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def python_peers(folder):
+    """Commands of those whose scripts stand beside this one, by the part of the file's name that differs."""
+    return {path.stem.removeprefix("peer_"): [sys.executable, str(path)] for path in sorted(folder.glob("peer_*.py"))}

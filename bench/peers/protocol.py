@@ -1,0 +1,88 @@
+"""What a peer's process hears on its standard input and answers on its standard output: a line of JSON each.
+
+    {"do": "case", "kind", "tokens", "model", "heads", "mask", "numbers": FILE, "places": {...}}   the first, once
+        {"name", "versions", "forms": [...]}   ways to compute it, of which the fastest will count
+    {"do": "build", "form", "layers", "output": FILE}   so many layers in one call; it is called once
+        {}                                              and the file has what came out, float32
+    {"do": "round", "form", "layers", "seconds"}        calls for about so long
+        {"seconds"}                                     of one call
+    {"do": "drop", "form"}                              will not be asked for again
+        {}
+
+What goes wrong is answered by {"error": TEXT}. Ladon's process (ladon_peer.cpp) knows one more:
+
+    {"do": "peak"}    {"gflops"}: the ceiling, of independent multiply-adds in registers
+"""
+
+import gc
+import json
+import math
+import os
+import sys
+import time
+
+from cases import Case, read_numbers
+
+
+class Contestant:
+    """A form built: call() computes until the result is there, result() gives it as an array."""
+
+    def __init__(self, call, result):
+        self.call, self.result = call, result
+        self.call()  # pages are there, what compiles late is compiled
+        self.estimate = self.time(1)
+
+    def time(self, repeats):
+        call = self.call
+        start = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        return (time.perf_counter() - start) / repeats
+
+    def round(self, seconds):
+        self.call()  # others have had the caches
+        self.estimate = self.time(max(1, round(seconds / max(self.estimate, 1e-7))))
+        return self.estimate
+
+
+def serve(name, versions, forms, build):
+    """forms(case) gives names; build(case, numbers, form, layers) gives a pair of functions, see Contestant."""
+    # Libraries print, too: what they say goes where errors go.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    gc.disable()
+    case = numbers = None
+    built = {}
+
+    def do(request):
+        nonlocal case, numbers
+        what, form, layers = request["do"], request.get("form"), request.get("layers")
+        if what == "case":
+            case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask")))
+            numbers = read_numbers(request["numbers"], request["places"])
+            return {"name": name, "versions": versions, "forms": forms(case)}
+        if what == "build":
+            built[form, layers] = Contestant(*build(case, numbers, form, layers))
+            output = built[form, layers].result()
+            output.reshape(case.tokens, case.model).astype("float32").tofile(request["output"])
+            return {}
+        if what == "round":
+            return {"seconds": built[form, layers].round(request["seconds"])}
+        if what == "drop":
+            for key in [key for key in built if key[0] == form]:
+                del built[key]
+            gc.collect()
+            return {}
+        raise ValueError(f"what is {what}?")
+
+    for line in sys.stdin:
+        try:
+            answer = do(json.loads(line))
+        except Exception as error:  # any of a library's: the driver says so and goes on without this form
+            answer = {"error": f"{type(error).__name__}: {error}".strip()[:1000]}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def score_scale(case):
+    return 1 / math.sqrt(case.head_width)
