@@ -8,7 +8,8 @@ from torch.nn import functional
 from cases import EPSILON, FEED_FORWARD
 from protocol import serve
 
-LAYER, FUNCTION, COMPILED = "torch.nn", "scaled_dot_product_attention", "torch.compile"
+LAYER, FUNCTION = "torch.nn", "scaled_dot_product_attention"
+COMPILED, FROZEN = "torch.compile", "torch.compile, weights frozen"
 
 
 def linear(n, x, name):
@@ -27,7 +28,21 @@ def layer(case, n, x):
     return norm(x + linear(n, functional.relu(linear(n, x, "linear1")), "linear2"), "norm2")
 
 
-def module(case, n):
+class Stack(torch.nn.Module):
+    """Layers whose weights torch.compile may take for constants, and lay out anew."""
+
+    def __init__(self, case, n, layers):
+        super().__init__()
+        self.case, self.layers = case, layers
+        self.n = torch.nn.ParameterDict({name: torch.nn.Parameter(tensor, False) for name, tensor in n.items()})
+
+    def forward(self, x):
+        for _ in range(self.layers):
+            x = layer(self.case, self.n, x)
+        return x
+
+
+def own_layer(case, n):
     """PyTorch's own layer, with its own names of the same weights."""
     if case.encoder:
         made = torch.nn.TransformerEncoderLayer(case.model, case.heads, FEED_FORWARD * case.model, dropout=0,
@@ -48,7 +63,7 @@ def build(case, numbers, form, layers):
     x = n.pop("x")
     mask = torch.nn.Transformer.generate_square_subsequent_mask(case.tokens) if case.causal else None
     if form == LAYER:
-        made = module(case, n)
+        made = own_layer(case, n)
         batch = x[None]
 
         def once(x):
@@ -64,8 +79,9 @@ def build(case, numbers, form, layers):
             x = once(x)
         return x
 
-    if form == COMPILED:
-        stack = torch.compile(stack, dynamic=False)
+    if form in (COMPILED, FROZEN):
+        torch._inductor.config.freezing = form == FROZEN
+        stack = torch.compile(Stack(case, n, layers).eval() if form == FROZEN else stack, dynamic=False)
 
     def call():
         with torch.inference_mode():
@@ -77,4 +93,4 @@ def build(case, numbers, form, layers):
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 torch.set_num_interop_threads(1)
-serve("PyTorch", {"torch": torch.__version__}, lambda case: [LAYER, FUNCTION, COMPILED], build)
+serve("PyTorch", {"torch": torch.__version__}, lambda case: [LAYER, FUNCTION, COMPILED, FROZEN], build)
