@@ -6,6 +6,7 @@ program and installs the peers, and runs this.
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -128,14 +129,8 @@ def measure(case, commands, options):
                     say(f"{key} is left out: {failure}")
                     del commands[key]  # of all cases: what it needs is not installed
             for one in list(contestants):
-                try:
+                with left_out_if_it_fails(one, contestants):
                     one.choose_form(wanted, options.seconds)
-                except Failure as failure:
-                    if one.key == "ladon":
-                        raise
-                    say(f"{case.name}: {one.name} is left out: {failure}")
-                    contestants.remove(one)
-                    one.process.end()
             alternate(contestants, options)
         finally:
             for one in contestants:
@@ -147,11 +142,25 @@ def alternate(contestants, options):
     ceiling = contestants[0].process
     for _ in range(options.rounds):
         before = ceiling.ask("peak")["gflops"]
-        for one in contestants:
-            one.round(options.seconds)
+        for one in list(contestants):
+            with left_out_if_it_fails(one, contestants):
+                one.round(options.seconds)
             after = ceiling.ask("peak")["gflops"]
             one.peaks.append((before + after) / 2)
             before = after
+
+
+@contextlib.contextmanager
+def left_out_if_it_fails(one, contestants):
+    """Of this case; without Ladon there is nothing to compare with."""
+    try:
+        yield
+    except Failure as failure:
+        if one.key == "ladon":
+            raise
+        say(f"{one.case.name}: {one.name} is left out: {failure}")
+        contestants.remove(one)
+        one.process.end()
 
 
 def row_of(case, contestants):

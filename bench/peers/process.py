@@ -25,13 +25,12 @@ class Process:
         pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
         with open(log, "w") as errors:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                                            env={**os.environ, **ENVIRONMENT}, preexec_fn=pin)
+                                            bufsize=0, preexec_fn=pin, env={**os.environ, **ENVIRONMENT})
         self.heard = b""
 
     def ask(self, what, **details):
         try:
             self.process.stdin.write((json.dumps({"do": what, **details}) + "\n").encode())
-            self.process.stdin.flush()
         except BrokenPipeError:
             raise Failure(self.last_words()) from None
         answer = json.loads(self.line())
@@ -42,6 +41,8 @@ class Process:
     def line(self):
         while b"\n" not in self.heard:
             if not select.select([self.process.stdout], [], [], LONGEST_ANSWER)[0]:
+                self.process.kill()
+                self.process.wait()
                 raise Failure(f"no answer in {LONGEST_ANSWER} seconds")
             more = os.read(self.process.stdout.fileno(), 1 << 16)
             if not more:
@@ -54,7 +55,7 @@ class Process:
         status = self.process.wait()
         with open(self.log, errors="replace") as file:
             lines = file.read().strip().splitlines()
-        return lines[-1] if lines and status == 1 else f"ended with status {status}, see {self.log}"
+        return ": ".join([f"ended with status {status}", *lines[-1:]])
 
     def ended(self):
         return self.process.poll() is not None
