@@ -20,8 +20,8 @@ import figures  # noqa: E402: it is found only now
 GREY = "#7d8188"
 # Okabe and Ito's colours, told apart by people who are colour-blind; the strongest is Ladon's.
 COLOURS = {"Ladon": "#d55e00", "ONNX Runtime": "#56b4e9", "OpenVINO": "#009e73", "LiteRT (XNNPACK)": "#e69f00",
-           "IREE": "#cc79a7", "JAX": "#0072b2", "PyTorch": "#999999"}
-MARKERS = dict(zip(COLOURS, "osD^vPX"))
+           "IREE": "#cc79a7", "JAX": "#0072b2", "oneDNN": "#f0e442", "PyTorch": "#999999"}
+MARKERS = dict(zip(COLOURS, "osD^vP<X"))
 MASKS = {"full": "every token sees all", "causal": "causal"}
 
 matplotlib.use("svg")

@@ -1,8 +1,8 @@
-"""bench.py --ladon PROGRAM [--rounds N] [--shapes 16,32,4 ...] [--masks full causal] [--kinds attention encoder_layer]
+"""bench.py --programs FOLDER [--rounds N] [--shapes 16,32,4 ...] [--masks full causal] [--kinds attention encoder_layer]
 [--peers NAME ...] [--core N] [--seconds S] [--json FILE] [--markdown FILE] [--scaling]
 
-Ladon beside other libraries, one thread each, all on one core, in alternating rounds. `./dev bench peers` makes the
-program and installs the peers, and runs this.
+Ladon beside other libraries, one thread each, all on one core, in alternating rounds. `./dev bench peers` builds the
+programs, installs the peers, and runs this.
 """
 
 import argparse
@@ -51,8 +51,7 @@ class Contestant:
             raise
         self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
         self.machine = hello.get("machine")
-        # Ladon's call costs nothing that would have to be taken off.
-        self.layers = (CHAIN, 1) if case.chained and key != "ladon" else (1,)
+        self.layers = (CHAIN, 1) if case.chained and hello.get("chains") else (1,)
         self.form, self.built, self.seconds, self.peaks = None, set(), [], []
 
     def choose_form(self, wanted, seconds):
@@ -204,10 +203,17 @@ def chosen_cases(options):
     return cases
 
 
+def commands_of(options):
+    """Ladon's first, and then those of the peers that are asked for."""
+    peers = {"onednn": [str(options.programs / "onednn_peer")], **python_peers(here)}
+    program = options.programs / ("ladon_peer_scaling" if options.scaling else "ladon_peer")
+    return {"ladon": [str(program)], **{key: peers[key] for key in (peers if options.peers is None else options.peers)}}
+
+
 def parse():
     sizes = lambda text: tuple(int(part) for part in text.split(","))
     parser = argparse.ArgumentParser(prog="dev bench peers", description=__doc__.split("\n\n")[1])
-    parser.add_argument("--ladon", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--scaling", action="store_true", help="how the cost grows with tokens and with the width")
     parser.add_argument("--rounds", type=int, default=31, help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=0.005, help="of a round, each (default: %(default)s)")
@@ -215,7 +221,7 @@ def parse():
     parser.add_argument("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
     parser.add_argument("--kinds", nargs="+", choices=["attention", "encoder_layer"],
                         default=["attention", "encoder_layer"])
-    parser.add_argument("--peers", nargs="*", choices=list(python_peers(here)), help="default: all")
+    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers(here)], help="default: all")
     parser.add_argument("--core", type=int, help="all run on this one (default: the last that may be used)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
@@ -233,9 +239,7 @@ def parse():
 
 def main():
     options = parse()
-    peers = python_peers(here)
-    commands = {"ladon": [options.ladon]}
-    commands |= {key: peers[key] for key in (peers if options.peers is None else options.peers)}
+    commands = commands_of(options)
     all_figures = {"machine": {}, "scaling": options.scaling, "rows": []}
     for case in chosen_cases(options):
         row, contestants = measure(case, commands, options)

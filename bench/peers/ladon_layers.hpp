@@ -11,13 +11,11 @@
 #include <ladon/ladon.hpp>
 
 #include "cases.hpp"
+#include "peers/numbers.hpp"
 
 namespace ladon_bench {
 
 using namespace ladon;
-
-// By PyTorch's names, and x.
-using Numbers = std::map<std::string, std::vector<float>>;
 
 class AnyLayer {
  public:

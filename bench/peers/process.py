@@ -23,9 +23,12 @@ class Process:
     def __init__(self, command, core, log):
         self.log = log
         pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
-        with open(log, "w") as errors:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                                            bufsize=0, preexec_fn=pin, env={**os.environ, **ENVIRONMENT})
+        try:
+            with open(log, "w") as errors:
+                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                                bufsize=0, preexec_fn=pin, env={**os.environ, **ENVIRONMENT})
+        except FileNotFoundError:
+            raise Failure(f"{command[0]} is not there") from None
         self.heard = b""
 
     def ask(self, what, **details):

@@ -1,7 +1,9 @@
 """What a peer's process hears on its standard input and answers on its standard output: a line of JSON each.
 
     {"do": "case", "kind", "tokens", "model", "heads", "mask", "numbers": FILE, "places": {...}}   the first, once
-        {"name", "versions", "forms": [...]}   ways to compute it, of which the fastest will count
+        {"name", "versions", "forms": [...], "chains"}   forms: ways to compute it, of which the fastest will count;
+                                                         chains: a call costs something, so several layers in one
+                                                         will be asked for where that shows
     {"do": "build", "form", "layers", "output": FILE}   so many layers in one call; it is called once
         {}                                              and the file has what came out, float32
     {"do": "round", "form", "layers", "seconds"}        calls for about so long
@@ -9,7 +11,8 @@
     {"do": "drop", "form"}                              will not be asked for again
         {}
 
-What goes wrong is answered by {"error": TEXT}. Ladon's process (ladon_peer.cpp) knows one more:
+What goes wrong is answered by {"error": TEXT}. Peers in C++ have serve.hpp instead of this file. Ladon's process
+(ladon_peer.cpp) knows one more:
 
     {"do": "peak"}    {"gflops"}: the ceiling, of independent multiply-adds in registers
 """
@@ -60,7 +63,7 @@ def serve(name, versions, forms, build):
         if what == "case":
             case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask")))
             numbers = read_numbers(request["numbers"], request["places"])
-            return {"name": name, "versions": versions, "forms": forms(case)}
+            return {"name": name, "versions": versions, "forms": forms(case), "chains": True}
         if what == "build":
             built[form, layers] = Contestant(*build(case, numbers, form, layers))
             output = built[form, layers].result()

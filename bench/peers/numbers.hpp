@@ -1,0 +1,12 @@
+// What a peer computes with: x and the weights, by PyTorch's names.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ladon_bench {
+
+using Numbers = std::map<std::string, std::vector<float>>;
+
+}  // namespace ladon_bench

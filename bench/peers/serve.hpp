@@ -1,0 +1,117 @@
+// What protocol.py says of a peer's process, for peers in C++. Their calls cost nothing that would have to be taken
+// off, so one layer a call is all they are asked for.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cases.hpp"
+#include "peers/numbers.hpp"
+
+namespace ladon_bench {
+
+using nlohmann::json;
+
+// A Peer has
+//   json begin(const Case&)                                      name, versions, forms
+//   std::unique_ptr<...> build(const Case&, const Numbers&, const std::string& form)
+//                                                                of which run() computes and result() is a vector
+//   json other(const std::string& what)                          what only this peer knows
+template <class Peer>
+class Server {
+ public:
+  json answer(const json& request) {
+    const std::string what = request.at("do");
+    if (what == "case") return begin(request);
+    if (what == "build") return build(request);
+    if (what == "round") return {{"seconds", built_.at(request.at("form")).round(request.at("seconds"))}};
+    if (what == "drop") {
+      built_.erase(request.at("form"));
+      return json::object();
+    }
+    return peer_.other(what);
+  }
+
+ private:
+  using Computation =
+      decltype(std::declval<Peer&>().build(std::declval<Case>(), std::declval<Numbers>(), std::declval<std::string>()));
+
+  struct Contestant {
+    Computation computation;
+    double estimate = 0;
+
+    double time(std::size_t repeats) {
+      using Clock = std::chrono::steady_clock;
+      const Clock::time_point start = Clock::now();
+      for (std::size_t i = 0; i < repeats; ++i) computation->run();
+      return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
+    }
+
+    double round(double seconds) {
+      computation->run();  // others have had the caches
+      estimate = time(static_cast<std::size_t>(std::max(1.0, std::round(seconds / std::max(estimate, 1e-7)))));
+      return estimate;
+    }
+  };
+
+  json begin(const json& request) {
+    case_ = {request.at("kind"), request.at("tokens"), request.at("model"), request.at("heads"), request.at("mask")};
+    const std::string path = request.at("numbers");
+    std::ifstream file(path, std::ios::binary);
+    for (const auto& [name, place] : request.at("places").items()) {
+      std::size_t count = 1;
+      for (const std::size_t size : place.at("shape")) count *= size;
+      std::vector<float>& values = numbers_[name];
+      values.resize(count);
+      file.seekg(static_cast<std::streamoff>(sizeof(float) * place.at("first").template get<std::size_t>()));
+      file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(sizeof(float) * count));
+    }
+    if (!file) throw std::runtime_error("cannot read " + path);
+    return peer_.begin(case_);
+  }
+
+  json build(const json& request) {
+    const std::string form = request.at("form"), path = request.at("output");
+    Contestant& one = built_[form];
+    one.computation = peer_.build(case_, numbers_, form);
+    one.computation->run();
+    const auto& y = one.computation->result();
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(y.data()), static_cast<std::streamsize>(sizeof(float) * y.size()));
+    if (!file.flush()) throw std::runtime_error("cannot write " + path);
+    one.estimate = one.time(1);
+    return json::object();
+  }
+
+  Peer peer_;
+  Case case_;
+  Numbers numbers_;
+  std::map<std::string, Contestant> built_;
+};
+
+template <class Peer>
+int serve() {
+  Server<Peer> server;
+  for (std::string line; std::getline(std::cin, line);) {
+    json answer;
+    try {
+      answer = server.answer(json::parse(line));
+    } catch (const std::exception& error) {
+      answer = {{"error", error.what()}};
+    }
+    std::cout << answer.dump() << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace ladon_bench
