@@ -1,5 +1,6 @@
-"""bench.py --programs FOLDER [--rounds N] [--shapes 16,32,4 ...] [--masks full causal] [--kinds attention encoder_layer]
-[--peers NAME ...] [--core N] [--seconds S] [--json FILE] [--markdown FILE] [--scaling]
+"""bench.py --programs FOLDER [--rounds N] [--shapes 16,32,4 ...] [--masks full causal]
+[--kinds attention encoder_layer] [--peers NAME ...] [--core N] [--seconds S] [--json FILE] [--markdown FILE]
+[--scaling]
 
 Ladon beside other libraries, one thread each, all on one core, in alternating rounds. `./dev bench peers` builds the
 programs, installs the peers, and runs this.
@@ -40,8 +41,8 @@ def say(text):
 class Contestant:
     """A peer in one case: from a process that may not even start to the seconds of a layer in every round."""
 
-    def __init__(self, key, command, case, given, places, work, core):
-        self.case, self.given, self.work, self.key = case, given, work, key
+    def __init__(self, key, command, case, places, work, core):
+        self.case, self.work, self.key = case, work, key
         self.process = Process(command, core, work / f"{key}.log")
         fields = {name: getattr(case, name) for name in ("kind", "tokens", "model", "heads", "mask")}
         try:
@@ -121,7 +122,7 @@ def measure(case, commands, options):
         try:
             for key in list(commands):
                 try:
-                    contestants.append(Contestant(key, commands[key], case, given, places, work, options.core))
+                    contestants.append(Contestant(key, commands[key], case, places, work, options.core))
                 except Failure as failure:
                     if key == "ladon":
                         raise

@@ -57,8 +57,9 @@ class Module:
     def constant(self, name, array):
         array = np.ascontiguousarray(array, np.float32)
         shape = "x".join(map(str, array.shape))
-        text = f'torch.vtensor.literal(dense<"0x{array.tobytes().hex()}"> : tensor<{shape}xf32>) : {tensor(*array.shape)}'
-        return self.once(("constant", name), tensor(*array.shape), text)
+        kind = tensor(*array.shape)
+        text = f'torch.vtensor.literal(dense<"0x{array.tobytes().hex()}"> : tensor<{shape}xf32>) : {kind}'
+        return self.once(("constant", name), kind, text)
 
     def op(self, name, shape, *operands):
         kinds = ", ".join(self.types[each] for each in operands)
@@ -125,7 +126,8 @@ class Module:
         for _ in range(layers):
             y = self.layer(y, form)
         body = "\n  ".join([*self.lines, f"return {y} : {kind}"])
-        return f"func.func @main(%x: {kind}) -> {kind} attributes {{torch.assume_strict_symbolic_shapes}} {{\n  {body}\n}}"
+        return (f"func.func @main(%x: {kind}) -> {kind} attributes {{torch.assume_strict_symbolic_shapes}} "
+                f"{{\n  {body}\n}}")
 
 
 def build(case, numbers, form, layers):

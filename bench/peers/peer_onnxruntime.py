@@ -38,7 +38,8 @@ class Graph:
         if part is not None:
             rows = slice(part * self.case.model, (part + 1) * self.case.model)
             name, weight, bias = f"{name}{part}", weight[rows], bias[rows]
-        return self.op("Gemm", x, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias), transB=1)
+        constants = [self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
+        return self.op("Gemm", x, *constants, transB=1)
 
     def norm(self, x, name):
         weight, bias = (self.constant(f"{name}_{each}", self.numbers[f"{name}_{each}"]) for each in ("weight", "bias"))
