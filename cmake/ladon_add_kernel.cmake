@@ -30,6 +30,7 @@
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
 #   DETERMINISTIC      the same bits on every target
+#   KEY_BLOCK <n>      keys of a long row that are scored at a time, a multiple of 32 (256): fewer take less workspace
 #   CHECKED            broken rules inside end the program with a message
 #   OPTIMIZE 0|1|2|3|s|z instead of what the build type says; a build type that is no release takes 2
 include_guard(GLOBAL)

@@ -65,8 +65,10 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
 template <class Simd, Tiling T>
 inline constexpr bool one_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 
-// Keys that are scored, made into probabilities and used up before the next ones: bounds the workspace of a long row.
-// From 64 to 1024 the speed at (1024,512,8) is the same within a point of peak (Zen 5), so it is memory that decides.
-inline constexpr std::size_t key_block = 256;
+// Bounds the workspace of a long row. From 64 to 1024 the speed at (1024,512,8) is the same within a point of peak
+// (Zen 5), so it is memory that decides.
+inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
+static_assert(key_block > 0 && key_block % 32 == 0,
+              "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
 }  // namespace ladon::inline LADON_ABI::kernel

@@ -36,6 +36,9 @@ ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
 ladon_add_wrong_arguments(epsilon_alone "EPSILON need FEED_FORWARD" ${some} EPSILON 1e-9)
+ladon_add_wrong_arguments(key_block "KEY_BLOCK is 48. allowed: a multiple of 32" ${some} KEY_BLOCK 48)
+ladon_add_wrong_arguments(key_block_bits "KEY_BLOCK is 64. with DETERMINISTIC allowed: 256"
+  ${some} KEY_BLOCK 64 DETERMINISTIC)
 ladon_add_wrong_arguments(optimize "OPTIMIZE is 'fast'. allowed: 0, 1, 2, 3, s, z" ${some} OPTIMIZE fast)
 ladon_add_wrong_arguments(rotary_short "ROTARY has 4 positions. allowed: at least one for each query and key"
   ${some} ROTARY halves 8 4)

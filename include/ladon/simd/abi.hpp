@@ -23,6 +23,15 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
+// Keys of a long row that are scored, made into probabilities and used up before the next ones. Fewer take less of a
+// workspace, 4 bytes a key and token of a panel; where a row has more, its sums end elsewhere, so its last bits are others.
+#if !defined(LADON_KEY_BLOCK)
+#define LADON_KEY_BLOCK 256
+#endif
+#if LADON_DETERMINISTIC && LADON_KEY_BLOCK != 256
+#error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
+#endif
+
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -79,6 +88,8 @@
 #endif
 #if LADON_DETERMINISTIC
 #define LADON_ABI_BITS _deterministic
+#elif LADON_KEY_BLOCK != 256
+#define LADON_ABI_BITS LADON_JOIN(_block_, LADON_KEY_BLOCK)
 #else
 #define LADON_ABI_BITS
 #endif
