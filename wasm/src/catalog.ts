@@ -14,7 +14,7 @@ export type ShippedName =
 /** What a kernel is to do; lengths in tokens. */
 export interface Wanted {
   readonly kind: "attention";
-  /** Most tokens of a run. */
+  /** A run shall have room for so many at least; `description.queries` tells how many it has. */
   readonly tokens: number;
   /** Width of a token. */
   readonly model: number;

@@ -99,6 +99,6 @@ export const instanceOf = (
       return inputs?.cached() ?? 0;
     },
     free,
-    [Symbol.dispose ?? "dispose"]: free, // Node 18 has no such symbol
+    [Symbol.dispose ?? "dispose"]: free, // which not every engine has
   } as Instance;
 };

@@ -37,7 +37,7 @@ const placeOf = (source: any, variant: Variant): string | URL =>
       : `${source}`.replace(/(\?.*)?$/, `.${variant}.wasm$1`);
 
 /**
- * Compiles a kernel for this engine. Errors: "unknown-kernel", "unsupported", "not-a-module", "version", "network",
+ * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version", "network",
  * "aborted".
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
