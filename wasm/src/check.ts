@@ -21,3 +21,7 @@ export const checkLength = (name: string, source: any, part: number, all: number
     fail("length", `length of ${name}`, part === all ? all : `${part} or ${all}`, length);
   }
 };
+
+export const checkSignal = (signal: any): void => {
+  if (signal && !("aborted" in Object(signal))) fail("option", "signal", "an AbortSignal", signal);
+};

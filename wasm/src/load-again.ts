@@ -1,6 +1,7 @@
 // What load() does where the short way failed: reads what fetch or streaming does not (file: URLs in Node, a server
 // that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
 import { isUrl, nameOf, type Wanted } from "./catalog.js";
+import { checkSignal } from "./check.js";
 import { abi, type Description } from "./description.js";
 import { fail } from "./errors.js";
 import type { LoadOptions } from "./load.js";
@@ -74,6 +75,7 @@ export const loadAgain = async (
   cause: unknown,
 ): Promise<WebAssembly.Module> => {
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
+  checkSignal(signal);
   const usable = variants.filter(supports);
   if (wanted != null && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
   if (source?.byteLength >= 0) {

@@ -37,8 +37,8 @@ const placeOf = (source: any, variant: Variant): string | URL =>
       : `${source}`.replace(/(\?.*)?$/, `.${variant}.wasm$1`);
 
 /**
- * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version", "network",
- * "aborted".
+ * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version",
+ * "network", "aborted".
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
   checkOptions(options, ["variant", "signal"]);

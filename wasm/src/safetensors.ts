@@ -1,5 +1,5 @@
 // Safetensors files, streamed into an instance's memory. A file of its own in the package, loaded when it is needed.
-import { checkOptions } from "./check.js";
+import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./errors.js";
 import type { Block, Live } from "./memory.js";
 import { checkSource, failRead, open, unshared } from "./fetch-or-read.js";
@@ -87,6 +87,7 @@ export const loadFile = async (tools: Tools, source: WeightsSource, options: Loa
   const { give } = alive();
   checkOptions(options, ["prefix", "progress", "signal"]);
   const { prefix, progress, signal } = options;
+  checkSignal(signal);
   if (progress && typeof progress !== "function") fail("option", "progress", "a function", progress);
   checkSource(source);
   const { url } = source as Response;

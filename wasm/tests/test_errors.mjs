@@ -111,6 +111,10 @@ test("options that are none, and options that nobody knows, wherever options are
     await refuses(() => call({ nobody: 1 }), "option", `expected ${known}, got nobody`);
   }
   await refuses(() => instance.weights.load(new Uint8Array(9), { progress: 5 }), "option", "progress");
+  for (const signal of [5, {}, new AbortController()]) {
+    await refuses(() => instance.weights.load(new Uint8Array(9), { signal }), "option", "AbortSignal");
+    await refuses(() => load("attention_64_4", { signal }), "option", "AbortSignal");
+  }
   for (const tensors of [null, undefined, new Map(Object.entries(weights))]) {
     await refuses(() => instance.weights.set(tensors), "weights", "in_proj_weight");
   }
