@@ -10,15 +10,15 @@ import { minify } from "terser";
 import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const entries = ["index", "other-kernels", "load-again", "safetensors", "warm-up", "date-reader", "minilm"].filter((name) =>
-  existsSync(here(`src/${name}.ts`)),
-);
+const parts = ["index", "other-kernels", "load-again", "safetensors", "warm-up"];
+const entries = [...parts, "date-reader", "minilm"].filter((name) => existsSync(here(`src/${name}.ts`)));
 
 // All files share one class LadonError, index.js's, which loads others when they are needed.
 const apart = {
   name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(index|other-kernels|load-again|safetensors|warm-up)\.js$/ }, ({ path }) => ({ path, external: true }));
+    const filter = new RegExp(`^\\./(${parts.join("|")})\\.js$`);
+    onResolve({ filter }, ({ path }) => ({ path, external: true }));
   },
 };
 const errorsOfIndex = {

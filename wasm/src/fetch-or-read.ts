@@ -13,7 +13,8 @@ const ofNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webp
 /** That a source is one: of another realm is as good. */
 export const checkSource = (source: any): void => {
   const kind = Object.prototype.toString.call(source).slice(8, -1);
-  if (/^(String|URL|Response|ReadableStream|Blob|File|(Shared)?ArrayBuffer)$/.test(kind) || ArrayBuffer.isView(source)) return;
+  const isOne = /^(String|URL|Response|ReadableStream|Blob|File|(Shared)?ArrayBuffer)$/.test(kind);
+  if (isOne || ArrayBuffer.isView(source)) return;
   const actual = typeof source?.then === "function" ? "a Promise (await it)" : source;
   fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
 };

@@ -6,7 +6,7 @@ import type { Variant } from "./variants.js";
 
 /** What index.js knows of by itself. Another kernel takes more, and so does a description that lacks something. */
 const usual =
-  /^(\d+,){6}attention,in_proj,false,0(,\w+_(weight|bias)(,\d+)+){4}(,(tokens|queries|keys|offset|padding|attention))*$/;
+  /^(\d+,){6}attention,in_proj,false,0(,\w+(weight|bias)(,\d+)+)+(,(tokens|queries|keys|offset|padding|attention))*$/;
 
 /** The kernel that a module is; where it is not what was wanted, load-again.js says so. */
 export const kernelOf = async (module: WebAssembly.Module, source: any, wanted?: Variant): Promise<Kernel> => {

@@ -35,8 +35,8 @@ const explainKernel = (wanted: string | Wanted): never => {
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
-    `${what} of kind "attention" and at most ${mostTokens} tokens (for another put ${call} into a CMakeLists.txt as ` +
-      `"Other shapes" in the package's README has it, then emcmake cmake -B build && cmake --build build; nearest are ` +
+    `${what} of kind "attention" and at most ${mostTokens} tokens (for another put ${call} into a CMakeLists.txt ` +
+      `as "Other shapes" in the package's README has it, then emcmake cmake -B build && cmake --build build; nearest are ` +
       `these)`,
     nearest,
     `${name} of ${tokens} tokens`,

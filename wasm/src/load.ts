@@ -10,11 +10,18 @@ import { supports, type Variant, variants } from "./variants.js";
  * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm` before its
  * query); or one at hand.
  */
-export type KernelSource = ShippedName | (string & {}) | Wanted | URL | ArrayBufferLike | ArrayBufferView | CompiledModule;
+export type KernelSource =
+  | ShippedName
+  | (string & {})
+  | Wanted
+  | URL
+  | ArrayBufferLike
+  | ArrayBufferView
+  | CompiledModule;
 
 declare global {
   namespace WebAssembly {
-    /** In TypeScript's libraries an interface without members, which anything at all would be; in some there is none. */
+    /** In the DOM's library an interface without members, which anything at all would be; elsewhere there is none. */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";
     }

@@ -51,7 +51,9 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
       checkOptions(given, known);
       for (const name in given) {
         const needs = name === "padding" ? name : name === "offset" && free && "causal";
-        if (needs && given[name] !== undefined && chosen && !chosen.includes(needs)) fail("mask", `mask for ${name}`, needs, wanted);
+        if (needs && given[name] !== undefined && chosen && !chosen.includes(needs)) {
+          fail("mask", `mask for ${name}`, needs, wanted);
+        }
       }
       const { tokens, padding } = given;
       count("tokens", tokens ?? 0, mostQueries);

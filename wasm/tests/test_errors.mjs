@@ -84,14 +84,15 @@ test("options", async () => {
   await refuses(() => instance.run(x, { tokens: 1, context: x }), "option", "context");
   instance.run(x, { tokens: 1, additive: undefined });
   const mixed = Array.from(x);
-  for (const odd of [new BigInt64Array(model), mixed.with?.(7, 1n) ?? [...mixed.slice(1), 1n], [...mixed.slice(1), Symbol()]])
+  for (const odd of [new BigInt64Array(model), [...mixed.slice(1), 1n], [...mixed.slice(1), Symbol()]])
     await refuses(() => instance.run(odd, { tokens: 1 }), "option", "numbers");
   for (const offset of [1n, "1", {}, true]) {
     await refuses(() => instance.run(x, { tokens: 1, offset }), "length", "offset");
   }
   await refuses(() => instance.run(x, { tokens: Symbol("five") }), "length", "Symbol(five)");
   await refuses(() => instance.run(x, { tokens: Object.create(null) }), "length", "got object");
-  for (const padding of ["", false, 0]) await refuses(() => instance.run(x, { tokens: 1, padding }), "length", "padding");
+  for (const padding of ["", false, 0])
+    await refuses(() => instance.run(x, { tokens: 1, padding }), "length", "padding");
 });
 
 test("options that are none, and options that nobody knows, wherever options are", async () => {
@@ -493,7 +494,8 @@ test("a description is read only", () => {
 });
 
 test("warming up with lengths that are none", async () => {
-  for (const tokens of [-1, 0, 1.5, NaN, "2", most + 1]) await refuses(() => kernel.warmUp({ tokens }), "length", "tokens");
+  for (const tokens of [-1, 0, 1.5, NaN, "2", most + 1])
+    await refuses(() => kernel.warmUp({ tokens }), "length", "tokens");
   for (const time of [NaN, -1, "long"]) await refuses(() => kernel.warmUp({ most: time }), "option", "most");
 });
 
