@@ -24,7 +24,8 @@
 #endif
 
 // Keys of a long row that are scored, made into probabilities and used up before the next ones. Fewer take less of a
-// workspace, 4 bytes a key and token of a panel; where a row has more, its sums end elsewhere, so its last bits are others.
+// workspace, 4 bytes a key and token of a panel; where a row has more, its sums end elsewhere, and so its last bits are
+// others.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
