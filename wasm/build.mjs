@@ -32,9 +32,19 @@ const errorsOfIndex = {
   },
 };
 
+// Properties of what the package's files pass to each other and to nobody else: in all of them they get the same short
+// names, 2% of index.js, gzipped. No public type has one of these, nor has a file's header or a module's section.
+const inner = new RegExp(
+  `^(${[
+    ...["adopt", "alive", "begin", "bytes", "floats", "freeOffset", "give", "inputs", "known", "ownRows", "put"],
+    ...["refuse", "slots", "spell", "splitPacked", "stop", "take", "usualKeys"],
+  ].join("|")})$`,
+);
+let innerNames = {};
+
 mkdirSync(here("dist"), { recursive: true });
 for (const entry of entries) {
-  const { outputFiles } = await build({
+  const { outputFiles, mangleCache } = await build({
     entryPoints: [here(`src/${entry}.ts`)],
     outdir: here("dist"),
     bundle: true,
@@ -43,10 +53,13 @@ for (const entry of entries) {
     target: "es2022",
     platform: "neutral",
     sourcemap: true,
+    mangleProps: inner,
+    mangleCache: innerNames,
     plugins: entry === "index" ? [apart] : [apart, errorsOfIndex],
     logLevel: "warning",
     write: false,
   });
+  innerNames = mangleCache;
   const written = (end) => outputFiles.find(({ path }) => path.endsWith(end)).text;
   // Terser names the variables of all functions alike, from the first letter on: 4% less of index.js, gzipped. It may
   // not inline functions, for bundlers must see the URLs of modules.

@@ -1,5 +1,3 @@
-import { shown } from "./shown.js";
-
 /** The kernels that the package ships; wasm/README.md says what each is. */
 export type ShippedName =
   | "attention_64_4"
@@ -22,8 +20,8 @@ export interface Wanted {
 }
 
 /** Whether a source says where modules are; a string that does not is a name. */
-export const isUrl = (source: unknown): source is string | URL => /[./:]/.test(shown(source));
+export const isUrl = (source: any): source is string | URL => /[./:]/.test(source);
 
 /** What a shipped kernel that is wanted would be called. */
-export const nameOf = (wanted: string | Wanted): string =>
-  typeof wanted === "string" ? wanted : `${wanted?.kind}_${wanted?.model}_${wanted?.heads}`;
+export const nameOf = (wanted: any): string =>
+  wanted.kind ? `${wanted.kind}_${wanted.model}_${wanted.heads}` : wanted;

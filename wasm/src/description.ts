@@ -1,6 +1,6 @@
 import type { Variant } from "./variants.js";
 
-/** Version of the section below and of what the module's functions mean. */
+/** Version of the section below, with the order of its members, and of what the module's functions mean. */
 export const abi = 1;
 
 /** A C member of the kernel's weights, then its extents, row-major; `"query_proj_weight[12]"` is one for each head. */
@@ -51,12 +51,8 @@ export interface Description {
   readonly arguments: string;
 }
 
-/** Reads a module's section, which nobody may change then; without a member where there is none. */
+/** Reads a module's section, which nobody may change then. */
 export const describe = (module: WebAssembly.Module): Description => {
-  try {
-    const [section] = WebAssembly.Module.customSections(module, "ladon");
-    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value)) ?? {};
-  } catch {
-    return {} as Description;
-  }
+  const [section] = WebAssembly.Module.customSections(module, "ladon");
+  return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
 };

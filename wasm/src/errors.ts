@@ -65,11 +65,13 @@ export const fail = (...about: ConstructorParameters<typeof LadonError>): never 
   throw new LadonError(...about);
 };
 
+/** The same where it was another error, which the message has the text of. */
+export const failOf = (code: ErrorCode, cause: unknown, what: unknown = code): never =>
+  fail(code, `${what}: ${cause}`, undefined, undefined, cause);
+
 /**
  * A file of the package that is loaded when it is needed, over a network that may be gone by then. Where the file is to
  * tell why something failed, that is told without it: `what` and its `reason`.
  */
 export const loaded = <T>(file: Promise<T>, what?: unknown, reason?: unknown): Promise<T> =>
-  file.catch((cause) =>
-    fail("network", what ? `${what}: ${reason}` : `${cause}`, undefined, undefined, what ? reason : cause),
-  );
+  file.catch((cause) => failOf("network", reason ?? cause, what));

@@ -5,7 +5,7 @@ import { type Block, type Live, liveOf } from "./memory.js";
 import type { OtherKernels } from "./other-kernels.js";
 import { runnerOf } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
-import { checkFloats, finderOf, type Tensor, type Tensors, usualNaming } from "./weights.js";
+import { finderOf, type Tensor, type Tensors, usualNaming } from "./weights.js";
 
 export const instanceOf = (
   module: WebAssembly.Module,
@@ -60,13 +60,12 @@ export const instanceOf = (
           return data.buffer === exports.memory.buffer ? data.slice() : data;
         });
         const offsets = find(found, setOptions.prefix);
-        const next = take(4 * offsets.length + bytes);
-        let at = next.at + 4 * offsets.length;
+        adopt(found, offsets, take(4 * offsets.length + bytes));
+        let at = tensorsAt;
         for (const source of sources) {
           put(at, source);
           at += source.byteLength;
         }
-        adopt(found, offsets, next);
       },
       async load(source, loadOptions = {}) {
         idle();
@@ -82,7 +81,7 @@ export const instanceOf = (
       tensor(name) {
         const { floats } = alive();
         const found = tensors.get(name) ?? fail("weights", "tensor", [...tensors.keys()], name);
-        checkFloats(name, found);
+        found.refuse?.();
         return floats(tensorsAt + found.begin, found.length);
       },
     },

@@ -1,31 +1,31 @@
-import { abi, describe } from "./description.js";
+import { count } from "./check.js";
+import { describe } from "./description.js";
 import { loaded } from "./errors.js";
 import { instanceOf } from "./instance.js";
 import type { Kernel } from "./types.js";
 import type { Variant } from "./variants.js";
 
-/** What index.js knows of by itself. Another kernel takes more, and so does a description that lacks something. */
+/**
+ * The kernels that index.js knows by itself, by all that their modules say, in the section's order: of this version (abi),
+ * attention to x, 9 sizes, masks, PyTorch's layout, no cache, tensors, options. Any other takes more, and so does a
+ * description that lacks something.
+ */
 const usual =
-  /^(\d+,){6}attention,in_proj,false,0(,\w+(weight|bias)(,\d+)+)+(,(tokens|queries|keys|offset|padding|attention))*$/;
+  /^1,.*,attention,(\d+,){9}false,(causal,|padding,|,)+\w+,in_proj,\d+,0,([a-z_]+,[\d,]+)+[a-z,]*keys,(offset,|padding,)*attention,/;
 
-/** The kernel that a module is; where it is not what was wanted, load-again.js says so. */
+/** The kernel that a module is. Of one that is too small for what was wanted load-again.js tells more. */
 export const kernelOf = async (module: WebAssembly.Module, source: any, wanted?: Variant): Promise<Kernel> => {
   const description = describe(module);
-  const { ladon, kind, variant, workspace, queries, keys, model, heads, mask, layout, context, cache } = description;
-  const { tokens } = source;
-  const fits = !source.kind || (tokens > 0 && tokens <= queries && Number.isInteger(tokens));
-  if (ladon !== abi || (wanted && variant !== wanted) || !fits) {
-    (await loaded(import("./load-again.js"))).refuse(description, source, wanted);
-  }
-  const sizes = [workspace, queries, keys, model, heads, mask?.length];
-  const asked = `${[sizes, kind, layout, context, cache, description.weights, description.options]}`;
-  const others = usual.test(asked) ? undefined : await loaded(import("./other-kernels.js"));
-  others?.checkDescription(description);
+  const { variant, queries } = description;
+  const isUsual = (!wanted || variant === wanted) && usual.test(`${Object.values(description)}`);
+  const others = isUsual ? undefined : await loaded(import("./other-kernels.js"));
+  others?.check(description, wanted);
+  if (source.kind) count("tokens", source.tokens, queries, 1);
   return {
     description,
     variant,
     module,
-    create: (createOptions) => instanceOf(module, description, createOptions, others),
-    warmUp: async (warmUpOptions) => (await loaded(import("./warm-up.js"))).warmUp(module, description, warmUpOptions),
+    create: (options) => instanceOf(module, description, options, others),
+    warmUp: async (options) => (await loaded(import("./warm-up.js"))).warmUp(module, description, options),
   };
 };

@@ -2,10 +2,11 @@
 // that does not know WebAssembly's MIME type), or tells what was wrong. A file of its own in the package.
 import { isUrl, nameOf, type Wanted } from "./catalog.js";
 import { checkSignal } from "./check.js";
-import { abi, type Description } from "./description.js";
-import { fail } from "./errors.js";
-import type { LoadOptions } from "./load.js";
+import { fail, LadonError } from "./errors.js";
 import { failRead, open, unshared } from "./fetch-or-read.js";
+import { load } from "./index.js";
+import type { LoadOptions } from "./load.js";
+import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /** The shipped attentions, as attention_${model}_${heads}, of so many tokens at most. */
@@ -15,6 +16,11 @@ const attentions: readonly string[] = ["64_4", "128_4", "256_8", "384_12", "512_
 const mostTokens = 512;
 const names: readonly string[] = [...attentions, "minilm", "date_reader"];
 
+const isSize = (size: unknown): boolean => Number.isSafeInteger(size) && (size as number) > 0;
+
+const isShipped = (wanted: any): boolean =>
+  names.includes(nameOf(wanted)) && (!wanted.kind || (isSize(wanted.tokens) && wanted.tokens <= mostTokens));
+
 /** No shipped kernel is `wanted`: names the nearest, and what builds another. */
 const explainKernel = (wanted: string | Wanted): never => {
   const what = "shipped kernel";
@@ -22,7 +28,7 @@ const explainKernel = (wanted: string | Wanted): never => {
   const { kind, tokens, model, heads } = wanted as Wanted;
   if (kind !== "attention") fail("unknown-kernel", "kind of a shipped kernel", "attention", kind);
   for (const [name, size] of Object.entries({ tokens, model, heads })) {
-    if (!Number.isSafeInteger(size) || size < 1) fail("option", name, "a whole number from 1", size);
+    if (!isSize(size)) fail("option", name, "a whole number from 1", size);
   }
   if (model % heads) fail("option", "model", `a multiple of heads, ${heads}`, model);
   const distance = (other: string): number => {
@@ -67,35 +73,31 @@ const checkKernelSource = (source: any): void => {
   fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
 };
 
-/** A module whose first compilation failed: what is at `place` once more, as bytes, or the source itself. */
+/** A kernel that was not had the short way, for a `cause`: what is at `place` once more, or the source itself. */
 export const loadAgain = async (
   source: any,
   place: string | URL | undefined,
-  { variant: wanted, signal }: LoadOptions,
+  options: LoadOptions,
   cause: unknown,
-): Promise<WebAssembly.Module> => {
+  module: unknown,
+): Promise<Kernel> => {
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
+  if (cause instanceof LadonError) throw cause.code === "length" ? explainKernel(source) : cause;
+  if (module instanceof WebAssembly.Module) {
+    fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none", cause);
+  }
+  const { variant, signal } = options;
   checkSignal(signal);
   const usable = variants.filter(supports);
-  if (wanted != null && !usable.includes(wanted)) fail("unsupported", "variant", usable, wanted);
+  if (variant != null && !usable.includes(variant)) fail("unsupported", "variant", usable, variant);
   if (source?.byteLength >= 0) {
     const bytes = unshared(source);
     if (bytes === source) return explainModule(bytes, cause);
-    return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause));
+    return load(await WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause)), options);
   }
   checkKernelSource(source);
-  if (!place || (!isUrl(source) && !names.includes(nameOf(source)))) return explainKernel(source);
+  if (!place || ((source.kind || !isUrl(source)) && !isShipped(source))) return explainKernel(source);
   const response = await open(place, signal);
   const bytes = await response.arrayBuffer().catch((cause) => failRead(`${place}`, cause, signal));
-  return WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause, place));
+  return load(await WebAssembly.compile(bytes).catch((cause) => explainModule(bytes, cause, place)), options);
 };
-
-/** Says why a module is not what was wanted: none of ours or of this version, or another variant or kernel. */
-export const refuse = ({ ladon, variant }: Description, source: any, wanted?: Variant): never =>
-  !ladon
-    ? fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none")
-    : ladon !== abi
-      ? fail("version", "module's format", abi, ladon)
-      : wanted && variant !== wanted
-        ? fail("unsupported", "variant", wanted, variant)
-        : explainKernel(source);

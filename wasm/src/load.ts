@@ -36,31 +36,29 @@ export interface LoadOptions {
 }
 
 /** Where a module is. Whether a name is one of a shipped kernel is asked when nothing is there. */
-const placeOf = (source: any, variant: Variant): string | URL =>
-  !isUrl(source)
-    ? new URL(`./modules/${nameOf(source)}.${variant}.wasm`, import.meta.url) // the form that bundlers look for
-    : /\.wasm($|[?#])|^(data|blob):/.test(source as string)
-      ? source
-      : `${source}`.replace(/(\?.*)?$/, `.${variant}.wasm$1`);
+const placeOf = (name: unknown, variant: Variant): string | URL =>
+  !isUrl(name)
+    ? new URL(`./modules/${name}.${variant}.wasm`, import.meta.url) // the form that bundlers look for
+    : `${name}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
 
 /**
  * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version",
- * "network", "aborted".
+ * "network", "aborted". What goes wrong here, load-again.js does another way, or tells what it was.
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
   checkOptions(options, ["variant", "signal"]);
   let module = source as any;
   let place: string | URL | undefined;
   try {
-    if (module?.byteLength >= 0) {
+    if (module.byteLength >= 0) {
       module = await WebAssembly.compile(module);
     } else if (!(module instanceof WebAssembly.Module)) {
-      place = placeOf(source, options.variant ?? variants.find(supports)!);
+      place = placeOf(nameOf(source), options.variant ?? variants.find(supports)!);
       module = await WebAssembly.compileStreaming(fetch(place, options));
     }
+    return await kernelOf(module, source, options.variant);
   } catch (cause) {
     const { loadAgain } = await loaded(import("./load-again.js"), place, cause);
-    module = await loadAgain(source, place, options, cause);
+    return loadAgain(source, place, options, cause, module);
   }
-  return kernelOf(module, source, options.variant);
 };

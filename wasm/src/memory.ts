@@ -1,4 +1,4 @@
-import { type ErrorCode, fail } from "./errors.js";
+import { type ErrorCode, failOf } from "./errors.js";
 
 /** What a module exports: functions of the C header, without NAME_. Pointers are numbers. */
 export interface Exports {
@@ -19,8 +19,6 @@ export interface Block {
   readonly bytes: number;
 }
 
-const nothing: Block = { at: 0, bytes: -1 };
-
 export type NumberArray =
   | Float32ArrayConstructor
   | Int32ArrayConstructor
@@ -40,36 +38,36 @@ export interface Live {
 }
 
 export const liveOf = (module: WebAssembly.Module): Live => {
-  const orFail = <T>(code: ErrorCode, what: string, act: () => T): T => {
+  const orFail = <T>(act: () => T, code: ErrorCode = "memory", what?: string): T => {
     try {
       return act();
     } catch (cause) {
-      return fail(code, `${what}: ${cause}`, undefined, undefined, cause);
+      return failOf(code, cause, what);
     }
   };
-  const exports = orFail("memory", "memory", () => new WebAssembly.Instance(module).exports as unknown as Exports);
+  const exports = orFail(() => new WebAssembly.Instance(module).exports as unknown as Exports);
   const { memory } = exports;
   let top = exports.__heap_base.value;
-  let spare = nothing;
+  let spare: Block | undefined;
   return {
     exports,
     take(bytes) {
       const block = spare;
-      if (block.bytes >= bytes) {
-        spare = nothing;
+      if (block && block.bytes >= bytes) {
+        spare = undefined;
         return block;
       }
       const at = Math.ceil(top / 64) * 64;
       const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
-      if (pages > 0) orFail("memory", "memory", () => memory.grow(pages));
+      if (pages > 0) orFail(() => memory.grow(pages));
       top = at + bytes;
       return { at, bytes };
     },
     give(block) {
-      if (block && block.bytes > spare.bytes) spare = block;
+      if (block && !(spare && spare.bytes > block.bytes)) spare = block;
     },
     floats: (at, count) => new Float32Array(memory.buffer, at, count),
     put: (at, values, type = Float32Array) =>
-      orFail("option", "numbers", () => new type(memory.buffer, at).set(values)),
+      orFail(() => new type(memory.buffer, at).set(values), "option", "numbers"),
   };
 };

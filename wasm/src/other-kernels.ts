@@ -1,9 +1,10 @@
 // What some kernels have beyond attention to x itself with causal and padding masks and PyTorch's packed projections:
 // other masks and scores, a context, a cache; other layouts. A file of its own in the package, loaded where needed.
-import type { Description, TensorEntry } from "./description.js";
+import { abi, type Description, type TensorEntry } from "./description.js";
 import { fail } from "./errors.js";
 import type { Live } from "./memory.js";
 import { checkLength, checkOptions, count } from "./check.js";
+import type { Variant } from "./variants.js";
 import type { Naming, Slot } from "./weights.js";
 
 /** Words of the C function's options by their names. */
@@ -13,6 +14,8 @@ export type Values = Record<string, any>;
 export interface Inputs {
   /** Whether x has a row for each query only, for keys come from elsewhere. */
   readonly ownRows: boolean;
+  /** Whether a run's offset makes the mask causal; else it is of a mask that is part of the code. */
+  readonly freeOffset: boolean;
   /** Options of a run. */
   readonly known: readonly string[];
   /** Keys of a run that does not say how many; undefined: as many as tokens. */
@@ -27,8 +30,8 @@ export interface Inputs {
 
 /** This file, as index.js sees it. */
 export interface OtherKernels {
-  /** Throws where a module does not say what a kernel of any kind says. */
-  checkDescription(description: Description): void;
+  /** Throws where a module lacks what one of any kind says, or is of another version or variant than is wanted. */
+  check(description: Description, wanted?: Variant): void;
   inputsOf(description: Description, alive: () => Live): Inputs;
   namingOf(description: Description): Naming;
 }
@@ -63,12 +66,15 @@ const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
 const sizes = "queries keys model heads headWidth keyModel valueModel workspace cache".split(" ");
 const lists = "mask weights options".split(" ");
 
-export const checkDescription = (description: Record<string, any>): void => {
+export const check = (description: Record<string, any>, wanted?: Variant): void => {
+  const { ladon = abi, variant } = description;
+  if (ladon !== abi) fail("version", "module's format", abi, ladon);
   const wrong = [
     ...sizes.filter((name) => !Number.isSafeInteger(description[name]) || description[name] < 0),
     ...lists.filter((name) => !Array.isArray(description[name])),
   ];
   if (wrong[0]) fail("not-a-module", "description of a module", wrong, "none such");
+  if (wanted && variant !== wanted) fail("unsupported", "variant", wanted, variant);
 };
 
 export const namingOf = (description: Description): Naming => {
@@ -173,6 +179,7 @@ export const inputsOf = (description: Description, alive: () => Live): Inputs =>
   const clear = (): void => checkStatus(alive().exports.cache_clear?.(cacheAt));
   clear();
   return {
+    freeOffset: members.includes("offset") && !/window|alibi/.test(`${mask}`),
     ownRows: context || cache > 0,
     known,
     usualKeys: (given) => (context ? (!given.context && cached()) || mostKeys : undefined),

@@ -15,11 +15,6 @@ export interface Runner {
 // A length of 0 stands for what is usual in C, and this for 0.
 export const none = -1;
 
-/** Throws what a function's status says. */
-export const check = (status?: number): void => {
-  if (status) fail("status", "ladon_status", 0, status);
-};
-
 export const runnerOf = (description: Description, alive: () => Live, wanted?: Mask, others?: OtherKernels): Runner => {
   const { queries: mostQueries, keys: mostKeys, model, heads, mask, options: members, layers = 1 } = description;
   const mapFloats = heads * mostQueries * mostKeys;
@@ -27,8 +22,9 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without bytes.
   // All others are part of the code.
   const chosen: string[] | undefined = wanted === undefined ? wanted : [wanted].flat();
-  const free = members.includes("offset") && !/window|alibi/.test(`${mask}`);
-  const fixed = mask.filter((one) => !free && one !== "padding");
+  const inputs = others?.inputsOf(description, alive);
+  const free = inputs?.freeOffset ?? members.includes("offset");
+  const fixed = free ? [] : mask.filter((one) => one !== "padding");
   const possible = chosen?.[1] ? mask : ["none", ...mask];
   if (chosen && !(chosen.every((one) => possible.includes(one)) && fixed.every((one) => chosen.includes(one)))) {
     fail("mask", "mask", fixed[0] ? fixed : possible, wanted);
@@ -39,7 +35,6 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
   const optionsBytes = 4 * (members.length + layers);
   const pieces = [description.workspace, optionsBytes, mostKeys, xBytes, xBytes];
   const [workspaceAt, optionsAt, paddingAt, xAt, yAt] = pieces.map(take) as [number, number, number, number, number];
-  const inputs = others?.inputsOf(description, alive);
   const known = inputs?.known ?? members;
   let mapsAt = 0;
   let attended: unknown;
@@ -49,18 +44,17 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
     run(weightsAt, x, given: Record<string, any> = {}) {
       const { exports, floats, put } = alive();
       checkOptions(given, known);
-      for (const name in given) {
-        const needs = name === "padding" ? name : name === "offset" && free && "causal";
-        if (needs && given[name] !== undefined && chosen && !chosen.includes(needs)) {
-          fail("mask", `mask for ${name}`, needs, wanted);
-        }
-      }
+      const needs = (name: string, one: string): void => {
+        if (given[name] !== undefined && chosen && !chosen.includes(one)) fail("mask", `mask for ${name}`, one, wanted);
+      };
+      needs("padding", "padding");
+      if (free) needs("offset", "causal");
       const { tokens, padding } = given;
       count("tokens", tokens ?? 0, mostQueries);
       const queries = count("queries", given.queries ?? tokens ?? mostQueries, mostQueries);
       const keys = count("keys", given.keys ?? inputs?.usualKeys(given) ?? tokens ?? mostKeys, mostKeys);
       const offset = given.offset ?? (free && !chosen?.includes("causal") ? keys : keys - queries);
-      count("offset", offset, 2 ** 30, -(2 ** 30));
+      count("offset", offset, 1e9, -1e9);
       const rows = inputs?.ownRows ? queries : Math.max(queries, keys);
       checkLength("x", x, rows * model, mostQueries * model);
       put(xAt, x);
@@ -84,13 +78,14 @@ export const runnerOf = (description: Description, alive: () => Live, wanted?: M
         members.flatMap((name) => values[name]),
         Int32Array,
       );
-      check((inputs?.call ?? exports.run!)(xAt, weightsAt, yAt, workspaceAt, optionsAt));
+      const status = (inputs?.call ?? exports.run!)(xAt, weightsAt, yAt, workspaceAt, optionsAt);
+      if (status) fail("status", "ladon_status", 0, status);
       attended = given.attention;
       return floats(yAt, queries * model);
     },
     attention(layer = 0) {
       const { floats } = alive();
-      if (!attended) fail("attention", "the last run had no attention: true");
+      if (!attended) fail("attention", "attention of the last run", true, attended);
       return floats(mapsAt + 4 * count("layer", layer, layers - 1) * mapFloats, mapFloats);
     },
   };

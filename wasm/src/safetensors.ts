@@ -48,8 +48,11 @@ const parseHeader = (text: Uint8Array): [Tensors, number] => {
     const numbers = shape.reduce((a: number, b: number) => a * b, 1);
     if (dtype === "F32" && numbers !== length) fail("weights", `bytes of ${name}`, 4 * numbers, 4 * length);
     const [begin] = offsets;
-    const other = dtype !== "F32" || begin % 4 ? `${dtype} at ${begin}` : undefined;
-    tensors.set(name, { begin, length, shape, other });
+    const refuse =
+      dtype !== "F32" || begin % 4
+        ? () => fail("weights", name, "F32 at a multiple of 4 bytes", `${dtype} at ${begin}`)
+        : undefined;
+    tensors.set(name, { begin, length, shape, refuse });
   }
   let end = 0;
   for (const [name, { begin, length }] of [...tensors].sort(

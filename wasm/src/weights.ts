@@ -9,19 +9,14 @@ export interface Tensor {
   readonly length: number;
   /** Undefined: only the length is known. */
   readonly shape?: readonly number[];
-  /** What it is, where that cannot be read as floats where it lies. */
-  readonly other?: string;
+  /** Throws what it is, where that cannot be read as floats where it lies. */
+  readonly refuse?: () => never;
 }
 
 export type Tensors = ReadonlyMap<string, Tensor>;
 
 /** What a checkpoint calls a tensor, below a prefix, as the kernel's C members have it. */
 export type Spell = (name: string, prefix: string) => string;
-
-/** Throws where a tensor cannot be read as floats where it lies. */
-export const checkFloats = (name: string, { other }: Tensor): void => {
-  if (other) fail("weights", name, "F32 at a multiple of 4 bytes", other);
-};
 
 /** Tensors by the member that they are for, each with the name that it came by. */
 export type Members = Map<string, readonly [name: string, Tensor]>;
@@ -54,7 +49,7 @@ export type FindTensors = (tensors: Tensors, prefix?: string, ours?: RegExp) => 
 
 export const finderOf =
   ({ layout, slots, spell, splitPacked }: Naming): FindTensors =>
-  (tensors, given = "", ours) => {
+  (tensors, given = "", ours = /^/) => {
     const prefix = `${given}`.replace(/[^.]$/, "$&.");
     const members: Members = new Map();
     for (const [name, tensor] of tensors) {
@@ -70,7 +65,7 @@ export const finderOf =
         missing.push(prefix + member);
         continue;
       }
-      checkFloats(name!, tensor);
+      tensor.refuse?.();
       const length = shape.reduce((a, b) => a * b, 1);
       const [expected, actual] = tensor.shape ? [shape, tensor.shape] : [length, tensor.length];
       if (`${expected}` !== `${actual}`) fail("shape", `shape of ${name}`, expected, actual);
@@ -78,7 +73,7 @@ export const finderOf =
     }
     const others: string[] = [];
     for (const [member, [name]] of members) {
-      if (!ours || missing[0] || ours.test(member)) others.push(name);
+      if (missing[0] || ours.test(member)) others.push(name);
     }
     if (missing[0] || others[0]) {
       fail("weights", `tensors of LAYOUT ${layout}`, missing[0] ? missing : "no others", others);

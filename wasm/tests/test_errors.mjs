@@ -455,6 +455,7 @@ test("files of the package that a network gone by now cannot bring", async (t) =
   await tells(() => instance.weights.load(new Uint8Array(9)), "safetensors.js");
   instance.weights.set(weights); // no longer busy
   await tells(() => alone.load(moduleBytes("minilm", "scalar")), "other-kernels.js");
+  await assert.rejects(alone.load(scalar, { nobody: 1 }), { code: "option" }); // which needs none of them
 });
 
 test("variants", async () => {
