@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "answers.hpp"
 #include "board.hpp"
 #include "lines.hpp"
 #include "reader.hpp"
@@ -38,28 +39,12 @@ void print_row(std::string_view what, std::uint64_t number) noexcept {
   print("\n");
 }
 
-std::string_view words_of(Status status) noexcept {
-  switch (status) {
-    case Status::date:
-      return "";
-    case Status::no_date:
-      return "no date   ";
-    case Status::empty:
-      return "empty     ";
-    case Status::too_long:
-      return "too long  ";
-    case Status::not_ascii:
-      return "not ASCII ";
-  }
-  return "";
-}
-
 void print_reading(const Reading& reading, std::string_view text, bool exact) noexcept {
   if (reading.is_date()) {
     const auto iso = reading.iso();
     print({iso.data(), iso.size()});
   } else {
-    print(words_of(reading.status));
+    print(in_place_of_date(reading.status));
   }
   if (exact && reading.status <= Status::no_date) {
     for (const float share : reading.certainty) board::print_number(std::bit_cast<std::uint32_t>(share), 11);

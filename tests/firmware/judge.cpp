@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "answers.hpp"
 #include "encoder_weights.hpp"
 #include "oracle.hpp"
 
@@ -104,22 +105,10 @@ std::vector<std::vector<Real>> probabilities(const Squeezed& text) {
   return shares;
 }
 
-// What is said in place of a date.
 std::string answer_of(const Reading& reading) {
+  if (!reading.is_date()) return std::string(in_place_of_date(reading.status));
   const auto iso = reading.iso();
-  switch (reading.status) {
-    case Status::date:
-      return {iso.data(), iso.size()};
-    case Status::no_date:
-      return "no date   ";
-    case Status::empty:
-      return "empty     ";
-    case Status::too_long:
-      return "too long  ";
-    case Status::not_ascii:
-      return "not ASCII ";
-  }
-  return {};
+  return {iso.data(), iso.size()};
 }
 
 struct Verdict {
