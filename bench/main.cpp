@@ -22,8 +22,8 @@ class Table : public benchmark::BenchmarkReporter {
   explicit Table(const std::vector<Case>& cases) : cases_(cases) {}
 
   bool ReportContext(const Context&) override {
-    std::printf("%s\n\n%-34s %7s %15s %9s %9s\n", ladon_bench::machine().dump().c_str(), "", "of peak", "quartiles",
-                "GFLOP/s", "peak");
+    std::printf("%s\n\n%-34s %7s %15s %9s %9s %10s\n", ladon_bench::machine().dump().c_str(), "", "of peak",
+                "quartiles", "GFLOP/s", "peak", "disturbed");
     return true;
   }
 
@@ -33,13 +33,14 @@ class Table : public benchmark::BenchmarkReporter {
                                       [&](const Case& one) { return run.run_name.function_name == one.name(); });
       if (found == cases_.end() || run.run_type != Run::RT_Iteration) continue;
       const auto figure = [&](const char* name) { return static_cast<double>(run.counters.at(name)); };
-      std::printf("%-34s %6.1f%% %6.1f%% %6.1f%% %9.1f %9.1f\n", found->name().c_str(), 100 * figure("share_of_peak"),
-                  100 * figure("lower_quartile"), 100 * figure("upper_quartile"), figure("gflops"),
-                  figure("peak_gflops"));
+      std::printf("%-34s %6.1f%% %6.1f%% %6.1f%% %9.1f %9.1f %9.0f%%\n", found->name().c_str(),
+                  100 * figure("share_of_peak"), 100 * figure("lower_quartile"), 100 * figure("upper_quartile"),
+                  figure("gflops"), figure("peak_gflops"), 100 * figure("disturbed"));
       std::fflush(stdout);
       nlohmann::ordered_json row{
           {"tokens", found->tokens}, {"model", found->model}, {"heads", found->heads}, {"mask", found->mask}};
-      for (const char* name : {"share_of_peak", "lower_quartile", "upper_quartile", "gflops", "peak_gflops"}) {
+      for (const char* name :
+           {"share_of_peak", "lower_quartile", "upper_quartile", "gflops", "peak_gflops", "disturbed"}) {
         row[name] = figure(name);
       }
       (found->layer == "attention" ? rows : encoder_layers).push_back(std::move(row));

@@ -1,5 +1,6 @@
-// How a share of peak is measured: in rounds, each with the ceiling before and after the work, on the same core. Clocks
-// and neighbours change between rounds, hardly within one; what is reported is the median of the rounds' ratios.
+// How a share of peak is measured: in rounds, each with the ceiling before and after the work, on the same core. A
+// round in which a stranger used the core, too, is made anew (undisturbed.hpp); what is reported is the median of the
+// rounds' ratios, and how many of them are disturbed all the same, since quiet did not come in time.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <benchmark/benchmark.h>
 
 #include "fma_peak.hpp"
+#include "undisturbed.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
 
@@ -19,27 +21,47 @@ inline double quantile(std::vector<double> values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-// Calls work() often enough that a round of it takes about as long as the peak loop beside it.
+struct Round {
+  double seconds;  // of a call
+  double peak;
+  bool disturbed;
+};
+
+template <class Work>
+Round one_round(std::size_t repeats, Work& work) {
+  const bool alone = quiet().now_quiet();
+  const double before = fma_peak();
+  const double start = now();
+  for (std::size_t r = 0; r < repeats; ++r) {
+    work();
+    benchmark::ClobberMemory();
+  }
+  const double seconds = (now() - start) / static_cast<double>(repeats);
+  const double after = fma_peak();
+  return {seconds, (before + after) / 2, !alone || !quiet().now_quiet()};
+}
+
+// Calls work() often enough that a round of it takes a few times as long as the peak loop beside it, and no longer:
+// quiet may last some milliseconds only.
 template <class Work>
 void measure(benchmark::State& state, double flops, Work work) {
-  work();  // pages are there, caches are warm
+  constexpr double patience = 20;  // seconds in all
+  work();                          // pages are there, caches are warm
   const double once = std::max(flops / (fma_peak() * 1e9), 1e-7);
-  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(1e-3 / once));
+  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / once));
+  const double end = now() + patience;
   std::vector<double> share, gflops, peak;
+  double disturbed = 0;
   for (auto _ : state) {
-    const double before = fma_peak();
-    const double start = now();
-    for (std::size_t r = 0; r < repeats; ++r) {
-      work();
-      benchmark::ClobberMemory();
-    }
-    const double seconds = (now() - start) / static_cast<double>(repeats);
-    const double ceiling = (before + fma_peak()) / 2;
-    state.SetIterationTime(seconds);
-    gflops.push_back(flops / seconds * 1e-9);
-    peak.push_back(ceiling);
-    share.push_back(gflops.back() / ceiling);
+    Round round = one_round(repeats, work);
+    while (round.disturbed && quiet().wait(end - now())) round = one_round(repeats, work);
+    disturbed += round.disturbed;
+    state.SetIterationTime(round.seconds);
+    gflops.push_back(flops / round.seconds * 1e-9);
+    peak.push_back(round.peak);
+    share.push_back(gflops.back() / round.peak);
   }
+  state.counters["disturbed"] = disturbed / static_cast<double>(share.size());
   state.counters["gflops"] = quantile(gflops, 0.5);
   state.counters["peak_gflops"] = quantile(peak, 0.5);
   state.counters["share_of_peak"] = quantile(share, 0.5);

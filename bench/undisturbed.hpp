@@ -1,0 +1,64 @@
+// Whether the core is ours alone. On a virtual machine a stranger may compute in its other hyperthread, for
+// milliseconds or minutes. Sums in registers hardly notice: they need two instructions a cycle, which is what half a
+// core gives. Work that also loads needs more, and takes up to twice as long. So a probe that is made like the work
+// says whether anyone is there: the library's own tile, from the nearest cache, which reaches the peak on a core that
+// is left alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <ladon/kernel/tile.hpp>
+#include <ladon/tile_sizes.hpp>
+
+#include "fma_peak.hpp"
+
+namespace ladon::inline LADON_ABI::bench {
+
+// GFLOP/s of a tile over 128 steps, some microseconds of it.
+LADON_NOINLINE inline double probe(std::size_t times = 20) {
+  using Target = simd::Default;
+  static constexpr kernel::Tiling tiling = kernel::tiling<Target>(1000);
+  constexpr std::size_t inner = 128;
+  using Pack = Target::Pack<tiling.lanes>;
+  alignas(64) static float rows[tiling.rows * inner], panel[inner * tiling.width()], out[tiling.rows * tiling.width()];
+  const double start = now();
+  for (std::size_t i = 0; i < times; ++i) {
+    kernel::Tile<Pack, tiling.rows, tiling.packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
+    tile.template accumulate<inner, 1, tiling.width()>(inner, rows, panel);
+    tile.finish(
+        [](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out + r * tiling.width() + v * Pack::lanes); });
+    asm volatile("" : : "r"(out) : "memory");
+  }
+  return 2.0 * tiling.rows * tiling.width() * inner * static_cast<double>(times) / (now() - start) * 1e-9;
+}
+
+// What the probe reaches when nobody is there: the most that was ever seen.
+class Quiet {
+ public:
+  Quiet() {
+    for (int i = 0; i < 2000; ++i) now_quiet();
+  }
+  bool now_quiet() {
+    const double seen = probe();
+    highest_ = std::max(highest_, seen);
+    return seen > 0.985 * highest_;
+  }
+  // Waits for it; false when it did not come in time.
+  bool wait(double seconds) {
+    for (const double end = now() + seconds; now() < end;) {
+      if (now_quiet()) return true;
+    }
+    return false;
+  }
+
+ private:
+  double highest_ = 0;
+};
+
+inline Quiet& quiet() {
+  static Quiet one;
+  return one;
+}
+
+}  // namespace ladon::inline LADON_ABI::bench
