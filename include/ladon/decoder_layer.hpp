@@ -97,7 +97,7 @@ struct DecoderSteps {
       Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
   using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
   static constexpr Tiling q = Self::q;
-  using Sublayers = kernel::Sublayers<S, Form, Simd, q>;
+  using Sublayers = kernel::Sublayers<S, Form, Target, Simd>;
   static constexpr bool post = Form.norm == NormOrder::post;
 
   template <class Options, class CaptureSelf, class CaptureMemory>
@@ -114,27 +114,24 @@ struct DecoderSteps {
       Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.scratch.attention,
                        heads, capture);
     });
-    Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
-      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + p * Sublayers::heads_stride,
-                                               x + p * Sublayers::stride, post ? w.norm1 : w.norm2,
-                                               input + p * Sublayers::stride);
+    Sublayers::each_group(lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + first * Sublayers::heads_stride,
+                                               count, x + first * Sublayers::stride, post ? w.norm1 : w.norm2,
+                                               input + first * Sublayers::stride);
     });
     capture_memory([&](auto capture) {
       Cross::attend_all(input, workspace.memory.data, w.cross_attention, lengths.memory, options.memory,
                         workspace.scratch, heads, capture);
     });
-    Sublayers::each_panel(lengths.self.queries, [&]<std::size_t Packs>(std::size_t p) {
-      rest<Packs>(w, heads + p * Sublayers::heads_stride, x + p * Sublayers::stride, input + p * Sublayers::stride,
-                  workspace.tokens.scratch.hidden.data);
+    Sublayers::each_group(lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      float* const from = heads + first * Sublayers::heads_stride;
+      float* const to = x + first * Sublayers::stride;
+      float* const normed = input + first * Sublayers::stride;
+      Sublayers::template add_attention<Packs>(w.cross_attention.output(), from, count, to, post ? w.norm2 : w.norm3,
+                                               normed);
+      Sublayers::template add_feed_forward<Packs>(w, normed, count, workspace.tokens.scratch.hidden.data, from, to,
+                                                  w.norm3);
     });
-  }
-
- private:
-  // Everything after the heads that looked at the memory, for one panel.
-  template <std::size_t Packs>
-  static constexpr void rest(const Layer& w, const float* heads, float* x, float* normed, float* hidden) noexcept {
-    Sublayers::template add_attention<Packs>(w.cross_attention.output(), heads, x, post ? w.norm2 : w.norm3, normed);
-    Sublayers::template add_feed_forward<Packs>(w, normed, hidden, x, w.norm3);
   }
 };
 

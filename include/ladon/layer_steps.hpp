@@ -23,12 +23,13 @@ struct EncoderShared {
   [[no_unique_address]] std::conditional_t<Form.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
-// As for attention, and one panel of the hidden layer.
+// As for attention, and the hidden layer: one panel of it, or of several panels a part.
 template <Shape S, LayerForm Form, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = kernel::PanelLayout<S, Target>;
   AttentionScratch attention;
-  Panels<L::queries.width(), Form.feed_forward, L::queries> hidden;
+  static constexpr kernel::FeedForwardPlan plan = kernel::feed_forward_plan<S, Form, Target>;
+  Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
 };
 
 template <Shape S, LayerForm Form, class Target>
@@ -41,7 +42,7 @@ template <Shape S, LayerForm Form, class Layer, class Score, class Target, class
 struct LayerSteps {
   using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
   static constexpr Tiling q = Attention::q;
-  using Sublayers = kernel::Sublayers<S, Form, Simd, q>;
+  using Sublayers = kernel::Sublayers<S, Form, Target, Simd>;
   using Shared = EncoderShared<S, Form, Target>;
 
   // What the heads read, of the first `active` tokens: x itself, or in pre-LN its norm.
@@ -60,15 +61,19 @@ struct LayerSteps {
                           part);
   }
 
-  // Everything after the heads; each panel goes through it by itself.
+  // Everything after the heads; each group of panels goes through it by itself.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
-    const auto one = [&]<std::size_t Packs>(std::size_t p) {
-      rest<Packs>(w, shared.heads.data + p * Sublayers::heads_stride, shared.x.data + p * Sublayers::stride,
-                  input(shared) + p * Sublayers::stride, scratch.hidden.data);
+    const auto& norm = Form.norm == NormOrder::post ? w.norm1 : w.norm2;
+    const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      float* const heads = shared.heads.data + first * Sublayers::heads_stride;
+      float* const x = shared.x.data + first * Sublayers::stride;
+      float* const normed = input(shared) + first * Sublayers::stride;  // apart from x in pre-LN only
+      Sublayers::template add_attention<Packs>(w.attention.output(), heads, count, x, norm, normed);
+      Sublayers::template add_feed_forward<Packs>(w, normed, count, scratch.hidden.data, heads, x, w.norm2);
     };
-    Sublayers::each_panel(active, one, part);
+    Sublayers::each_group(active, rest, part);
   }
 
   // All of a layer, where what went before is in a cache.
@@ -89,14 +94,6 @@ struct LayerSteps {
     } else {
       return shared.x.data;
     }
-  }
-
-  // In pre-LN `normed` is apart from x, in post-LN it is x.
-  template <std::size_t Packs>
-  static constexpr void rest(const Layer& w, const float* heads, float* x, float* normed, float* hidden) noexcept {
-    const auto& norm = Form.norm == NormOrder::post ? w.norm1 : w.norm2;
-    Sublayers::template add_attention<Packs>(w.attention.output(), heads, x, norm, normed);
-    Sublayers::template add_feed_forward<Packs>(w, normed, hidden, x, w.norm2);
   }
 };
 

@@ -72,10 +72,13 @@ template <std::size_t RowStride, std::size_t InnerStride, Bias B = Bias::with>
 struct WeightRows {
   const float* weight;
   const float* bias;
+  // The same rows from a column on.
+  constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight + first * InnerStride, bias}; }
 };
 template <std::size_t RowStride, std::size_t InnerStride>
 struct WeightRows<RowStride, InnerStride, Bias::without> {
   const float* weight;
+  constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight + first * InnerStride}; }
 };
 
 }  // namespace ladon::inline LADON_ABI

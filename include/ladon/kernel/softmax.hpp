@@ -32,17 +32,17 @@ struct RunningSoftmax {
     }
   }
 
-  // scores [keys][Width] become 2^(s - maximum) in place; `before` is the maximum of the blocks before this one. A
-  // function of its own but where one pack holds all tokens (g++, AVX-512: inlined it took (64,128,4) from 91 to 88% of
-  // peak; as a function (16,32,4) from 69 to 61%).
-  template <std::size_t Width>
+  // scores [keys][Width] become 2^(s - maximum) in place, Chains packs at once; `before` is the maximum of the blocks
+  // before this one. A function of its own but where one pack holds all tokens (g++, AVX-512: inlined it took
+  // (64,128,4) from 91 to 88% of peak; as a function (16,32,4) from 69 to 61%).
+  template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width>(scores, keys, before);
+    to_exponentials<Width, Chains>(scores, keys, before);
   }
-  template <std::size_t Width>
+  template <std::size_t Width, std::size_t Chains>
     requires(Packs == 1)
   LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width>(scores, keys, before);
+    to_exponentials<Width, Chains>(scores, keys, before);
   }
 
   // 1 / sum, and 1 where nothing was seen.
@@ -52,8 +52,9 @@ struct RunningSoftmax {
   }
 
  private:
-  template <std::size_t Width>
+  template <std::size_t Width, std::size_t Chains>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
+    constexpr std::size_t keys_at_once = Chains > Packs ? Chains / Packs : 1;
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     Pack shift[Packs], total[Packs];
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -61,16 +62,27 @@ struct RunningSoftmax {
       correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
       total[v] = sum[v] * correction[v];
     }
-    for (std::size_t k = 0; k < keys; ++k) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        float* const at = scores + k * Width + v * Pack::lanes;
-        const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
-        total[v] = total[v] + p;
-        p.store(at);
-      }
+    std::size_t key = 0;
+    for (; key + keys_at_once <= keys; key += keys_at_once) {
+      exponentials_of<Width, keys_at_once>(scores + key * Width, shift, total);
+    }
+    if constexpr (keys_at_once > 1) {
+      for (; key < keys; ++key) exponentials_of<Width, 1>(scores + key * Width, shift, total);
     }
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
+  }
+
+  template <std::size_t Width, std::size_t Keys>
+  static LADON_INLINE constexpr void exponentials_of(float* scores, const Pack (&shift)[Packs],
+                                                     Pack (&total)[Packs]) noexcept {
+    Pack p[Keys * Packs];
+    const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
+    for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - shift[i % Packs]; });
+    exp2_of_nonpositive(p);
+    for_each_index<Keys * Packs>([&](std::size_t i) {
+      total[i % Packs] = total[i % Packs] + p[i];
+      p[i].store(at(i));
+    });
   }
 };
 

@@ -1,7 +1,7 @@
-// What encoder and decoder layers do besides attending: residuals, norms, feed-forward, a panel at a time.
+// What encoder and decoder layers do besides attending: residuals, norms, feed-forward, a few panels at a time.
 //
-//     x, normed  [model][width], one panel; in post-LN they are one and the same
-//     heads      [concat width][width]     hidden  [feed-forward width][width]
+//     x, normed  [panels][model][width]; in post-LN they are one and the same
+//     heads      [panels][concat width][width], which afterwards is scratch     hidden  scratch
 #pragma once
 
 #include <cstddef>
@@ -13,52 +13,57 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-template <Shape S, LayerForm Form, class Simd, Tiling T>
+template <Shape S, LayerForm Form, class Target, class Simd>
 struct Sublayers {
-  static constexpr std::size_t width = T.width();
+  static constexpr Tiling t = PanelLayout<S, Target>::queries;
+  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Form, Target>;
+  static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // from a panel of heads to the next
   using NormOf = Norm<S.model, Form.norm_kind>;
 
   // x += output(heads), then normed = norm(x): this sublayer's norm in post-LN, the next one's in pre-LN.
   template <std::size_t Packs, class Output>
-  static constexpr void add_attention(const Output& output, const float* heads, float* x, const NormOf& norm,
-                                      float* normed) noexcept {
-    project<Simd, T, Packs, S.model, S.concat_width()>(output, heads, 1, AddTo<width>{x});
-    normalize<Simd, T, Packs>(x, norm, normed);
+  static constexpr void add_attention(const Output& output, const float* heads, std::size_t panels, float* x,
+                                      const NormOf& norm, float* normed) noexcept {
+    project<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels, AddTo<width>{x, stride});
+    norm_each<Packs>(norm, x, panels, normed);
   }
 
   // x += W2 f(W1 normed), and post-LN normalises it.
   template <std::size_t Packs, class Layer>
-  static constexpr void add_feed_forward(const Layer& w, const float* normed, float* hidden, float* x,
-                                         const NormOf& norm) noexcept {
-    if constexpr (Form.gated) {
-      gated_feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
-          w.gate.rows_from(0), w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
-    } else {
-      feed_forward<Simd, T, Packs, S.model, Form.feed_forward, Form.activation>(
-          w.linear1.rows_from(0), w.linear2.rows_from(0), normed, hidden, x);
-    }
-    if constexpr (Form.norm == NormOrder::post) normalize<Simd, T, Packs>(x, norm, x);
+  static constexpr void add_feed_forward(const Layer& w, const float* normed, std::size_t panels, float* hidden,
+                                         float* sums, float* x, const NormOf& norm) noexcept {
+    FeedForward<Simd, t, Packs, S.model, Form, plan.chunk>{panels, normed, hidden, sums, x}.run(w);
+    if constexpr (Form.norm == NormOrder::post) norm_each<Packs>(norm, x, panels, x);
   }
 
   // Of every panel, out = norm(in).
   template <class Part = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  Part part = {}) noexcept {
-    const auto one = [&]<std::size_t Packs>(std::size_t p) {
-      normalize<Simd, T, Packs>(in + p * stride, norm, out + p * stride);
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      norm_each<Packs>(norm, in + first * stride, count, out + first * stride);
     };
-    each_panel(active, one, part);
+    for_panels<t, S.queries>(active, run, part);
   }
 
-  // Calls f.operator()<Packs>(panel) for every panel with one of the first `active` tokens that `part` has.
+  // Calls f.operator()<Packs>(first, count) for groups of at most plan.panels panels, until all that have one of the
+  // first `active` tokens, and that `part` has, were in one.
   template <class F, class Part = WholeCall>
-  static LADON_INLINE constexpr void each_panel(std::size_t active, F f, Part part = {}) noexcept {
+  static LADON_INLINE constexpr void each_group(std::size_t active, F f, Part part = {}) noexcept {
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) f.template operator()<Packs>(p);
+      for (std::size_t end = first + count; first < end; first += plan.panels) {
+        f.template operator()<Packs>(first, end - first < plan.panels ? end - first : plan.panels);
+      }
     };
-    for_panels<T, S.queries>(active, run, part);
+    for_panels<t, S.queries>(active, run, part);
+  }
+
+ private:
+  template <std::size_t Packs>
+  static constexpr void norm_each(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
+    for (std::size_t p = 0; p < panels; ++p) normalize<Simd, t, Packs>(in + p * stride, norm, out + p * stride);
   }
 };
 

@@ -53,6 +53,22 @@ struct Tile {
     for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
 
+  // The same, and meanwhile what `next` has of so many rows as `a` is asked for, a line a step: where a weight lies in
+  // rows, 16 of them in turn, which takes in the tile after the next one, and otherwise the row of its transpose.
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
+  LADON_INLINE void accumulate_and_prefetch(std::size_t inner, const float* LADON_RESTRICT a,
+                                            const float* LADON_RESTRICT panel, const float* next) noexcept {
+    constexpr std::size_t line = 16;
+    std::size_t k = 0;
+    for (; k + line <= inner; k += line) {
+      for (std::size_t i = 0; i < line; ++i) {
+        prefetch(InnerStride == 1 ? next + i * RowStride + k : next + (k + i) * InnerStride);
+        add<RowStride, InnerStride, Width>(k + i, a, panel);
+      }
+    }
+    for (; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+  }
+
 #if defined(LADON_TILE_PANELS)
   // Where a lies in panels of four, PanelStride apart, and the sums run along it: of the first `inner` steps as many as
   // make whole panels.
