@@ -1,0 +1,183 @@
+// ladon_bench_decode [--json FILE] [--only TEXT] [--rounds N]: a token at a time behind a cache that is full, as a share
+// of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for what does not.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "decode_memory.hpp"
+#include "machine.hpp"
+
+namespace {
+
+using namespace ladon;
+using bench::now, bench::quantile, bench::quiet, ladon_bench::DecodeMemory;
+
+struct Chosen {
+  std::string json, only;
+  int rounds = 31;
+};
+
+struct Round {
+  double step, read;  // seconds
+  bool disturbed;
+};
+
+template <class Step>
+Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
+  const bool alone = quiet().now_quiet();
+  const double before = bench::plain_read(parts, repeats);
+  const double start = now();
+  for (std::size_t r = 0; r < repeats; ++r) step();
+  const double seconds = (now() - start) / static_cast<double>(repeats);
+  const double after = bench::plain_read(parts, repeats);
+  return {seconds, (before + after) / 2, !alone || !quiet().now_quiet()};
+}
+
+// As rounds.hpp does, with the read in the place of the peak.
+template <class Step>
+nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
+  constexpr double patience = 20;  // seconds in all
+  step();                          // pages are there, caches are warm
+  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / bench::plain_read(parts, 1)));
+  const double end = now() + patience;
+  std::vector<double> shares, steps, reads;
+  double disturbed = 0;
+  for (int i = 0; i < rounds; ++i) {
+    Round round = one_round(parts, repeats, step);
+    while (round.disturbed && quiet().wait(end - now())) round = one_round(parts, repeats, step);
+    disturbed += round.disturbed;
+    shares.push_back(round.read / round.step);
+    steps.push_back(round.step);
+    reads.push_back(round.read);
+  }
+  const double bytes = static_cast<double>(bench::bytes_of(parts));
+  const nlohmann::ordered_json row{{"name", name},
+                                   {"bytes", bench::bytes_of(parts)},
+                                   {"share_of_read", quantile(shares, 0.5)},
+                                   {"lower_quartile", quantile(shares, 0.25)},
+                                   {"upper_quartile", quantile(shares, 0.75)},
+                                   {"read_gigabytes_a_second", bytes / quantile(reads, 0.5) * 1e-9},
+                                   {"seconds_a_token", quantile(steps, 0.5)},
+                                   {"disturbed", disturbed / static_cast<double>(shares.size())}};
+  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(), bytes * 1e-6,
+              100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
+              bytes / quantile(reads, 0.5) * 1e-9, 1e6 * quantile(steps, 0.5),
+              100 * disturbed / static_cast<double>(shares.size()));
+  std::fflush(stdout);
+  return row;
+}
+
+class Table {
+ public:
+  explicit Table(const Chosen& chosen) : chosen_(chosen) {
+    std::printf("%s\n\n%-44s %10s %7s %15s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "", "of read",
+                "quartiles", "read", "a token", "dist.");
+  }
+
+  template <std::size_t Layers, Shape S, class Layout = layout::InProj>
+  void attention(const std::string& name) {
+    using Attention = MultiHeadAttention<S, mask::Causal, Layout>;
+    if (!wanted(name)) return;
+    DecodeMemory memory;
+    std::array<typename Attention::Weights, Layers> weights;
+    const auto caches = std::make_unique<std::array<typename Attention::Cache, Layers>>();
+    for (std::size_t i = 0; i < Layers; ++i) memory.make_attention(weights[i], (*caches)[i]);
+    const auto workspace = std::make_unique<typename Attention::CachedWorkspace>();
+    run<S>(name, memory, [&](const float* x, float* y) {
+      for (std::size_t i = 0; i < Layers; ++i) {
+        Attention::extend(i == 0 ? x : y, (*caches)[i], weights[i], y, *workspace);
+        (*caches)[i].length -= 1;  // the next step puts its token in the same place
+      }
+    });
+  }
+
+  template <std::size_t Layers, Shape S, LayerForm Form, class Layout = layout::InProj>
+  void encoder(const std::string& name) {
+    using Stack = Encoder<Layers, S, Form, mask::Causal, FinalNorm::without, Layout>;
+    if (!wanted(name)) return;
+    DecodeMemory memory;
+    typename Stack::Weights weights;
+    const auto caches = std::make_unique<typename Stack::Caches>();
+    for (std::size_t i = 0; i < Layers; ++i) memory.make_layer(weights.layers[i], (*caches)[i]);
+    const auto workspace = std::make_unique<typename Stack::CachedWorkspace>();
+    run<S>(name, memory, [&](const float* x, float* y) {
+      Stack::extend(x, *caches, weights, y, *workspace);
+      for (auto& cache : *caches) cache.length -= 1;
+    });
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+
+ private:
+  bool wanted(const std::string& name) const { return name.find(chosen_.only) != std::string::npos; }
+
+  template <Shape S, class Step>
+  void run(const std::string& name, const DecodeMemory& memory, Step step) {
+    const std::vector<float> x = ladon_bench::random_numbers(S.model, 1);
+    std::vector<float> y(S.model);
+    rows.push_back(measure(name, memory.parts(), chosen_.rounds, [&] {
+      step(x.data(), y.data());
+      benchmark::DoNotOptimize(y.data());
+      benchmark::ClobberMemory();
+    }));
+  }
+
+  const Chosen& chosen_;
+};
+
+constexpr Shape small{.queries = 1, .keys = 256, .model = 128, .heads = 4};
+constexpr Shape medium{.queries = 1, .keys = 1024, .model = 512, .heads = 8};
+constexpr Shape large{.queries = 1, .keys = 1024, .model = 1024, .heads = 16};
+constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, .kv_heads = 4};
+
+void measure_all(Table& table) {
+  constexpr LayerForm form{.feed_forward = 2048};
+  constexpr LayerForm llama{.feed_forward = 2816,
+                            .activation = Activation::silu,
+                            .norm = NormOrder::pre,
+                            .gated = true,
+                            .norm_kind = NormKind::rms,
+                            .bias = Bias::without};
+  table.attention<1, small>("1 x attention 128,4, 256 keys");
+  table.attention<1, medium>("1 x attention 512,8, 1024 keys");
+  table.attention<12, medium>("12 x attention 512,8, 1024 keys");
+  table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
+  table.attention<4, large>("4 x attention 1024,16, 1024 keys");
+  table.encoder<6, medium, form>("6 x encoder layer 512,8, 1024 keys");
+  table.encoder<6, medium, form, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
+  table.encoder<2, grouped, llama, layout::WithoutBias<layout::SeparateQKV>>("2 x llama layer 1024,16/4, 1024 keys");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Chosen chosen;
+  CLI::App app("A token at a time, as a share of what a plain read of the same bytes takes.");
+  app.add_option("--json", chosen.json, "writes the figures to this file");
+  app.add_option("--only", chosen.only, "the cases whose names have this in them");
+  app.add_option("--rounds", chosen.rounds, "rounds a case (31)")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  std::ofstream file;
+  if (!chosen.json.empty()) {
+    file.open(chosen.json);
+    if (!file) {
+      std::fprintf(stderr, "ladon_bench_decode: cannot write %s\n", chosen.json.c_str());
+      return 1;
+    }
+  }
+  Table table(chosen);
+  measure_all(table);
+  if (chosen.json.empty()) return 0;
+  file << nlohmann::ordered_json{{"machine", ladon_bench::machine()}, {"rows", table.rows}}.dump(1) << '\n';
+  if (!file.flush()) {
+    std::fprintf(stderr, "ladon_bench_decode: could not write all of %s\n", chosen.json.c_str());
+    return 1;
+  }
+}
