@@ -25,19 +25,20 @@ struct Chosen {
 };
 
 struct Round {
-  double step, read;  // seconds
+  double step, read, one_place;  // seconds
   bool disturbed;
 };
 
 template <class Step>
 Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   const bool alone = quiet().now_quiet();
-  const double before = bench::plain_read(parts, repeats);
+  const double one_place = bench::plain_read<1>(parts, repeats);
+  const double before = bench::plain_read<4>(parts, repeats);
   const double start = now();
   for (std::size_t r = 0; r < repeats; ++r) step();
   const double seconds = (now() - start) / static_cast<double>(repeats);
-  const double after = bench::plain_read(parts, repeats);
-  return {seconds, (before + after) / 2, !alone || !quiet().now_quiet()};
+  const double after = bench::plain_read<4>(parts, repeats);
+  return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
 // As rounds.hpp does, with the read in the place of the peak.
@@ -45,15 +46,16 @@ template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
   constexpr double patience = 20;  // seconds in all
   step();                          // pages are there, caches are warm
-  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / bench::plain_read(parts, 1)));
+  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / bench::plain_read<4>(parts, 1)));
   const double end = now() + patience;
-  std::vector<double> shares, steps, reads;
+  std::vector<double> shares, shares_of_one, steps, reads;
   double disturbed = 0;
   for (int i = 0; i < rounds; ++i) {
     Round round = one_round(parts, repeats, step);
     while (round.disturbed && quiet().wait(end - now())) round = one_round(parts, repeats, step);
     disturbed += round.disturbed;
     shares.push_back(round.read / round.step);
+    shares_of_one.push_back(round.one_place / round.step);
     steps.push_back(round.step);
     reads.push_back(round.read);
   }
@@ -63,11 +65,12 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
                                    {"share_of_read", quantile(shares, 0.5)},
                                    {"lower_quartile", quantile(shares, 0.25)},
                                    {"upper_quartile", quantile(shares, 0.75)},
+                                   {"share_of_one_place", quantile(shares_of_one, 0.5)},
                                    {"read_gigabytes_a_second", bytes / quantile(reads, 0.5) * 1e-9},
                                    {"seconds_a_token", quantile(steps, 0.5)},
                                    {"disturbed", disturbed / static_cast<double>(shares.size())}};
-  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(), bytes * 1e-6,
-              100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
+  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(), bytes * 1e-6,
+              100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75), 100 * quantile(shares_of_one, 0.5),
               bytes / quantile(reads, 0.5) * 1e-9, 1e6 * quantile(steps, 0.5),
               100 * disturbed / static_cast<double>(shares.size()));
   std::fflush(stdout);
@@ -77,8 +80,8 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
 class Table {
  public:
   explicit Table(const Chosen& chosen) : chosen_(chosen) {
-    std::printf("%s\n\n%-44s %10s %7s %15s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "", "of read",
-                "quartiles", "read", "a token", "dist.");
+    std::printf("%s\n\n%-44s %10s %7s %15s %7s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "", "of read",
+                "quartiles", "of one", "read", "a token", "dist.");
   }
 
   template <std::size_t Layers, Shape S, class Layout = layout::InProj>

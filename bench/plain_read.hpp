@@ -1,5 +1,4 @@
-// The ceiling of a token at a time: what plain loads of the same bytes take, a vector after the other in the order in
-// which they lie, on the same core.
+// The ceiling of a token at a time: what plain loads of the same bytes take on the same core.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +19,27 @@ inline std::size_t bytes_of(const Parts& parts) {
   return bytes;
 }
 
-// Seconds. Eight sums, so that no load waits for an addition: two are begun a cycle, and each takes four.
-LADON_NOINLINE inline double plain_read(const Parts& parts, std::size_t repeats) {
+// Seconds. Sixteen sums, so that no load waits for an addition (two are begun a cycle, and each takes four), of as many
+// places of a part at once, each of which goes on without a gap: one is what memcpy does, and four is what memory likes
+// best (bench/README.md).
+template <std::size_t Places>
+LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Target = simd::Default;
   using Pack = Target::Pack<Target::lanes>;
-  constexpr std::size_t sums = 8, step = sums * Pack::lanes;
+  constexpr std::size_t sums = Target::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
   Pack sum[sums];
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(0.0f);
   const double start = now();
   for (std::size_t r = 0; r < repeats; ++r) {
     for (const auto& part : parts) {
-      const float* from = part.data();
-      std::size_t left = part.size();
-      for (; left >= step; left -= step, from += step) {
+      const std::size_t run = part.size() / Places / step * step;
+      for (std::size_t k = 0; k < run; k += step) {
         LADON_UNROLL
-        for (std::size_t i = 0; i < sums; ++i) sum[i] = sum[i] + Pack::load(from + i * Pack::lanes);
+        for (std::size_t i = 0; i < sums; ++i) {
+          sum[i] = sum[i] + Pack::load(part.data() + i / packs * run + k + i % packs * Pack::lanes);
+        }
       }
-      for (; left > 0; --left) sum[0] = sum[0] + Pack::broadcast(*from++);
+      for (std::size_t k = Places * run; k < part.size(); ++k) sum[0] = sum[0] + Pack::broadcast(part[k]);
     }
   }
   const double seconds = (now() - start) / static_cast<double>(repeats);

@@ -22,6 +22,11 @@ struct Heads {
   static constexpr Tiling q = L::queries, k = L::keys;
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
+  static constexpr float query_scale = ScoreForm<S, Score>::query_scale;
+  // For a single token, where one head's rows follow another's: memory gives more when it reads all of them in one go,
+  // and what they become has room where the concatenated heads will be.
+  static constexpr bool all_heads_at_once =
+      runs > 1 && one_token<Simd, q> && Weights::heads_adjacent && S.head_width == S.value_width;
 
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
@@ -50,7 +55,7 @@ struct Heads {
       project_values(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
           !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
-      attend_group(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options, scratch,
+      attend_group<false>(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options, scratch,
                    heads, capture_of);
     }
   }
@@ -85,19 +90,28 @@ struct Heads {
         const float* const in = x + p * S.model * q.width();
         for (std::size_t g = 0; g < S.kv_heads; ++g) {
           project<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, StoreScaled<q.width()>{projected, 0, 1.0f});
-          if constexpr (Rotary::turns) {
-            rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(at), used,
-                                                                      projected);
-          }
-          scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
+          append_keys<Packs>(g, projected, used, at, rotary, cache);
           project<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1,
                                                           StoreScaled<q.width()>{projected, 0, 1.0f});
-          if (!all_finite<QueryPack, q.width(), S.value_width>(projected, used)) cache.values_finite = false;
-          scatter<k, S.keys, S.value_width, q.width()>(projected, used, at, cache.values[g].data);
+          append_values(g, projected, used, at, cache);
         }
       }
     });
     cache.length += tokens;
+  }
+
+  // The same of one token, where all_heads_at_once; what it projects goes where the concatenated heads will be.
+  template <class Data, class Cache>
+  static constexpr void append_one(const float* x, const Weights& w, const Data& rotary, Cache& cache,
+                                   float* heads) noexcept {
+    constexpr std::size_t rows = S.kv_heads * S.head_width;
+    project<Simd, q, 1, rows, S.model>(w.key(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      append_keys<1>(g, heads + g * S.head_width, 1, cache.length, rotary, cache);
+    }
+    project<Simd, q, 1, rows, S.model>(w.value(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
+    for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, heads + g * S.value_width, 1, cache.length, cache);
+    cache.length += 1;
   }
 
   // Every head: x in panels to the concatenated heads in panels, attending to a cache. Query i stands at offset + i.
@@ -105,9 +119,12 @@ struct Heads {
   static constexpr void attend_cache(const float* x, const Cache& cache, const Weights& w, Lengths lengths,
                                      const Bound& mask, std::ptrdiff_t offset, const Options& options,
                                      CachedScratch<S, Target>& scratch, float* heads, CaptureOf capture_of) noexcept {
+    if constexpr (all_heads_at_once) {
+      project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});
+    }
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      attend_group(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x, lengths, mask, offset,
-                   options, scratch, heads, capture_of);
+      attend_group<all_heads_at_once>(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x,
+                                      lengths, mask, offset, options, scratch, heads, capture_of);
     }
   }
 
@@ -118,7 +135,11 @@ struct Heads {
                                CaptureOf capture_of) noexcept {
     [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
     LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
-    append(x, w, tokens, options.rotary, cache, scratch);
+    if constexpr (all_heads_at_once) {
+      append_one(x, w, options.rotary, cache, heads);
+    } else {
+      append(x, w, tokens, options.rotary, cache, scratch);
+    }
     const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
     attend_cache(x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),
                  static_cast<std::ptrdiff_t>(cache.length - tokens), options, scratch, heads, capture_of);
@@ -157,30 +178,48 @@ struct Heads {
     });
   }
 
-  // The query heads that share one head of keys and values.
-  template <class Bound, class Options, class Scratch, class CaptureOf>
+  // A panel of projected keys or values, `used` tokens from `at` on, into the cache of head g.
+  template <std::size_t Packs, class Data, class Cache>
+  static constexpr void append_keys(std::size_t g, float* projected, std::size_t used, std::size_t at,
+                                    const Data& rotary, Cache& cache) noexcept {
+    if constexpr (Rotary::turns) {
+      rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(at), used,
+                                                                projected);
+    }
+    scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
+  }
+  template <class Cache>
+  static constexpr void append_values(std::size_t g, const float* projected, std::size_t used, std::size_t at,
+                                      Cache& cache) noexcept {
+    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, used)) cache.values_finite = false;
+    scatter<k, S.keys, S.value_width, q.width()>(projected, used, at, cache.values[g].data);
+  }
+
+  // The query heads that share one head of keys and values. Projected: each one's Q^T lies where its O^T will.
+  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_group(std::size_t g, const float* keys, const float* values, bool values_finite,
                                      const Weights& w, const float* x, Lengths lengths, const Bound& mask,
                                      std::ptrdiff_t offset, const Options& options, Scratch& scratch, float* heads,
                                      CaptureOf capture_of) noexcept {
     for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
       const Head head{keys, values, values_finite, h, sink_of<Score>(options.sinks, h)};
-      attend_head(head, w, x, lengths, mask, offset, options, scratch, heads, capture_of);
+      attend_head<Projected>(head, w, x, lengths, mask, offset, options, scratch, heads, capture_of);
     }
   }
 
   // One head, every active query: its part of the concatenated heads.
-  template <class Bound, class Options, class Scratch, class CaptureOf>
+  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
                                     const Bound& mask, std::ptrdiff_t offset, const Options& options, Scratch& scratch,
                                     float* heads, CaptureOf capture_of) noexcept {
-    constexpr float scale = ScoreForm<S, Score>::query_scale;
     const std::size_t h = head.index;
-    float* const query = scratch.query.data;
+    float* const query = Projected ? heads + h * S.head_width : scratch.query.data;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
-        project<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
-                                                       StoreScaled<q.width()>{query, 0, scale});
+        if constexpr (!Projected) {
+          project<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
+                                                         StoreScaled<q.width()>{query, 0, query_scale});
+        }
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
         if constexpr (Rotary::turns) {
           rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(

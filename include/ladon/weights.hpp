@@ -80,6 +80,7 @@ struct PackedInProj {
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
+    static constexpr bool heads_adjacent = true;  // the rows of a head follow those of the one before
     Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
     Linear<S.model, S.concat_width(), order, Output> out_proj;
 
@@ -105,6 +106,7 @@ struct PerProjection {
 
   template <Shape S>
   struct Weights {
+    static constexpr bool heads_adjacent = true;
     Linear<S.query_rows(), S.model, O, Projections> query_proj;
     Linear<S.key_rows(), S.key_model, O, Projections> key_proj;
     Linear<S.value_rows(), S.value_model, O, Projections> value_proj;
@@ -134,6 +136,7 @@ struct MatrixPerHead {
 
   template <Shape S>
   struct Weights {
+    static constexpr bool heads_adjacent = false;
     std::array<Linear<S.head_width, S.model, order, Projections>, S.heads> query_proj;
     std::array<Linear<S.head_width, S.key_model, order, Projections>, S.kv_heads> key_proj;
     std::array<Linear<S.value_width, S.value_model, order, Projections>, S.kv_heads> value_proj;
