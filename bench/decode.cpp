@@ -1,5 +1,6 @@
-// ladon_bench_decode [--json FILE] [--only TEXT] [--rounds N]: a token at a time behind a cache that is full, as a share
-// of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for what does not.
+// ladon_bench_decode [--json FILE] [--only TEXT] [--rounds N]: a token at a time behind a cache that is full, as a
+// share of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for what does
+// not.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -44,7 +45,7 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
 // As rounds.hpp does, with the read in the place of the peak.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
-  constexpr double patience = 20;  // seconds in all
+  constexpr double patience = 10;  // seconds in all
   step();                          // pages are there, caches are warm
   const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / bench::plain_read<4>(parts, 1)));
   const double end = now() + patience;
@@ -69,9 +70,9 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
                                    {"read_gigabytes_a_second", bytes / quantile(reads, 0.5) * 1e-9},
                                    {"seconds_a_token", quantile(steps, 0.5)},
                                    {"disturbed", disturbed / static_cast<double>(shares.size())}};
-  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(), bytes * 1e-6,
-              100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75), 100 * quantile(shares_of_one, 0.5),
-              bytes / quantile(reads, 0.5) * 1e-9, 1e6 * quantile(steps, 0.5),
+  std::printf("%-44s %7.2f MB %6.1f%% %6.1f%% %6.1f%% %6.1f%% %7.1f GB/s %9.1f us %4.0f%%\n", name.c_str(),
+              bytes * 1e-6, 100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
+              100 * quantile(shares_of_one, 0.5), bytes / quantile(reads, 0.5) * 1e-9, 1e6 * quantile(steps, 0.5),
               100 * disturbed / static_cast<double>(shares.size()));
   std::fflush(stdout);
   return row;
@@ -80,8 +81,8 @@ nlohmann::ordered_json measure(const std::string& name, const bench::Parts& part
 class Table {
  public:
   explicit Table(const Chosen& chosen) : chosen_(chosen) {
-    std::printf("%s\n\n%-44s %10s %7s %15s %7s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "", "of read",
-                "quartiles", "of one", "read", "a token", "dist.");
+    std::printf("%s\n\n%-44s %10s %7s %15s %7s %12s %12s %5s\n", ladon_bench::machine().dump().c_str(), "", "",
+                "of read", "quartiles", "of one", "read", "a token", "dist.");
   }
 
   template <std::size_t Layers, Shape S, class Layout = layout::InProj>

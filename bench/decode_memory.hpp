@@ -32,7 +32,8 @@ class DecodeMemory {
   template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
   void make(KeyValueCache<Keys, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
     for (std::size_t head = 0; head < KvHeads; ++head) {
-      for (const std::span<float> part : {std::span<float>(cache.keys[head].data), std::span<float>(cache.values[head].data)}) {
+      for (const std::span<float> part :
+           {std::span<float>(cache.keys[head].data), std::span<float>(cache.values[head].data)}) {
         const std::vector<float> numbers = random_numbers(part.size(), 1);
         std::copy(numbers.begin(), numbers.end(), part.begin());
         parts_.push_back(part);

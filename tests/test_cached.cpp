@@ -78,6 +78,18 @@ TEST_CASE("cache: a ring with sinks or turns, as small as can be and far around"
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
+// Weights and caches beyond the nearest cache are read in several places at once: rows, keys and features left over.
+TEST_CASE("cache: weights and keys of many kilobytes") {
+  constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
+      wide{.queries = 59, .keys = 62, .model = 301};
+  const std::vector<Cut> cuts{{{149, 149, 1, 1}}, {{1, 149, 1}}};
+  check_cached(cached_subject<large, Causal>(), cuts);
+  check_cached(cached_subject<large, Window<100>, ladon::score::Scaled, ladon::layout::PerHead>(),
+               {{{149, 149, 1, 1, 1, 1, 1}}});
+  check_cached(cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::layout::InOut>(), cuts);
+  check_cached(cached_subject<wide, Causal, CappedAndTurned, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
+}
+
 TEST_CASE("cache: several blocks of keys") {
   check_cached(cached_subject<S{.queries = lanes + 1, .keys = 600, .model = 4}, Causal>(),
                {{std::vector<std::size_t>(33, lanes + 1)}, {{lanes, lanes + 1, 1, 1, 1}}});

@@ -23,10 +23,11 @@ struct Heads {
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreForm<S, Score>::query_scale;
-  // For a single token, where one head's rows follow another's: memory gives more when it reads all of them in one go,
-  // and what they become has room where the concatenated heads will be.
+  // For a single token of a text, where one head's rows follow another's: memory gives more when it reads all of them
+  // in one go, and what they become has room where the concatenated heads will be. (attend has the bits of run, which
+  // goes head by head.)
   static constexpr bool all_heads_at_once =
-      runs > 1 && one_token<Simd, q> && Weights::heads_adjacent && S.head_width == S.value_width;
+      runs > 1 && one_token<Simd, q>&& Weights::heads_adjacent&& S.head_width == S.value_width;
 
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
@@ -55,8 +56,8 @@ struct Heads {
       project_values(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
           !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
-      attend_group<false>(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options, scratch,
-                   heads, capture_of);
+      attend_group<false>(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options,
+                          scratch, heads, capture_of);
     }
   }
 
@@ -115,16 +116,14 @@ struct Heads {
   }
 
   // Every head: x in panels to the concatenated heads in panels, attending to a cache. Query i stands at offset + i.
-  template <class Bound, class Options, class Cache, class CaptureOf>
+  // Projected: each head's Q^T lies where its O^T will.
+  template <bool Projected = false, class Bound, class Options, class Cache, class CaptureOf>
   static constexpr void attend_cache(const float* x, const Cache& cache, const Weights& w, Lengths lengths,
                                      const Bound& mask, std::ptrdiff_t offset, const Options& options,
                                      CachedScratch<S, Target>& scratch, float* heads, CaptureOf capture_of) noexcept {
-    if constexpr (all_heads_at_once) {
-      project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});
-    }
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      attend_group<all_heads_at_once>(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x,
-                                      lengths, mask, offset, options, scratch, heads, capture_of);
+      attend_group<Projected>(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x, lengths, mask,
+                              offset, options, scratch, heads, capture_of);
     }
   }
 
@@ -137,12 +136,14 @@ struct Heads {
     LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     if constexpr (all_heads_at_once) {
       append_one(x, w, options.rotary, cache, heads);
+      project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});
     } else {
       append(x, w, tokens, options.rotary, cache, scratch);
     }
     const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
-    attend_cache(x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),
-                 static_cast<std::ptrdiff_t>(cache.length - tokens), options, scratch, heads, capture_of);
+    attend_cache<all_heads_at_once>(
+        x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),
+        static_cast<std::ptrdiff_t>(cache.length - tokens), options, scratch, heads, capture_of);
   }
 
   // Y^T = Wo concat(heads)^T + bo, one panel after the other.
@@ -195,7 +196,7 @@ struct Heads {
     scatter<k, S.keys, S.value_width, q.width()>(projected, used, at, cache.values[g].data);
   }
 
-  // The query heads that share one head of keys and values. Projected: each one's Q^T lies where its O^T will.
+  // The query heads that share one head of keys and values.
   template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_group(std::size_t g, const float* keys, const float* values, bool values_finite,
                                      const Weights& w, const float* x, Lengths lengths, const Bound& mask,

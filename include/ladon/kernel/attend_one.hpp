@@ -61,7 +61,8 @@ constexpr void mask_keys(const Bound& mask, const Slice& slice, float* scores) n
   }
 }
 
-// sum[row] += value[row][key] * p[key] over the keys of `panels`, all of which count: as many as there are runs at once.
+// sum[row] += value[row][key] * p[key] over the keys of `panels`, all of which count: as many as there are runs at
+// once.
 template <class Pack, std::size_t Packs, std::size_t ValueWidth>
 LADON_KERNEL constexpr void weigh_runs(const float* values, const float* p, std::size_t panels_a_run,
                                        Pack (&sum)[ValueWidth]) noexcept {

@@ -141,8 +141,8 @@ LADON_INLINE constexpr void dot_runs(const float* w, const float* in, Take take)
   }
 }
 
-// Columns columns of W (in, out), several of its rows at once. Sums are in memory: in registers there is room for so few
-// columns that a row would be read in pieces, and memory gives little where it is read by pieces.
+// Columns columns of W (in, out), several of its rows at once. Sums are in memory: in registers there is room for so
+// few columns that a row would be read in pieces, and memory gives little where it is read by pieces.
 template <class Pack, std::size_t Columns, std::size_t Inner, std::size_t InnerStride, class Take>
 LADON_INLINE constexpr void add_runs(const float* w, const float* in, Take take) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / runs;

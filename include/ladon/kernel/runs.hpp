@@ -1,6 +1,6 @@
-// How what is too large for the nearest cache is read: memory gives one core a fifth more where several places of it are
-// read at once, each without a gap from its first byte to its last, than where one is (bench/README.md, "A token at a
-// time, from memory").
+// How what is too large for the nearest cache is read: memory gives one core a fifth more where several places of it
+// are read at once, each without a gap from its first byte to its last, than where one is (bench/README.md, "A token at
+// a time, from memory").
 #pragma once
 
 #include <cstddef>
