@@ -91,6 +91,10 @@ struct Tile {
  private:
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
+    if constexpr (has_wide_step) {
+      add_wide<RowStride>(a + k * InnerStride, panel + k * Width);
+      return;
+    }
     Pack b[Packs];
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
@@ -99,6 +103,26 @@ struct Tile {
       const auto broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
+    }
+  }
+
+  // A step of a tile so wide that there are no registers for all of the panel's packs: two stay, the others are read
+  // again for each row. (Zen loads two packs a cycle and would wait for more; Xeon: all read again 95% of the loop's
+  // ceiling, two kept 99.5%.)
+  static constexpr bool has_wide_step = Packs > 2 && requires(const float* from) { Pack::load_aligned(from); };
+
+  template <std::size_t RowStride>
+  LADON_INLINE void add_wide(const float* a, const float* panel) noexcept {
+    const Pack kept[] = {Pack::load_aligned(panel), Pack::load_aligned(panel + Pack::lanes)};
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto broadcast = Pack::broadcast(a[r * RowStride]);
+      const float* const here = read_here(panel);
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        const Pack b = v < 2 ? kept[v] : Pack::load_aligned(here + v * Pack::lanes);
+        sum[r][v] = fma(broadcast, b, sum[r][v]);
+      }
     }
   }
 };
