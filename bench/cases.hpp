@@ -10,7 +10,8 @@ namespace ladon_bench {
 struct Case {
   std::string layer;  // attention, encoder_layer
   std::size_t tokens, model, heads;
-  std::string mask;  // full, causal; bits, boolean, additive, alibi; or a score's softcap
+  std::string mask;         // full, causal; bits, boolean, additive, alibi; or a score's softcap
+  std::size_t threads = 1;  // that make a call together
   std::string name() const {
     return layer + "/" + std::to_string(tokens) + "," + std::to_string(model) + "," + std::to_string(heads) + "/" +
            mask;

@@ -19,7 +19,7 @@ inline std::string cpu_name() {
   return "unknown";
 }
 
-inline nlohmann::ordered_json machine() {
+inline nlohmann::ordered_json machine(std::size_t threads = 1) {
 #define LADON_TEXT(x) #x
 #define LADON_TEXT_OF(x) LADON_TEXT(x)
 #if defined(__clang__)
@@ -39,7 +39,7 @@ inline nlohmann::ordered_json machine() {
           {"lanes", ladon::simd::Default::lanes},
           {"compiler", compiler},
           {"simd", simd},
-          {"threads", 1}};
+          {"threads", threads}};
 #undef LADON_TEXT_OF
 #undef LADON_TEXT
 }

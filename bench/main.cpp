@@ -1,15 +1,13 @@
 // ladon_bench [--json FILE] [Google Benchmark's options, such as --benchmark_filter=REGEX]
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 
 #include "cases.hpp"
+#include "json_file.hpp"
 #include "machine.hpp"
 
 namespace {
@@ -54,46 +52,18 @@ class Table : public benchmark::BenchmarkReporter {
   const std::vector<Case>& cases_;
 };
 
-// Takes --json FILE out of the arguments; the rest is Google Benchmark's.
-std::string take_json_path(std::vector<char*>& arguments) {
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    const bool joined = argument.starts_with("--json=");
-    if (!joined && (argument != "--json" || i + 1 == arguments.size())) continue;
-    const std::string path = joined ? arguments[i] + 7 : arguments[i + 1];
-    const auto first = arguments.begin() + static_cast<std::ptrdiff_t>(i);
-    arguments.erase(first, first + (joined ? 1 : 2));
-    return path;
-  }
-  return "";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  const std::string path = take_json_path(arguments);
+  ladon_bench::JsonFile file(arguments, "ladon_bench");
   int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
-  std::ofstream file;
-  if (!path.empty()) {
-    file.open(path);
-    if (!file) {
-      std::fprintf(stderr, "ladon_bench: cannot write %s\n", path.c_str());
-      return 1;
-    }
-  }
+  if (!file.opened()) return 1;
   Table table(ladon_bench::cases());
   benchmark::RunSpecifiedBenchmarks(&table);
-  if (!path.empty()) {
-    const nlohmann::ordered_json figures{
-        {"machine", ladon_bench::machine()}, {"rows", table.rows}, {"encoder_layers", table.encoder_layers}};
-    file << figures.dump(1) << '\n';
-    if (!file.flush()) {
-      std::fprintf(stderr, "ladon_bench: could not write all of %s\n", path.c_str());
-      return 1;
-    }
-  }
+  return file.write(
+      {{"machine", ladon_bench::machine()}, {"rows", table.rows}, {"encoder_layers", table.encoder_layers}});
 }

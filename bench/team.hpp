@@ -43,6 +43,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
+  std::size_t size() const { return count_; }
+
   using ShareOfPhase = std::function<void(std::size_t phase, ladon::Share share)>;
   void run(std::size_t phases, const ShareOfPhase& share_of_phase) {
     phases_ = phases;

@@ -1,16 +1,19 @@
-// ladon_bench_threads [THREADS]: how much faster a call is that so many threads (2) make together. The call alone and
-// the call by all of them alternate in rounds of some milliseconds; what is printed is the median of the rounds' ratios
-// and its quartiles.
+// ladon_bench_threads [--json FILE] [THREADS]: how much faster a call is that so many threads (2) make together. The
+// call alone and the call by all of them alternate in rounds of some milliseconds, made anew when a stranger used one
+// of the cores; what is printed is the median of the rounds' ratios and its quartiles.
 #include <cstdio>
 #include <cstdlib>
 
+#include "cores.hpp"
+#include "json_file.hpp"
+#include "machine.hpp"
 #include "measure.hpp"
 #include "team.hpp"
 
 namespace {
 
 using namespace ladon;
-using ladon_bench::Parameters, ladon_bench::random_numbers, ladon_bench::Team;
+using ladon_bench::Case, ladon_bench::Cores, ladon_bench::Parameters, ladon_bench::random_numbers, ladon_bench::Team;
 
 constexpr std::size_t most_threads = 64;
 
@@ -25,41 +28,87 @@ double seconds(std::size_t repeats, Work work) {
   return (bench::now() - start) / static_cast<double>(repeats);
 }
 
+// What all comparisons share: the team, its cores, and the rows that go to the file.
+struct Comparison {
+  static constexpr int rounds = 101;
+  static constexpr double patience = 20;  // seconds that are waited in a row for cores that are ours alone
+  Team team;
+  Cores cores;
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+
+  explicit Comparison(std::size_t threads) : team(threads), cores(threads) {}
+};
+
+struct Times {
+  double alone, together;
+  bool disturbed;
+};
+
 template <class Alone, class Together>
-void compare(const char* name, Alone alone, Together together) {
+Times one_round(Comparison& all, std::size_t repeats, Alone& alone, Together& together) {
+  const bool before = all.cores.now_quiet(all.team);
+  const double one = seconds(repeats, alone), several = seconds(repeats, together);
+  return {one, several, !before || !all.cores.now_quiet(all.team)};
+}
+
+template <class Alone, class Together>
+void compare(Comparison& all, const Case& what, Alone alone, Together together) {
+  using bench::quantile;
   alone();
   together();
-  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(5e-3 / seconds(3, alone)));
+  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(1e-3 / seconds(3, alone)));
+  const double end = bench::now() + Comparison::patience;
   std::vector<double> ratios, alone_times, team_times;
-  for (int round = 0; round < 101; ++round) {
-    alone_times.push_back(seconds(repeats, alone));
-    team_times.push_back(seconds(repeats, together));
-    ratios.push_back(alone_times.back() / team_times.back());
+  double disturbed = 0;
+  for (int round = 0; round < Comparison::rounds; ++round) {
+    Times times = one_round(all, repeats, alone, together);
+    while (times.disturbed && all.cores.wait(all.team, end - bench::now())) {
+      times = one_round(all, repeats, alone, together);
+    }
+    disturbed += times.disturbed;
+    alone_times.push_back(times.alone);
+    team_times.push_back(times.together);
+    ratios.push_back(times.alone / times.together);
   }
-  using bench::quantile;
-  std::printf("%-34s %9.1f us %9.1f us %6.2f times %6.2f %6.2f\n", name, 1e6 * quantile(alone_times, 0.5),
-              1e6 * quantile(team_times, 0.5), quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75));
+  disturbed /= Comparison::rounds;
+  std::printf("%-34s %9.1f us %9.1f us %6.2f times %6.2f %6.2f %9.0f%%\n", what.name().c_str(),
+              1e6 * quantile(alone_times, 0.5), 1e6 * quantile(team_times, 0.5), quantile(ratios, 0.5),
+              quantile(ratios, 0.25), quantile(ratios, 0.75), 100 * disturbed);
   std::fflush(stdout);
+  all.rows.push_back({{"kind", what.layer},
+                      {"tokens", what.tokens},
+                      {"model", what.model},
+                      {"heads", what.heads},
+                      {"mask", what.mask},
+                      {"threads", what.threads},
+                      {"alone_seconds", quantile(alone_times, 0.5)},
+                      {"together_seconds", quantile(team_times, 0.5)},
+                      {"times_as_fast", quantile(ratios, 0.5)},
+                      {"lower_quartile", quantile(ratios, 0.25)},
+                      {"upper_quartile", quantile(ratios, 0.75)},
+                      {"disturbed", disturbed}});
 }
 
 // Of a layer that runs x to y.
 template <class Layer>
-void compare_layer(const char* name, Team& team, const typename Layer::Weights& weights) {
-  const std::vector<float> x = random_numbers(Layer::shape.queries * Layer::shape.model, 1);
+void compare_layer(Comparison& all, const char* kind, const char* mask, const typename Layer::Weights& weights) {
+  constexpr Shape S = Layer::shape;
+  const std::vector<float> x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(x.size());
   const auto workspace = std::make_unique<typename Layer::Workspace>();
   const auto shared = std::make_unique<typename Layer::template TeamWorkspace<most_threads>>();
   compare(
-      name, [&] { Layer::run(x.data(), weights, y.data(), *workspace); },
+      all, {kind, S.queries, S.model, S.heads, mask, all.team.size()},
+      [&] { Layer::run(x.data(), weights, y.data(), *workspace); },
       [&] {
-        team.run(Layer::phases, [&](std::size_t phase, Share share) {
+        all.team.run(Layer::phases, [&](std::size_t phase, Share share) {
           Layer::run_phase(phase, share, x.data(), weights, y.data(), shared->shared, shared->scratch[share.index]);
         });
       });
 }
 
 template <Shape S>
-void compare_shape(const std::string& size, Team& team) {
+void compare_shape(Comparison& all) {
   constexpr std::size_t hidden = 4 * S.model;
   using Full = MultiHeadAttention<S>;
   using Causal = MultiHeadAttention<S, mask::Causal>;
@@ -68,9 +117,9 @@ void compare_shape(const std::string& size, Team& team) {
   const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f);
   const typename Full::Weights attention{.in_proj = {in.weight.data(), in.bias.data()},
                                          .out_proj = {out.weight.data(), out.bias.data()}};
-  compare_layer<Full>(("attention/" + size + "/full").c_str(), team, attention);
-  compare_layer<Causal>(("attention/" + size + "/causal").c_str(), team, attention);
-  compare_layer<Layer>(("encoder_layer/" + size + "/full").c_str(), team,
+  compare_layer<Full>(all, "attention", "full", attention);
+  compare_layer<Causal>(all, "attention", "causal", attention);
+  compare_layer<Layer>(all, "encoder_layer", "full",
                        {.attention = attention,
                         .linear1 = {first.weight.data(), first.bias.data()},
                         .linear2 = {second.weight.data(), second.bias.data()},
@@ -81,13 +130,17 @@ void compare_shape(const std::string& size, Team& team) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t threads = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 2;
+  std::vector<char*> arguments(argv, argv + argc);
+  ladon_bench::JsonFile file(arguments, "ladon_bench_threads");
+  const std::size_t threads = arguments.size() > 1 ? std::strtoul(arguments[1], nullptr, 10) : 2;
   if (threads < 1 || threads > most_threads) {
     std::fprintf(stderr, "ladon_bench_threads: from 1 to %zu threads\n", most_threads);
     return 2;
   }
-  Team team(threads);
-  std::printf("%-34s %12s %7zu threads %12s %13s\n", "", "alone", threads, "faster", "quartiles");
-  compare_shape<Shape{.queries = 64, .model = 128, .heads = 4}>("64,128,4", team);
-  compare_shape<Shape{.queries = 128, .model = 384, .heads = 12}>("128,384,12", team);
+  if (!file.opened()) return 1;
+  Comparison all(threads);
+  std::printf("%-34s %12s %7zu threads %12s %13s %10s\n", "", "alone", threads, "faster", "quartiles", "disturbed");
+  compare_shape<Shape{.queries = 64, .model = 128, .heads = 4}>(all);
+  compare_shape<Shape{.queries = 128, .model = 384, .heads = 12}>(all);
+  return file.write({{"machine", ladon_bench::machine(threads)}, {"rows", all.rows}});
 }

@@ -12,15 +12,19 @@
 
 #include "cases.hpp"
 #include "peers/numbers.hpp"
+#include "team.hpp"
 
 namespace ladon_bench {
 
 using namespace ladon;
 
+inline constexpr std::size_t most_threads = 8;
+
 class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   virtual void run() = 0;
+  virtual void rest() {}  // until the next run others are measured
   const std::vector<float>& result() const { return y_; }
 
  protected:
@@ -54,7 +58,41 @@ class OneLayer : public AnyLayer {
   std::unique_ptr<typename Layer::Workspace> workspace_ = std::make_unique<typename Layer::Workspace>();
 };
 
-using MakeLayer = std::unique_ptr<AnyLayer> (*)(const Numbers&);
+// The same by several threads, which are there from a round's first run to its end.
+template <class Layer>
+class TeamLayer : public AnyLayer {
+ public:
+  TeamLayer(const Numbers& numbers, const typename Layer::Weights& weights, std::size_t threads)
+      : AnyLayer(Layer::shape.queries * Layer::shape.model),
+        x_(numbers.at("x")),
+        weights_(weights),
+        threads_(threads) {}
+
+  void run() override {
+    if (!team_) team_ = std::make_unique<Team>(threads_);
+    team_->run(Layer::phases, [this](std::size_t phase, Share share) {
+      Layer::run_phase(phase, share, x_.data(), weights_, y_.data(), workspace_->shared,
+                       workspace_->scratch[share.index]);
+    });
+  }
+  void rest() override { team_.reset(); }
+
+ private:
+  const std::vector<float>& x_;
+  typename Layer::Weights weights_;
+  std::size_t threads_;
+  using Workspace = typename Layer::template TeamWorkspace<most_threads>;
+  std::unique_ptr<Workspace> workspace_ = std::make_unique<Workspace>();
+  std::unique_ptr<Team> team_;
+};
+
+template <class Layer>
+std::unique_ptr<AnyLayer> make(const Numbers& numbers, const typename Layer::Weights& weights, std::size_t threads) {
+  if (threads == 1) return std::make_unique<OneLayer<Layer>>(numbers, weights);
+  return std::make_unique<TeamLayer<Layer>>(numbers, weights, threads);
+}
+
+using MakeLayer = std::unique_ptr<AnyLayer> (*)(const Numbers&, std::size_t threads);
 
 // All of them by the names that cases have: each file adds its own before main begins.
 inline std::map<std::string, MakeLayer>& layers() {
@@ -67,8 +105,8 @@ bool add_one_attention(const char* mask) {
   using Attention = MultiHeadAttention<S, Mask>;
   return layers()
       .emplace(Case{"attention", S.queries, S.model, S.heads, mask}.name(),
-               [](const Numbers& n) -> std::unique_ptr<AnyLayer> {
-                 return std::make_unique<OneLayer<Attention>>(n, attention_weights<typename Attention::Weights>(n));
+               [](const Numbers& n, std::size_t threads) -> std::unique_ptr<AnyLayer> {
+                 return make<Attention>(n, attention_weights<typename Attention::Weights>(n), threads);
                })
       .second;
 }
@@ -83,17 +121,18 @@ bool add_encoder_layer() {
   using Layer = EncoderLayer<S, LayerForm{.feed_forward = 4 * S.model}>;
   return layers()
       .emplace(Case{"encoder_layer", S.queries, S.model, S.heads, "full"}.name(),
-               [](const Numbers& n) -> std::unique_ptr<AnyLayer> {
+               [](const Numbers& n, std::size_t threads) -> std::unique_ptr<AnyLayer> {
                  using Weights = typename Layer::Weights;
                  const auto norm = [&](const std::string& name) {
                    return decltype(Weights::norm1){n.at(name + "_weight").data(), n.at(name + "_bias").data()};
                  };
-                 return std::make_unique<OneLayer<Layer>>(
-                     n, Weights{.attention = attention_weights<decltype(Weights::attention)>(n),
-                                .linear1 = linear<decltype(Weights::linear1)>(n, "linear1"),
-                                .linear2 = linear<decltype(Weights::linear2)>(n, "linear2"),
-                                .norm1 = norm("norm1"),
-                                .norm2 = norm("norm2")});
+                 return make<Layer>(n,
+                                    Weights{.attention = attention_weights<decltype(Weights::attention)>(n),
+                                            .linear1 = linear<decltype(Weights::linear1)>(n, "linear1"),
+                                            .linear2 = linear<decltype(Weights::linear2)>(n, "linear2"),
+                                            .norm1 = norm("norm1"),
+                                            .norm2 = norm("norm2")},
+                                    threads);
                })
       .second;
 }

@@ -1,11 +1,12 @@
-// Ladon, and the FMA peak, as one more peer.
+// Ladon as one more peer, which also knows the FMA peak of the cores and whether they are ours alone.
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include <ladon/version.hpp>
 
-#include "fma_peak.hpp"
+#include "cores.hpp"
 #include "machine.hpp"
 #include "peers/ladon_layers.hpp"
 #include "peers/serve.hpp"
@@ -18,7 +19,10 @@ class LadonPeer {
  public:
   json begin(const Case& one) {
     if (!layers().contains(one.name())) throw std::runtime_error("no kernel is compiled for " + one.name());
-    json machine = ladon_bench::machine();
+    if (one.threads < 1 || one.threads > most_threads) throw std::runtime_error("from 1 to 8 threads");
+    threads_ = one.threads;
+    cores_.emplace(threads_);
+    json machine = ladon_bench::machine(threads_);
     machine["flags"] = LADON_PEER_FLAGS;
     return {{"name", "Ladon"},
             {"versions", {{"ladon", LADON_VERSION_STRING}}},
@@ -27,14 +31,24 @@ class LadonPeer {
   }
 
   std::unique_ptr<AnyLayer> build(const Case& one, const Numbers& numbers, const std::string&) {
-    return layers().at(one.name())(numbers);
+    return layers().at(one.name())(numbers, one.threads);
   }
 
-  json other(const std::string& what) {
+  json other(const json& request) {
+    const std::string what = request.at("do");
+    Team team(threads_);
+    if (what == "quiet") return {{"quiet", cores_->wait(team, request.at("seconds"))}};
     if (what != "peak") throw std::runtime_error("what is " + what + "?");
-    ladon::bench::fma_peak();  // what ran last on this core may have been another process
-    return {{"gflops", ladon::bench::fma_peak(100000)}};
+    // What ran last on this core may have been another process: the first look is not yet at the caches as they will
+    // be.
+    cores_->now_quiet(team);
+    const bool quiet = cores_->now_quiet(team);
+    return {{"quiet", quiet}, {"gflops", cores_->fma_peak(team, 20000)}};
   }
+
+ private:
+  std::size_t threads_ = 1;
+  std::optional<Cores> cores_;
 };
 
 }  // namespace

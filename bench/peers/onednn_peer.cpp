@@ -175,7 +175,7 @@ class OneDnnPeer {
     return std::make_unique<Attention>(one, numbers, form);
   }
 
-  json other(const std::string& what) { throw std::runtime_error("what is " + what + "?"); }
+  json other(const json& request) { throw std::runtime_error("what is " + request.dump() + "?"); }
 };
 
 }  // namespace

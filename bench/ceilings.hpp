@@ -1,0 +1,80 @@
+// What a core gives at most, besides multiply-adds in registers (fma_peak.hpp): reads from each cache and from memory,
+// exponentials as the softmax computes them, and tiles by the length of their sums. Each is a function of some hundred
+// microseconds that returns a rate in units a second.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/kernel/softmax.hpp>
+#include <ladon/kernel/tile.hpp>
+#include <ladon/tile_sizes.hpp>
+
+#include "fma_peak.hpp"
+
+namespace ladon::inline LADON_ABI::bench {
+
+using Widest = simd::Default;
+using WidePack = Widest::Pack<Widest::lanes>;
+
+// Bytes that are read a second, so many numbers again and again: where these lie is the caller's business. They begin
+// where a line of the cache does.
+LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
+  constexpr std::size_t sums = 8, step = sums * Widest::lanes;
+  WidePack sum[sums];
+  for (WidePack& one : sum) one = WidePack::broadcast(0.0f);
+  const double start = now();
+  for (std::size_t k = 0; k < times; ++k) {
+    for (std::size_t i = 0; i + step <= count; i += step) {
+      LADON_UNROLL
+      for (std::size_t s = 0; s < sums; ++s) sum[s] = sum[s] + WidePack::load(numbers + i + s * Widest::lanes);
+    }
+    asm volatile("" : : "r"(numbers) : "memory");
+  }
+  const double seconds = now() - start;
+  for (std::size_t s = 1; s < sums; ++s) sum[0] = sum[0] + sum[s];
+  volatile float sink = reduce_add(sum[0]);
+  (void)sink;
+  return static_cast<double>(times * (count / step * step) * sizeof(float)) / seconds;
+}
+
+// Exponentials a second of the softmax's loop, over a block of scores that fills half of an L1 of 32 KB.
+LADON_NOINLINE inline double exponential_rate(std::size_t times) {
+  static constexpr kernel::Tiling tiling = kernel::tiling<Widest>(1000);
+  using Pack = Widest::Pack<tiling.lanes>;
+  constexpr std::size_t keys = 4096 / tiling.width();
+  alignas(64) static float scores[keys * tiling.width()];
+  const Pack one = Pack::broadcast(1.0f);
+  Pack before[tiling.packs];
+  kernel::RunningSoftmax<Pack, tiling.packs> running;
+  // What comes out, between 0 and 1, goes in again: below this maximum it is as good as any other score.
+  for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = one;
+  const double start = now();
+  for (std::size_t i = 0; i < times; ++i) {
+    running.template exponentials<tiling.width()>(scores, keys, before);
+    asm volatile("" : : "r"(scores) : "memory");
+  }
+  return static_cast<double>(times * keys * tiling.width()) / (now() - start);
+}
+
+// Flops a second of tiles whose sums have so many terms, each finished by stores: as short as they may be in attention.
+template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
+LADON_NOINLINE double tile_rate(double seconds) {
+  constexpr std::size_t width = Packs * Widest::lanes;
+  alignas(64) static float rows[Rows * Inner], panel[Inner * width], out[Rows * width];
+  constexpr std::size_t repeats = 1 + 16384 / Inner;
+  double tiles = 0;
+  const double start = now();
+  do {
+    for (std::size_t i = 0; i < repeats; ++i) {
+      kernel::Tile<WidePack, Rows, Packs> tile([](auto, auto) { return WidePack::broadcast(0.0f); });
+      tile.template accumulate<Inner, 1, width>(Inner, rows, panel);
+      tile.finish(
+          [](std::size_t r, std::size_t v, const WidePack& sum) { sum.store(out + r * width + v * Widest::lanes); });
+      asm volatile("" : : "r"(out) : "memory");
+    }
+    tiles += static_cast<double>(repeats);
+  } while (now() - start < seconds);
+  return 2.0 * Rows * width * Inner * tiles / (now() - start);
+}
+
+}  // namespace ladon::inline LADON_ABI::bench

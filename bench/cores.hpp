@@ -1,0 +1,46 @@
+// All cores that a team works on, seen together: whether they are ours alone, and how much they multiply and add.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "fma_peak.hpp"
+#include "team.hpp"
+#include "undisturbed.hpp"
+
+namespace ladon_bench {
+
+class Cores {
+ public:
+  explicit Cores(std::size_t threads) : quiet_(threads), peaks_(threads) {}
+
+  bool now_quiet(Team& team) {
+    std::atomic<bool> all = true;
+    team.run(1, [&](std::size_t, ladon::Share share) {
+      if (!quiet_[share.index].now_quiet()) all = false;
+    });
+    return all;
+  }
+
+  // Waits for it; false when it did not come in time.
+  bool wait(Team& team, double seconds) {
+    for (const double end = ladon::bench::now() + seconds; ladon::bench::now() < end;) {
+      if (now_quiet(team)) return true;
+    }
+    return false;
+  }
+
+  // GFLOP/s of all of them at once.
+  double fma_peak(Team& team, std::size_t rounds) {
+    team.run(1, [&](std::size_t, ladon::Share share) { peaks_[share.index] = ladon::bench::fma_peak(rounds); });
+    return std::accumulate(peaks_.begin(), peaks_.end(), 0.0);
+  }
+
+ private:
+  std::vector<ladon::bench::Quiet> quiet_;
+  std::vector<double> peaks_;
+};
+
+}  // namespace ladon_bench
