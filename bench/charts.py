@@ -142,7 +142,7 @@ def draw_scaling(rows, path):
                 known = [(row, one) for row in some if row["mask"] == mask and (one := one_of(row, name))]
                 known.sort(key=lambda pair: pair[0][size])
                 where.plot([row[size] for row, _ in known],
-                           [figures.quantile(one["seconds"], 0.5) * 1e6 / row["tokens"] for row, one in known],
+                           [figures.median_seconds(one) * 1e6 / row["tokens"] for row, one in known],
                            label=name, color=COLOURS[name], marker=MARKERS[name], markersize=4, linewidth=1.2)
             where.set(title=f"{fixed}, 8 heads, {MASKS[mask]}", xlabel=size, ylabel="microseconds a token",
                       xscale="log", yscale="log")

@@ -23,6 +23,7 @@ class Case:
     model: int
     heads: int
     mask: str  # full, causal
+    threads: int = 1  # that make a call together
 
     @property
     def name(self):

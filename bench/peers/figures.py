@@ -2,6 +2,8 @@
 
 import math
 
+ENOUGH = 5  # rounds, to go without those that somebody disturbed
+
 
 def quantile(values, part):
     """The value that a part of the others lies below; as ../rounds.hpp has it."""
@@ -17,13 +19,30 @@ def case_name(row):
     return f"{row['kind']}/{row['tokens']},{row['model']},{row['heads']}/{row['mask']}"
 
 
+def counted(*ones):
+    """The rounds in which each of these was alone on the core, or all of them where there are too few of those."""
+    rounds = range(len(ones[0]["seconds"]))
+    alone = [i for i in rounds if not any(one["disturbed"][i] for one in ones)]
+    return alone if len(alone) >= min(ENOUGH, len(rounds)) else rounds
+
+
 def share_of_peak(row, one):
     """Of what the core can multiply and add at all, just before and after each round."""
-    return spread([row["flops"] / seconds * 1e-9 / peak for seconds, peak in zip(one["seconds"], one["peak_gflops"])])
+    return spread([row["flops"] / one["seconds"][i] * 1e-9 / one["peak_gflops"][i] for i in counted(one)])
 
 
 def times_as_fast(one, other):
-    return spread([theirs / ours for ours, theirs in zip(one["seconds"], other["seconds"])])
+    return spread([other["seconds"][i] / one["seconds"][i] for i in counted(one, other)])
+
+
+def median_seconds(one):
+    return quantile([one["seconds"][i] for i in counted(one)], 0.5)
+
+
+def disturbed(ones):
+    """The part of all rounds of these in which somebody else used the core."""
+    rounds = [each for one in ones for each in one["disturbed"]]
+    return sum(rounds) / len(rounds)
 
 
 def ladon_of(row):
@@ -64,23 +83,24 @@ def lines(row):
     """A line for each contestant, as soon as a case is done."""
     for one in row["contestants"]:
         share = share_of_peak(row, one)
-        gflops = row["flops"] / quantile(one["seconds"], 0.5) * 1e-9
+        gflops = row["flops"] / median_seconds(one) * 1e-9
         line = (f"{case_name(row):34} {one['name']:18}" + "".join(f"{100 * share[key]:7.1f}%" for key in
                                                                  ("median", "lower", "upper"))
-                + f"{gflops:9.1f}{quantile(one['peak_gflops'], 0.5):9.1f}")
+                + f"{gflops:9.1f}{quantile(one['peak_gflops'], 0.5):9.1f}{100 * disturbed([one]):10.0f}%")
         if one["name"] != "Ladon":
             times = times_as_fast(ladon_of(row), one)
             line += f"{times['median']:8.2f} ({times['lower']:.2f}, {times['upper']:.2f})  {one['form']}"
         yield line
 
 
-HEADING = f"{'':53} of peak      quartiles  GFLOP/s     peak   Ladon is times as fast, quartiles"
+HEADING = f"{'':53} of peak      quartiles  GFLOP/s     peak  disturbed   Ladon is times as fast, quartiles"
 
 
 def machine_line(machine):
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     return (f"{machine['date'][:10]}, {machine['cpu']}, {machine['system']}, {machine['compiler']} {machine['flags']}, "
-            f"{machine['simd']}, {machine['target']}, {machine['rounds']} rounds; {versions}.")
+            f"{machine['simd']}, {machine['target']}, threads: {machine['threads']}, {machine['rounds']} rounds; "
+            f"{versions}.")
 
 
 def table(heading, rows):
@@ -103,7 +123,7 @@ def markdown(figures):
         for name in ["Ladon", *names]:
             one = by_name(row).get(name)
             cells.append(f"{100 * share_of_peak(row, one)['median']:.1f}" if one else "")
-        return shape_cells(row) + cells
+        return shape_cells(row) + cells + [f"{100 * disturbed(row['contestants']):.0f}"]
 
     def ratios(row):
         cells = []
@@ -116,8 +136,8 @@ def markdown(figures):
         return shape_cells(row) + cells
 
     shape = ["tokens, model, heads", "mask"]
-    parts = [machine_line(figures["machine"]), "Share of the FMA peak in %, medians:",
-             table([*shape, "Ladon", *names], map(shares, rows))]
+    parts = [machine_line(figures["machine"]), "Share of the FMA peak in %, medians; and of all rounds, % disturbed:",
+             table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
     if names:
         parts += ["Ladon is so many times as fast, median of the rounds (quartiles):",
                   table([*shape, *names], map(ratios, rows)), "The form of each that was fastest:",

@@ -130,18 +130,26 @@ class Module:
                 f"{{\n  {body}\n}}")
 
 
-def build(case, numbers, form, layers):
+def compiled(case, numbers, form, layers):
     arguments = ["--iree-opt-level=O3", "--iree-llvmcpu-target-cpu=host"]
     if form.endswith(", no data tiling"):
         arguments += ["--iree-opt-data-tiling=false", "--iree-dispatch-creation-data-tiling=false"]
-    program = iree.compiler.compile_str(Module(case, numbers).text(form, layers), input_type="torch",
-                                        target_backends=["llvm-cpu"], extra_args=arguments)
-    context = iree.runtime.SystemContext(config=iree.runtime.Config("local-sync"))  # works in the thread that calls
-    context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, program))
+    return iree.compiler.compile_str(Module(case, numbers).text(form, layers), input_type="torch",
+                                     target_backends=["llvm-cpu"], extra_args=arguments)
+
+
+def build(case, numbers, form, layers):
+    driver = "local-sync"  # works in the thread that calls
+    if case.threads > 1:
+        driver = "local-task"
+        iree.runtime.flags.parse_flag(f"--task_topology_group_count={case.threads}")
+    context = iree.runtime.SystemContext(config=iree.runtime.Config(driver))
+    context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, compiled(case, numbers, form, layers)))
     main = context.modules.module.main
     x = iree.runtime.asdevicearray(context.config.device, numbers["x"])
     return lambda: main(x), lambda: main(x).to_host()
 
 
-serve("IREE", {name: importlib.metadata.version(name) for name in ("iree-base-compiler", "iree-base-runtime")},
-      lambda case: FORMS, build)
+if __name__ == "__main__":
+    serve("IREE", {name: importlib.metadata.version(name) for name in ("iree-base-compiler", "iree-base-runtime")},
+          lambda case: FORMS, build)

@@ -2,7 +2,8 @@
 
 import os
 
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
+if os.environ.get("NPROC") == "1":
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
 
 import jax
 import jax.numpy as jnp
@@ -60,6 +61,7 @@ def build(case, numbers, form, layers):
     return lambda: call().block_until_ready(), lambda: np.asarray(call())
 
 
-jax.config.update("jax_platforms", "cpu")
-jax.config.update("jax_cpu_enable_async_dispatch", False)
-serve("JAX", {"jax": jax.__version__, "jaxlib": jaxlib.__version__}, lambda case: FORMS, build)
+if __name__ == "__main__":
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    serve("JAX", {"jax": jax.__version__, "jaxlib": jaxlib.__version__}, lambda case: FORMS, build)

@@ -142,12 +142,13 @@ class Model:
 
 
 def build(case, numbers, form, layers):
-    interpreter = Interpreter(model_content=Model(case, numbers).content(form, layers), num_threads=1)
+    interpreter = Interpreter(model_content=Model(case, numbers).content(form, layers), num_threads=case.threads)
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], numbers["x"])
     output = interpreter.get_output_details()[0]["index"]
     return interpreter.invoke, lambda: interpreter.get_tensor(output)
 
 
-serve("LiteRT (XNNPACK)", {"ai-edge-litert": importlib.metadata.version("ai-edge-litert")}, lambda case: [ONE, THREE],
-      build)
+if __name__ == "__main__":
+    versions = {"ai-edge-litert": importlib.metadata.version("ai-edge-litert")}
+    serve("LiteRT (XNNPACK)", versions, lambda case: [ONE, THREE], build)

@@ -99,8 +99,8 @@ class Graph:
 def build(case, numbers, form, layers):
     output, model = Graph(case, numbers).model(form, layers)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.intra_op_num_threads, options.inter_op_num_threads = case.threads, 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(case.threads > 1)))
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -112,5 +112,6 @@ def build(case, numbers, form, layers):
     return lambda: session.run_with_iobinding(binding), y.numpy
 
 
-serve("ONNX Runtime", {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
-      lambda case: [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN], build)
+if __name__ == "__main__":
+    serve("ONNX Runtime", {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
+          lambda case: [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN], build)

@@ -11,7 +11,7 @@ FORMS = [f"{attention}, {projections}" for attention in ("ScaledDotProductAttent
          for projections in ("one projection", "three projections")]
 
 
-def build(case, numbers, form, layers):
+def model(case, numbers, form, layers):
     constants = {}
 
     def constant(name, array):
@@ -65,13 +65,18 @@ def build(case, numbers, form, layers):
     x = y = ops.parameter([case.tokens, case.model], np.float32)
     for _ in range(layers):
         y = layer(y)
+    return openvino.Model([y], [x], "peer")
+
+
+def build(case, numbers, form, layers):
     # Its default is bfloat16 where a processor multiplies that.
-    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1,
+    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": case.threads, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    compiled = openvino.Core().compile_model(openvino.Model([y], [x], "peer"), "CPU", settings)
+    compiled = openvino.Core().compile_model(model(case, numbers, form, layers), "CPU", settings)
     request = compiled.create_infer_request()
     request.set_input_tensor(openvino.Tensor(numbers["x"], shared_memory=False))
     return request.infer, lambda: request.get_output_tensor().data
 
 
-serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0]}, lambda case: FORMS, build)
+if __name__ == "__main__":
+    serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0]}, lambda case: FORMS, build)

@@ -59,6 +59,7 @@ def own_layer(case, n):
 
 
 def build(case, numbers, form, layers):
+    torch.set_num_threads(case.threads)
     n = {name: torch.from_numpy(array.copy()) for name, array in numbers.items()}
     x = n.pop("x")
     mask = torch.nn.Transformer.generate_square_subsequent_mask(case.tokens) if case.causal else None
@@ -90,7 +91,7 @@ def build(case, numbers, form, layers):
     return call, lambda: call().numpy()
 
 
-warnings.filterwarnings("ignore")
-torch.set_num_threads(1)
-torch.set_num_interop_threads(1)
-serve("PyTorch", {"torch": torch.__version__}, lambda case: [LAYER, FUNCTION, COMPILED, FROZEN], build)
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    torch.set_num_interop_threads(1)
+    serve("PyTorch", {"torch": torch.__version__}, lambda case: [LAYER, FUNCTION, COMPILED, FROZEN], build)

@@ -6,11 +6,13 @@ import select
 import subprocess
 import sys
 
-# One thread each, and none that spins while others are measured.
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NPROC": "1",
-               "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "TF_CPP_MIN_LOG_LEVEL": "3",
-               "PYTHONDONTWRITEBYTECODE": "1"}
 LONGEST_ANSWER = 900  # seconds: compilers among the peers take their time with the largest shapes
+
+def environment(threads):
+    """So many threads each; a single one has nobody to wait for, so none spins while others are measured."""
+    count = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC")}
+    still = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"} if threads == 1 else {}
+    return {**os.environ, **count, **still, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Failure(Exception):
@@ -18,15 +20,15 @@ class Failure(Exception):
 
 
 class Process:
-    """Runs on one core from its start on; its words to people go to a file, of which a failure quotes the end."""
+    """Runs on these cores from its start on; its words to people go to a file, of which a failure quotes the end."""
 
-    def __init__(self, command, core, log):
+    def __init__(self, command, cores, threads, log):
         self.log = log
-        pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
+        pin = (lambda: os.sched_setaffinity(0, cores)) if cores is not None else None
         try:
             with open(log, "w") as errors:
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                                                bufsize=0, preexec_fn=pin, env={**os.environ, **ENVIRONMENT})
+                                                bufsize=0, preexec_fn=pin, env=environment(threads))
         except FileNotFoundError:
             raise Failure(f"{command[0]} is not there") from None
         self.heard = b""

@@ -1,6 +1,6 @@
 """What a peer's process hears on its standard input and answers on its standard output: a line of JSON each.
 
-    {"do": "case", "kind", "tokens", "model", "heads", "mask", "numbers": FILE, "places": {...}}   the first, once
+    {"do": "case", "kind", "tokens", "model", "heads", "mask", "threads", "numbers": FILE, "places": {...}}   the first, once
         {"name", "versions", "forms": [...], "chains"}   forms: ways to compute it, of which the fastest will count;
                                                          chains: a call costs something, so several layers in one
                                                          will be asked for where that shows
@@ -12,9 +12,11 @@
         {}
 
 What goes wrong is answered by {"error": TEXT}. Peers in C++ have serve.hpp instead of this file. Ladon's process
-(ladon_peer.cpp) knows one more:
+(ladon_peer.cpp) knows two more:
 
-    {"do": "peak"}    {"gflops"}: the ceiling, of independent multiply-adds in registers
+    {"do": "peak"}               {"gflops", "quiet"}: the ceiling, of independent multiply-adds in registers, and whether
+                                 the cores are ours alone (../undisturbed.hpp)
+    {"do": "quiet", "seconds"}   {"quiet"}: waits for that, no longer than so long; whether it came
 """
 
 import gc
@@ -43,8 +45,9 @@ class Contestant:
         return (time.perf_counter() - start) / repeats
 
     def round(self, seconds):
-        self.call()  # others have had the caches
-        self.estimate = self.time(max(1, round(seconds / max(self.estimate, 1e-7))))
+        calls = seconds / max(self.estimate, 1e-7)
+        self.time(math.ceil(calls / 10))  # others have had the caches: a tenth is not counted
+        self.estimate = self.time(max(1, round(calls)))
         return self.estimate
 
 
@@ -61,7 +64,7 @@ def serve(name, versions, forms, build):
         nonlocal case, numbers
         what, form, layers = request["do"], request.get("form"), request.get("layers")
         if what == "case":
-            case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask")))
+            case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask", "threads")))
             numbers = read_numbers(request["numbers"], request["places"])
             return {"name": name, "versions": versions, "forms": forms(case), "chains": True}
         if what == "build":
