@@ -113,7 +113,11 @@ def shape_cells(row):
 
 
 def markdown(figures):
-    """The tables of ../README.md."""
+    return f"{machine_line(figures['machine'])}\n\n{tables(figures)}\n"
+
+
+def tables(figures):
+    """Those of ../README.md."""
     rows = figures["rows"]
     names = peer_names(rows)
     by_name = lambda row: {one["name"]: one for one in row["contestants"]}
@@ -136,7 +140,7 @@ def markdown(figures):
         return shape_cells(row) + cells
 
     shape = ["tokens, model, heads", "mask"]
-    parts = [machine_line(figures["machine"]), "Share of the FMA peak in %, medians; and of all rounds, % disturbed:",
+    parts = ["Share of the FMA peak in %, medians; and of all rounds, % disturbed:",
              table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
     if names:
         parts += ["Ladon is so many times as fast, median of the rounds (quartiles):",
@@ -147,4 +151,4 @@ def markdown(figures):
         parts.append(f"Over the fastest peer of each of the {all_cells['cells']} cells of attention: "
                      f"{all_cells['geometric_mean_over_fastest_peer']:.2f} times as fast in the geometric mean, "
                      f"{all_cells['least']:.2f} at least.")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)

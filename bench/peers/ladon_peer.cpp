@@ -22,8 +22,7 @@ class LadonPeer {
     if (one.threads < 1 || one.threads > most_threads) throw std::runtime_error("from 1 to 8 threads");
     threads_ = one.threads;
     cores_.emplace(threads_);
-    json machine = ladon_bench::machine(threads_);
-    machine["flags"] = LADON_PEER_FLAGS;
+    const json machine = ladon_bench::machine(threads_);
     return {{"name", "Ladon"},
             {"versions", {{"ladon", LADON_VERSION_STRING}}},
             {"forms", {machine.at("target")}},

@@ -1,0 +1,120 @@
+"""all.py [--quick] [--only NAME ...] [--browser] [--firmware] [--tables]
+
+Every benchmark, its figures into figures/*.json, charts of them into charts/, and the tables of README.md anew between
+their markers. `./dev bench all` runs this. A part that fails leaves the figures of its last run as they were.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+import tables
+from parts import PARTS
+
+here = pathlib.Path(__file__).parent
+FIGURES = here / "figures"
+
+
+def say(text):
+    print(f"bench all: {text}", file=sys.stderr, flush=True)
+
+
+def system():
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        return platform.platform()
+
+
+def cpu():
+    try:
+        found = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or None
+
+
+def run(part, quick):
+    """Its figures, or None where it failed."""
+    about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "quick": quick,
+             "system": system(), "cpu": cpu(), "load_at_start": os.getloadavg()}
+    command = [str(here.parent / "dev"), *part.command, *(part.quick if quick else [])]
+    say(" ".join(command[1:]))
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        file = pathlib.Path(folder) / "figures"
+        wanted = {"json": ["--json", str(file)], "markdown": ["--markdown", str(file)], "text": []}[part.output]
+        done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE if part.output == "text" else None, text=True)
+        if done.returncode != 0:
+            say(f"{part.name} failed: status {done.returncode}")
+            return None
+        if part.output == "json":
+            return {"run": about, **json.loads(file.read_text())}
+        return {"run": about, part.output: file.read_text() if part.output == "markdown" else done.stdout}
+
+
+def save(name, measured):
+    """A row a line: figures that are committed are read as differences, too."""
+    lines = [f" {json.dumps(key)}: " + ("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in value) + "\n ]"
+                                       if isinstance(value, list) and value and isinstance(value[0], dict)
+                                       else json.dumps(value)) for key, value in measured.items()]
+    FIGURES.mkdir(exist_ok=True)
+    (FIGURES / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def known_figures():
+    return {part.name: json.loads(file.read_text()) for part in PARTS
+            if (file := FIGURES / f"{part.name}.json").is_file()}
+
+
+def rewrite(readme, known):
+    """Gives the text with each part's table between its markers; without figures it stays as it is."""
+    for part in PARTS:
+        if part.name not in known:
+            continue
+        block = f"{tables.about(known[part.name])}\n\n{part.table(known)}"
+        marked = re.compile(rf"(<!-- figures: {part.name} -->\n).*?(<!-- end -->)", re.S)
+        readme, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", readme)
+        if times == 0:
+            say(f"README.md has no place for {part.name}")
+    return readme
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="dev bench all", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and shapes")
+    parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME",
+                        help="of " + ", ".join(part.name for part in PARTS))
+    parser.add_argument("--tables", action="store_true", help="measure nothing: charts and tables of what is there")
+    for part in PARTS:
+        if not part.always:
+            parser.add_argument(f"--{part.name}", action="store_true", help="as well")
+    options = parser.parse_args()
+    failed = []
+    for part in [] if options.tables else PARTS:
+        chosen = part.name in options.only if options.only else part.always or getattr(options, part.name)
+        if not chosen:
+            continue
+        measured = run(part, options.quick)
+        if measured is None:
+            failed.append(part.name)
+        else:
+            save(part.name, measured)
+    readme, known = here / "README.md", known_figures()
+    readme.write_text(rewrite(readme.read_text(), known))
+    drawn = subprocess.run([here.parent / "dev", "bench", "charts", *(FIGURES / f"{name}.json" for name in known)])
+    if drawn.returncode != 0:
+        failed.append("charts")
+    if failed:
+        say(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

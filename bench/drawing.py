@@ -1,0 +1,52 @@
+"""How all charts look, and where they go."""
+
+import sys
+
+import matplotlib
+from matplotlib import pyplot, ticker
+
+# Readable on white and on a dark page alike: no background, and a grey between them (4 to 1 on either).
+GREY = "#7d8188"
+# Okabe and Ito's colours, told apart by people who are colour-blind; the strongest is Ladon's.
+COLOURS = {"Ladon": "#d55e00", "ONNX Runtime": "#56b4e9", "OpenVINO": "#009e73", "LiteRT (XNNPACK)": "#e69f00",
+           "IREE": "#cc79a7", "JAX": "#0072b2", "oneDNN": "#f0e442", "PyTorch": "#999999"}
+MARKERS = dict(zip(COLOURS, "osD^vP<X"))
+MASKS = {"full": "every token sees all", "causal": "causal"}
+
+matplotlib.use("svg")
+matplotlib.rcParams |= {
+    "svg.fonttype": "none", "svg.hashsalt": "ladon", "font.family": "sans-serif", "font.size": 9, "text.color": GREY,
+    "axes.labelcolor": GREY, "axes.edgecolor": GREY, "axes.titlesize": 10, "axes.titlelocation": "left",
+    "xtick.color": GREY, "ytick.color": GREY, "grid.color": GREY, "grid.alpha": 0.35, "grid.linewidth": 0.5,
+    "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True, "axes.spines.top": False,
+    "axes.spines.right": False, "legend.frameon": False,
+}
+
+
+def label(row):
+    return f"{row['tokens']}, {row['model']}, {row['heads']}"
+
+
+def chart_of(lines=1, columns=1, height=3.0, **how):
+    return pyplot.subplots(lines, columns, figsize=(9.5, height * lines + 0.4), layout="constrained", squeeze=False,
+                           **how)
+
+
+def legend(chart, axes):
+    handles, labels = axes.get_legend_handles_labels()
+    chart.legend(handles, labels, loc="outside upper center", ncols=min(8, len(labels)), columnspacing=1.2,
+                 handlelength=1.2)
+
+
+def plain_numbers(axis, digits):
+    """A logarithmic axis with marks at so many tenfolds of these."""
+    axis.set_major_locator(ticker.LogLocator(subs=digits))
+    axis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def save(chart, path):
+    # Without a date the same figures make the same file.
+    chart.savefig(path, transparent=True, metadata={"Date": None})
+    pyplot.close(chart)
+    print(path, file=sys.stderr)

@@ -1,0 +1,39 @@
+"""The parts of `./dev bench all`: one more is one more entry here, and a pair of markers in README.md."""
+
+import dataclasses
+from collections.abc import Callable
+
+import tables
+
+TWO_SHAPES = ["--shapes", "64,128,4", "128,384,12"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    name: str  # figures/NAME.json; <!-- figures: NAME --> in README.md
+    command: list[str]  # what follows ./dev; the file for its figures is added
+    quick: list[str]  # what --quick adds
+    table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown
+    always: bool = True  # else only by an option of its name
+    output: str = "json"  # or markdown, text: where a command has no JSON, what it prints is kept in one
+
+
+PARTS = [
+    Part("native", ["bench"], ["--benchmark_filter=16,32,4|64,128,4|128,384,12/(full|causal)|512,256,8"], tables.native),
+    Part("memory", ["bench", "memory"], [], tables.memory),
+    Part("ceilings", ["bench", "ceilings"], ["--seconds", "2"], tables.ceilings),
+    Part("threads", ["bench", "threads"], [], tables.threads),
+    Part("start", ["bench", "start"], ["--rounds", "3"], tables.start),
+    Part("peers", ["bench", "peers"],
+         [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
+         tables.peers("peers")),
+    Part("peers_threads", ["bench", "peers", "--threads", "2"],
+         [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
+         tables.peers("peers_threads")),
+    Part("scaling", ["bench", "peers", "--scaling"],
+         ["--shapes", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7", "--patience", "5",
+          "--masks", "full"], tables.scaling),
+    Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.browser, always=False,
+         output="markdown"),
+    Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),
+]
