@@ -21,7 +21,7 @@ def draw_roofline(ceilings, rows, path):
         rate = one["bytes_a_second"] * 1e-9
         ends = [least, max(least, peak / rate)]
         where.plot(ends, [rate * end for end in ends], color=GREY, linewidth=1)
-        where.annotate(f"{one['level']}, {rate:.0f} GB/s", (ends[0], rate * ends[0]), (3, 4),
+        where.annotate(f"{one['level']}, {rate:.0f} GB/s", (ends[0], rate * ends[0]), (10, 14),
                        textcoords="offset points", fontsize=8, rotation=38, rotation_mode="anchor")
     for row, colour in zip(rows, PALETTE):
         level = roofline.level_of(ceilings, roofline.needed_bytes(row))
@@ -35,11 +35,13 @@ def draw_roofline(ceilings, rows, path):
             where.plot(*at, STAGE_MARKERS[name], markerfacecolor="none", markeredgecolor=colour, markersize=5,
                        markeredgewidth=0.8)
         flops = sum(stage["flops"] for stage in roofline.stages(row))
-        where.plot(flops / roofline.needed_bytes(row), row["gflops"], "o", color=colour, markersize=7,
-                   label=label(row))
+        at = flops / roofline.needed_bytes(row)
+        where.plot(at, row["gflops"], "o", color=colour, markersize=7, label=label(row))
+        where.plot(at, roofline.bounds(ceilings, row)["share"] * peak, "_", color=colour, markersize=14,
+                   markeredgewidth=1.6)
     for name, marker in STAGE_MARKERS.items():
         where.plot([], [], marker, markerfacecolor="none", markeredgecolor=GREY, linestyle="none", label=name)
-    where.set(xscale="log", yscale="log", xlim=(least, most), ylim=(4, 1.5 * peak),
+    where.set(xscale="log", yscale="log", xlim=(least, most), ylim=(4, 2 * peak),
               xlabel="needed flops a byte of weights, x and y (of a stage: of its operands and result)",
               ylabel="GFLOP/s")
     plain_numbers(where.xaxis, (1, 2, 5))

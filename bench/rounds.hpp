@@ -30,6 +30,7 @@ struct Round {
 template <class Work>
 Round one_round(std::size_t repeats, Work& work) {
   const bool alone = quiet().now_quiet();
+  const long switches = interruptions();
   const double before = fma_peak();
   const double start = now();
   for (std::size_t r = 0; r < repeats; ++r) {
@@ -37,8 +38,9 @@ Round one_round(std::size_t repeats, Work& work) {
     benchmark::ClobberMemory();
   }
   const double seconds = (now() - start) / static_cast<double>(repeats);
+  const bool interrupted = interruptions() != switches;
   const double after = fma_peak();
-  return {seconds, (before + after) / 2, !alone || !quiet().now_quiet()};
+  return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
 // Calls work() often enough that a round of it takes a few times as long as the peak loop beside it, and no longer:

@@ -47,8 +47,10 @@ struct Times {
 template <class Alone, class Together>
 Times one_round(Comparison& all, std::size_t repeats, Alone& alone, Together& together) {
   const bool before = all.cores.now_quiet(all.team);
+  const long switches = bench::interruptions();
   const double one = seconds(repeats, alone), several = seconds(repeats, together);
-  return {one, several, !before || !all.cores.now_quiet(all.team)};
+  const bool interrupted = bench::interruptions() != switches;
+  return {one, several, !before || interrupted || !all.cores.now_quiet(all.team)};
 }
 
 template <class Alone, class Together>

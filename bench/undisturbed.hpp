@@ -2,11 +2,13 @@
 // milliseconds or minutes. Sums in registers hardly notice: they need two instructions a cycle, which is what half a
 // core gives. Work that also loads needs more, and takes up to twice as long. So a probe that is made like the work
 // says whether anyone is there: the library's own tile, from the nearest cache, which reaches the peak on a core that
-// is left alone.
+// is left alone. Of other processes of the same machine the system itself knows: whether one took the core meanwhile.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+
+#include <sys/resource.h>
 
 #include <ladon/kernel/tile.hpp>
 #include <ladon/tile_sizes.hpp>
@@ -34,6 +36,13 @@ LADON_NOINLINE inline double probe(std::size_t times = 20) {
     asm volatile("" : : "r"(out) : "memory");
   }
   return 2.0 * tiling.rows * tiling.width() * inner * static_cast<double>(times) / (now() - start) * 1e-9;
+}
+
+// How often this process had to give its core to another of this machine.
+inline long interruptions() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
 }
 
 // What the probe reaches when nobody is there: the most that was ever seen.

@@ -89,7 +89,9 @@ class Contestant:
                                f"off by {error:.1e} of the largest number")
 
     def times(self, form, layers, seconds):
-        return [self.process.ask("round", form=form, layers=count, seconds=seconds)["seconds"] for count in layers]
+        rounds = [self.process.ask("round", form=form, layers=count, seconds=seconds) for count in layers]
+        self.interrupted = any(one["interrupted"] for one in rounds)
+        return [one["seconds"] for one in rounds]
 
     @staticmethod
     def layer(times):

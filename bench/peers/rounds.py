@@ -63,13 +63,15 @@ class Patience:
 
 
 def one_round(one, ceiling, before, patience, seconds):
-    """A round with nobody else on the core before and after it, or the last that patience allowed.
+    """A round with nobody else on the core before and after it, and no other process within; or the last that patience
+    allowed.
 
     Returns the peak after it, which is the one before the next.
     """
     taken = one.round(seconds)
     after = ceiling.ask("peak")
-    while not (before["quiet"] and after["quiet"]) and patience.left > 0:
+    alone = lambda: before["quiet"] and after["quiet"] and not one.interrupted
+    while not alone() and patience.left > 0:
         with patience.spent():
             ceiling.ask("quiet", seconds=patience.left)
             before = ceiling.ask("peak")
@@ -77,7 +79,7 @@ def one_round(one, ceiling, before, patience, seconds):
             after = ceiling.ask("peak")
     one.seconds.append(taken)
     one.peaks.append((before["gflops"] + after["gflops"]) / 2)
-    one.disturbed.append(not (before["quiet"] and after["quiet"]))
+    one.disturbed.append(not alone())
     return after
 
 

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cases.hpp"
@@ -37,7 +39,7 @@ class Server {
     const std::string what = request.at("do");
     if (what == "case") return begin(request);
     if (what == "build") return build(request);
-    if (what == "round") return {{"seconds", built_.at(request.at("form")).round(request.at("seconds"))}};
+    if (what == "round") return built_.at(request.at("form")).round(request.at("seconds"));
     if (what == "drop") {
       built_.erase(request.at("form"));
       return json::object();
@@ -53,6 +55,13 @@ class Server {
     Computation computation;
     double estimate = 0;
 
+    // How often another process took a core meanwhile.
+    static long interruptions() {
+      rusage usage{};
+      getrusage(RUSAGE_SELF, &usage);
+      return usage.ru_nivcsw;
+    }
+
     double time(std::size_t repeats) {
       using Clock = std::chrono::steady_clock;
       const Clock::time_point start = Clock::now();
@@ -61,12 +70,14 @@ class Server {
     }
 
     // Others have had the caches and the predictors of branches: a tenth of a round is not counted.
-    double round(double seconds) {
+    json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));
+      const long before = interruptions();
       estimate = time(static_cast<std::size_t>(std::max(1.0, std::round(calls))));
+      const bool interrupted = interruptions() != before;
       rest();
-      return estimate;
+      return {{"seconds", estimate}, {"interrupted", interrupted}};
     }
 
     void rest() {
