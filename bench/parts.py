@@ -33,6 +33,8 @@ PARTS = [
     Part("scaling", ["bench", "peers", "--scaling"],
          ["--shapes", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7", "--patience", "5",
           "--masks", "full"], tables.scaling),
+    Part("minilm", ["bench", "minilm"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm),
     Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.browser, always=False,
          output="markdown"),
     Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),

@@ -6,8 +6,9 @@ import sys
 
 import roofline
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "peers"))
+sys.path[:0] = [str(pathlib.Path(__file__).parent / folder) for folder in ("peers", "minilm")]
 import figures  # noqa: E402: it is found only now
+import minilm_tables  # noqa: E402
 from figures import shape_cells, table  # noqa: E402
 
 
@@ -89,6 +90,10 @@ def threads(known):
 
 def peers(name):
     return lambda known: figures.tables(known[name])
+
+
+def minilm(known):
+    return minilm_tables.all_tables(known["minilm"])
 
 
 def scaling(known):

@@ -27,7 +27,7 @@ class Contestant:
     """A peer in one case: from a process that may not even start to the seconds of a layer in every round."""
 
     def __init__(self, key, command, case, places, work, cores):
-        self.case, self.work, self.key = case, work, key
+        self.case, self.work, self.key, self.title = case, work, key, case.name
         self.process = Process(command, cores, case.threads, work / f"{key}.log")
         fields = {name: getattr(case, name) for name in ("kind", "tokens", "model", "heads", "mask", "threads")}
         try:

@@ -91,7 +91,7 @@ def left_out_if_it_fails(one, contestants):
     except Failure as failure:
         if one.key == "ladon":
             raise
-        say(f"{one.case.name}: {one.name} is left out: {failure}")
+        say(f"{one.title}: {one.name} is left out: {failure}")
         contestants.remove(one)
         one.process.end()
 

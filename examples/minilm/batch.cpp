@@ -3,6 +3,9 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "model_error.hpp"
 #include "reports.hpp"
@@ -30,20 +33,35 @@ void write_list(std::ostream& out, const Values& values) {
   out << ']';
 }
 
+// The next texts, a line each: those that are there already, for they are computed together, and at least one. None at
+// the end.
+std::vector<std::string> next_texts(std::istream& in) {
+  constexpr std::size_t most = 64;
+  std::vector<std::string> texts;
+  std::string text;
+  while (texts.size() < most && (texts.empty() || in.rdbuf()->in_avail() > 0) && std::getline(in, text)) {
+    if (text.ends_with('\r')) text.pop_back();  // a file from Windows
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 }  // namespace
 
 void report_batch(Model& model, std::istream& in, std::ostream& out) {
   using nlohmann::json;
-  for (std::string text; std::getline(in, text);) {
-    if (text.ends_with('\r')) text.pop_back();  // a file from Windows
-    const std::vector<TokenId> ids = model.tokenizer.encode(text, max_tokens);
-    const Embedding embedding = model.encoder.embed(ids);
-    // Bytes that are not UTF-8 would not be JSON either: they come out as U+FFFD.
-    out << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"ids\": ";
-    write_list(out, ids);
-    out << ", \"embedding\": ";
-    write_list(out, embedding);
-    out << "}\n";
+  for (auto texts = next_texts(in); !texts.empty(); texts = next_texts(in)) {
+    std::vector<std::vector<TokenId>> ids;
+    for (const std::string& text : texts) ids.push_back(model.tokenizer.encode(text, max_tokens));
+    const std::vector<Embedding> embeddings = model.encoder.embed(ids);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      // Bytes that are not UTF-8 would not be JSON either: they come out as U+FFFD.
+      out << "{\"text\": " << json(texts[i]).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"ids\": ";
+      write_list(out, ids[i]);
+      out << ", \"embedding\": ";
+      write_list(out, embeddings[i]);
+      out << "}\n";
+    }
   }
   if (in.bad()) throw ModelError("the texts could not be read to their end");
 }

@@ -70,6 +70,21 @@ void keep_active(const std::vector<float>& maps, std::size_t capacity, Attention
   }
 }
 
+// Lets the tokens from `first` on, `count` of them, see each other and nothing else.
+void show_each_other(std::size_t first, std::size_t count, SharedStack::Sight& sight) {
+  auto& row = sight[first];
+  row = {};
+  for (std::size_t token = first; token < first + count; ++token) row[token / 32] |= 1U << token % 32;
+  std::fill_n(sight.begin() + static_cast<std::ptrdiff_t>(first), count, row);
+}
+
+// How many texts, from the first on, have room in one run.
+std::size_t texts_of_one_run(std::span<const std::vector<TokenId>> texts) {
+  std::size_t count = 0, tokens = 0;
+  while (count < texts.size() && tokens + texts[count].size() <= max_tokens) tokens += texts[count++].size();
+  return count;
+}
+
 }  // namespace
 
 float similarity(const Embedding& a, const Embedding& b) {
@@ -103,6 +118,43 @@ Embedding SentenceEncoder::embed(std::span<const TokenId> ids, Attention* attent
     keep_active(maps, *fits, *attention);
   }
   return pool(y.data(), tokens);
+}
+
+std::vector<Embedding> SentenceEncoder::embed(std::span<const std::vector<TokenId>> texts) {
+  for (const std::vector<TokenId>& ids : texts) check(ids);
+  std::vector<Embedding> embeddings;
+  embeddings.reserve(texts.size());
+  while (!texts.empty()) {
+    const std::size_t count = texts_of_one_run(texts);
+    if (count == 1) {
+      embeddings.push_back(embed(texts.front()));
+    } else {
+      embed_in_one_run(texts.first(count), embeddings);
+    }
+    texts = texts.subspan(count);
+  }
+  return embeddings;
+}
+
+void SentenceEncoder::embed_in_one_run(std::span<const std::vector<TokenId>> texts,
+                                       std::vector<Embedding>& embeddings) {
+  if (!shared_) {
+    shared_ = std::make_unique<Shared>();
+    shared_->stack = make_shared_stack(checkpoint_);
+  }
+  auto& [stack, sight, x, y] = *shared_;
+  std::size_t tokens = 0;
+  for (const std::vector<TokenId>& ids : texts) {
+    lookup(ids, x.data() + tokens * model_width);
+    show_each_other(tokens, ids.size(), sight);
+    tokens += ids.size();
+  }
+  stack->run(x.data(), y.data(), tokens, sight);
+  const float* first = y.data();
+  for (const std::vector<TokenId>& ids : texts) {
+    embeddings.push_back(pool(first, ids.size()));
+    first += ids.size() * model_width;
+  }
 }
 
 void SentenceEncoder::lookup(std::span<const TokenId> ids, float* x) const {

@@ -42,6 +42,9 @@ class SentenceEncoder {
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
+  // Of several texts, each as above and with the same bits. As many as have max_tokens together share a run.
+  [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
+
   // What goes into the first layer, [ids][model_width]: word + position + type, normalised.
   void lookup(std::span<const TokenId> ids, float* x) const;
 
@@ -54,12 +57,22 @@ class SentenceEncoder {
     std::vector<float> y;          // [capacity][model_width]
   };
 
+  // What a run of several texts needs; null until there is one.
+  struct Shared {
+    std::unique_ptr<SharedStack> stack;
+    SharedStack::Sight sight;
+    std::array<float, max_tokens * model_width> x;
+    std::array<float, max_tokens * model_width> y;
+  };
+
   Embedding embed(std::span<const TokenId> ids, Attention* attention);
+  void embed_in_one_run(std::span<const std::vector<TokenId>> texts, std::vector<Embedding>& embeddings);
   Runner& runner(std::size_t index);
 
   Safetensors file_;
   Checkpoint checkpoint_;
   std::array<Runner, capacities.size()> runners_;
+  std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace minilm

@@ -12,14 +12,15 @@ bool is_cut(const Model& model, const std::string& text) {
 
 void report_similarities(Model& model, const std::vector<std::string>& texts, std::ostream& out) {
   constexpr std::size_t widest_text = 48;
-  std::vector<Embedding> embeddings;
+  std::vector<std::vector<TokenId>> ids;
   std::vector<std::string> shown;
   std::size_t width = 0;
   for (const std::string& text : texts) {
-    embeddings.push_back(model.encoder.embed(model.tokenizer.encode(text, max_tokens)));
+    ids.push_back(model.tokenizer.encode(text, max_tokens));
     shown.push_back(std::to_string(shown.size() + 1) + "  " + printable(text));
     width = std::max(width, std::min(columns_of(shown.back()), widest_text));
   }
+  const std::vector<Embedding> embeddings = model.encoder.embed(ids);
   const auto right = [](const std::string& text) {
     constexpr std::size_t cell = 7;
     return std::string(cell - std::min(cell, text.size()), ' ') + text;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "checkpoint.hpp"
@@ -32,5 +33,20 @@ class Stack {
 // The weights stay where the checkpoint points.
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const Checkpoint& checkpoint);
+
+// Several texts, one behind the other, in one run: every weight is read once for all of them, and no lane waits for a
+// text as long as itself.
+class SharedStack {
+ public:
+  // Bit k % 32 of word k / 32 of a row: whether that token may see token k.
+  using Sight = std::array<std::array<std::uint32_t, max_tokens / 32>, max_tokens>;
+
+  virtual ~SharedStack() = default;
+
+  // All layers over the first `tokens` rows of x [max_tokens][model_width], into those of y.
+  virtual void run(const float* x, float* y, std::size_t tokens, const Sight& sight) noexcept = 0;
+};
+
+std::unique_ptr<SharedStack> make_shared_stack(const Checkpoint& checkpoint);
 
 }  // namespace minilm

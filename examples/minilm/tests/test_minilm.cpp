@@ -154,11 +154,41 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
              large = make_stack<capacities.back()>(encoder.checkpoint());
   std::vector<float> x(max_tokens * model_width, nan), y(max_tokens * model_width, nan),
       z(max_tokens * model_width, nan);
-  encoder.lookup(std::span(ids).first(11), x.data());
-  small->run(x.data(), y.data(), 11);
-  large->run(x.data(), z.data(), 11);
-  CHECK(largest_difference(y, std::vector<double>(z.begin(), z.begin() + 11 * model_width)) <= 1e-4);
-  CHECK(std::isnan(z[11 * model_width]));
+  constexpr std::size_t tokens = capacities.front() - 1;
+  encoder.lookup(std::span(ids).first(tokens), x.data());
+  small->run(x.data(), y.data(), tokens);
+  large->run(x.data(), z.data(), tokens);
+  CHECK(largest_difference(y, std::vector<double>(z.begin(), z.begin() + tokens * model_width)) <= 1e-4);
+  CHECK(std::isnan(z[tokens * model_width]));
+}
+
+TEST_CASE("several texts in one run get what each gets by itself") {
+  LADON_SKIP_WITHOUT(model_file());
+  SentenceEncoder encoder(model_file());
+  // Texts that begin and end within panels and words of bits, one that fills a run alone, and one beyond the last run.
+  const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
+  std::vector<std::vector<TokenId>> texts;
+  TokenId next = 2000;
+  for (const std::size_t length : lengths) {
+    texts.emplace_back(length);
+    for (TokenId& id : texts.back()) id = next++;
+  }
+  const std::vector<Embedding> together = encoder.embed(texts);
+  REQUIRE(together.size() == texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    CAPTURE(i);
+    CHECK(together[i] == encoder.embed(texts[i]));
+  }
+  // Again in another order: each beside others than before.
+  std::ranges::reverse(texts);
+  const std::vector<Embedding> reversed = encoder.embed(texts);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    CAPTURE(i);
+    CHECK(reversed[i] == together[texts.size() - 1 - i]);
+  }
+  CHECK(encoder.embed(std::span<const std::vector<TokenId>>{}).empty());
+  texts.emplace_back();
+  CHECK_THROWS_AS(static_cast<void>(encoder.embed(texts)), ModelError);
 }
 
 TEST_CASE("ids that no text has are refused") {

@@ -1,0 +1,210 @@
+"""bench.py --programs FOLDER --model FOLDER [--rounds N] [--tokens 8 ...] [--sentences 1 ...] [--peers NAME ...]
+[--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
+
+all-MiniLM-L6-v2 from token ids to unit vectors, by Ladon and by other libraries, one thread each, all on one core, in
+alternating rounds. `./dev bench minilm` builds the program, installs the peers, and runs this.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import sys
+import tempfile
+
+import numpy as np
+
+here = pathlib.Path(__file__).parent
+sys.path.append(str(here.parent / "peers"))
+from contestant import TOLERANCE, TRIALS, say, wrong_numbers  # noqa: E402
+from model import Weights, expected, flops  # noqa: E402
+from process import Failure, Process, python_peers  # noqa: E402
+from rounds import SHORT_PATIENCE, alternate, left_out_if_it_fails  # noqa: E402
+import minilm_tables as tables  # noqa: E402
+
+TOKENS = [8, 11, 32, 128]  # of one sentence
+SENTENCES = [1, 2, 4, 8, 16, 32]  # of mixed lengths
+SHORTEST, LONGEST = 4, 40  # tokens of those
+SEED = 20261101
+EACH, TOGETHER = tables.EACH, tables.TOGETHER
+
+
+class Contestant:
+    """A peer in one case: from a process that may not even start to the seconds of every round."""
+
+    def __init__(self, key, command, way, sentences, work, options):
+        self.key, self.way, self.work = key, way, work
+        self.title = f"{len(sentences)} sentences, {way}"
+        self.process = Process(command, options.cores, 1, work / f"{key}.log")
+        try:
+            hello = self.process.ask("case", model=str(options.model / "model.safetensors"), sentences=sentences,
+                                     together=way == TOGETHER)
+        except Failure:
+            self.process.end()
+            raise
+        self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
+        self.machine = hello.get("machine")
+        self.form, self.seconds, self.peaks, self.disturbed = None, [], [], []
+
+    def choose_form(self, wanted, seconds, wait_for_quiet):
+        """Keeps the fastest of those that give the right numbers."""
+        best = {}
+        for form in self.forms:
+            try:
+                self.process.ask("build", form=form, output=str(self.work / "output"))
+                output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
+                error = np.abs(output - wanted).max() / np.abs(wanted).max()
+                if error <= TOLERANCE:  # no NaN is
+                    best[form] = self.fastest(form, seconds, wait_for_quiet)
+                else:
+                    wrong_numbers.append(f"{self.title}: {self.name}, {form}: off by {error:.1e} of the largest number")
+                    say(wrong_numbers[-1])
+            except Failure as failure:
+                if self.process.ended():
+                    raise
+                say(f"{self.title}: {self.name}, {form}, is left out: {failure}")
+        if not best:
+            raise Failure("no form of it works")
+        self.form = min(best, key=best.get)
+        for form in self.forms:
+            if form != self.form:
+                self.process.ask("drop", form=form)
+
+    def fastest(self, form, seconds, wait_for_quiet):
+        times = []
+        for _ in range(TRIALS):
+            wait_for_quiet()
+            times.append(self.process.ask("round", form=form, seconds=seconds)["seconds"])
+        return min(times)
+
+    def round(self, seconds):
+        answer = self.process.ask("round", form=self.form, seconds=seconds)
+        self.interrupted = answer["interrupted"]
+        return answer["seconds"]
+
+    def figures(self):
+        return {"name": self.name, "way": self.way, "form": self.form, "seconds": self.seconds,
+                "peak_gflops": self.peaks, "disturbed": self.disturbed}
+
+
+def measure(sentences, ways, weights, commands, options):
+    """A row of figures: every round's seconds of everyone, and the peak beside them."""
+    wanted = np.array([expected(weights, ids) for ids in sentences])
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        contestants = []
+        try:
+            for key in list(commands):
+                try:
+                    for way in ways:
+                        contestants.append(Contestant(key, commands[key], way, sentences, pathlib.Path(folder),
+                                                      options))
+                except Failure as failure:
+                    if key == "ladon":
+                        raise
+                    say(f"{key} is left out: {failure}")
+                    del commands[key]  # of all cases: what it needs is not installed
+            for one in list(contestants):
+                with left_out_if_it_fails(one, contestants):
+                    one.choose_form(wanted, options.seconds,
+                                    lambda: contestants[0].process.ask("quiet", seconds=SHORT_PATIENCE))
+            alternate(contestants, options)
+        finally:
+            for one in contestants:
+                one.process.end()
+    row = {"tokens": [len(ids) for ids in sentences], "flops": sum(flops(len(ids)) for ids in sentences),
+           "contestants": [one.figures() for one in contestants]}
+    return row, contestants
+
+
+def cases(options, commands, work):
+    """Sentences and the ways to compute them. All are pieces of the license's text, as the model's own tokens."""
+    ladon = Process(commands["ladon"], options.cores, 1, work / "ids.log")
+    text = (here.parent.parent / "LICENSE").read_text()
+    ids = ladon.ask("ids", vocabulary=str(options.model / "vocab.txt"), text=text)["ids"]
+    ladon.end()
+    begin, *words, end = ids
+    piece = lambda first, count: [begin, *words[first:first + count - 2], end]
+    random = np.random.default_rng(SEED)
+    lengths = random.integers(SHORTEST, LONGEST, SENTENCES[-1], endpoint=True).tolist()
+    firsts = random.integers(0, len(words) - LONGEST, SENTENCES[-1]).tolist()
+    mixed = [piece(first, length) for first, length in zip(firsts, lengths)]
+    return ([([piece(0, tokens)], [EACH]) for tokens in options.tokens]
+            + [(mixed[:count], [EACH, TOGETHER]) for count in options.sentences])
+
+
+def machine_of(contestants, options, known):
+    versions = {**known.get("versions", {}), **{name: version for one in contestants
+                                                for name, version in one.versions.items()}}
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        system = platform.platform()
+    return {**contestants[0].machine, "system": system, "kernel": platform.release(), "versions": versions,
+            "python": platform.python_version(), "cores": options.cores, "rounds": options.rounds,
+            "seconds_a_round": options.seconds,
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+
+
+def parse():
+    peers = python_peers(here)
+    parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--model", required=True, type=pathlib.Path, help="model.safetensors' and vocab.txt's folder")
+    parser.add_argument("--rounds", type=int, default=15, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=0.05, help="of a round, each (default: %(default)s)")
+    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
+                        help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
+    parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
+                        help="of one sentence (default: %(default)s)")
+    parser.add_argument("--sentences", nargs="*", type=int, choices=range(1, SENTENCES[-1] + 1), metavar="N",
+                        default=SENTENCES, help="of mixed lengths (default: %(default)s)")
+    parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
+    parser.add_argument("--core", type=int, help="all run on this one (default: the last that may be used)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    options = parser.parse_args()
+    commands = {"ladon": [str(options.programs / "ladon_minilm_peer")], **{key: peers[key] for key in options.peers}}
+    options.cores = pinned(options)
+    return options, commands
+
+
+def pinned(options):
+    """The core that all run on; this process itself keeps off it where there are others."""
+    if not hasattr(os, "sched_setaffinity"):
+        say("this system pins no process to a core: figures are less sure")
+        return None
+    allowed = os.sched_getaffinity(0)
+    core = max(allowed) if options.core is None else options.core
+    if allowed > {core}:
+        os.sched_setaffinity(0, allowed - {core})
+    return [core]
+
+
+def main():
+    options, commands = parse()
+    weights = Weights(options.model / "model.safetensors")
+    all_figures = {"machine": {}, "rows": []}
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        all_cases = cases(options, commands, pathlib.Path(folder))
+    for sentences, ways in all_cases:
+        row, contestants = measure(sentences, ways, weights, commands, options)
+        all_figures["machine"] = machine_of(contestants, options, all_figures["machine"])
+        all_figures["rows"].append(row)
+        print("\n".join(tables.lines(row)), flush=True)
+        if options.json:
+            options.json.write_text(json.dumps(all_figures, indent=1) + "\n")
+        if options.markdown:
+            options.markdown.write_text(tables.markdown(all_figures))
+    for wrong in wrong_numbers:
+        say(f"wrong numbers: {wrong}")
+    return 1 if wrong_numbers else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        say(failure)
+        sys.exit(1)
