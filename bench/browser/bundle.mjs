@@ -1,7 +1,7 @@
 // The peers as a page would ship them: one minified file each, and what that weighs.
 import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
-import {basename, join} from "node:path";
+import {basename, dirname, join, relative} from "node:path";
 import {fileURLToPath} from "node:url";
 import {gzipSync} from "node:zlib";
 
@@ -9,7 +9,7 @@ import {moduleOf} from "./measure.mjs";
 import {kinds} from "./peak.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const needs = {
+const attentionNeeds = {
   ort: ["onnxruntime-web/dist/ort-wasm-simd-threaded.wasm"],
   tfjs: ["@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"],
 };
@@ -20,7 +20,34 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
   fileURLToPath(new URL(".", import.meta.url));`;
 
 /** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives the names, and says which can't be had. */
-export async function bundlePeers(build, say) {
+export function bundlePeers(build, say) {
+  return bundleAll(build, say, Object.entries(attentionNeeds).map(([name, needs]) => ({name, source: name, needs})));
+}
+
+/**
+ * transformers.js in two builds: as it is published, with an ONNX Runtime Web that knows WebGPU, and with the smaller
+ * one that does not. {NAME: the path of its wasm in the build} of those that can be had.
+ */
+export async function bundleTransformers(build, say) {
+  const folder = join(build, "node_modules/@huggingface/transformers");
+  if (!existsSync(join(folder, "package.json"))) {
+    say("transformers.js is left out: npm has not installed it");
+    return {};
+  }
+  const ort = dirname(createRequire(join(folder, "package.json")).resolve("onnxruntime-web/wasm"));
+  const wasm = kind => relative(build, join(ort, `ort-wasm-simd-threaded${kind}.wasm`));
+  const paths = {transformers: wasm(".asyncify"), transformers_wasm_only: wasm("")};
+  // Its file for browsers in Node, too: the one for Node runs native code. There it may not know where it is.
+  const web = {"@huggingface/transformers": join(folder, "dist/transformers.web.js")};
+  const wasmOnly = {"onnxruntime-web/webgpu": join(ort, "ort.wasm.bundle.min.mjs")};
+  const names = await bundleAll(build, say, Object.entries(paths).map(([name, path]) => ({
+    name, source: "transformers", needs: [], alias: {...web, ...(name === "transformers" ? {} : wasmOnly)},
+    define: {ORT_WASM: JSON.stringify(path), "process.release.name": '"none"'},
+  })));
+  return Object.fromEntries(names.map(name => [name, paths[name]]));
+}
+
+async function bundleAll(build, say, peers) {
   const modules = join(build, "node_modules");
   if (!existsSync(join(modules, "esbuild"))) {
     say("npm's packages are missing, so no peers are measured");
@@ -28,17 +55,17 @@ export async function bundlePeers(build, say) {
   }
   const {build: bundle} = createRequire(join(build, "package.json"))("esbuild");
   const names = [];
-  for (const [name, files] of Object.entries(needs)) {
-    if (!files.every(file => existsSync(join(modules, file)))) {
+  for (const {name, source, needs, ...settings} of peers) {
+    if (!needs.every(file => existsSync(join(modules, file)))) {
       say(`${name} is left out: npm has not installed it`);
       continue;
     }
     try {
       for (const platform of ["browser", "node"]) {
         await bundle({
-          entryPoints: [join(here, "peers", `${name}.mjs`)], outfile: join(build, "peers", `${name}.${platform}.mjs`),
+          entryPoints: [join(here, "peers", `${source}.mjs`)], outfile: join(build, "peers", `${name}.${platform}.mjs`),
           bundle: true, minify: platform === "browser", format: "esm", platform, nodePaths: [modules],
-          logLevel: "silent", banner: platform === "node" ? {js: commonJs} : {},
+          logLevel: "silent", banner: platform === "node" ? {js: commonJs} : {}, ...settings,
         });
       }
       names.push(name);
@@ -49,17 +76,19 @@ export async function bundlePeers(build, say) {
   return names;
 }
 
+/** {bytes, gzipped} of a file. */
+export function weigh(path) {
+  const bytes = readFileSync(path);
+  return {bytes: bytes.length, gzipped: gzipSync(bytes, {level: 9}).length};
+}
+
 /** Bytes and gzipped bytes of all that a page loads: modules, the binding, each peer's wasm and JavaScript. */
 export function sizes(build, index, cases) {
-  const of = path => {
-    const bytes = readFileSync(path);
-    return {bytes: bytes.length, gzipped: gzipSync(bytes, {level: 9}).length};
-  };
   const ladon = Object.fromEntries(cases.flatMap(one => kinds.map(kind => moduleOf(one, kind)))
-      .filter(path => existsSync(join(build, path))).map(path => [basename(path), of(join(build, path))]));
-  const peers = Object.fromEntries(Object.entries(needs)
+      .filter(path => existsSync(join(build, path))).map(path => [basename(path), weigh(join(build, path))]));
+  const peers = Object.fromEntries(Object.entries(attentionNeeds)
       .filter(([name]) => existsSync(join(build, "peers", `${name}.browser.mjs`)))
-      .map(([name, [wasm]]) => [name, {wasm: of(join(build, "node_modules", wasm)),
-                                       js: of(join(build, "peers", `${name}.browser.mjs`))}]));
-  return {ladon, ...(existsSync(index) && {binding: of(index)}), peers};
+      .map(([name, [wasm]]) => [name, {wasm: weigh(join(build, "node_modules", wasm)),
+                                       js: weigh(join(build, "peers", `${name}.browser.mjs`))}]));
+  return {ladon, ...(existsSync(index) && {binding: weigh(index)}), peers};
 }

@@ -1,6 +1,6 @@
 // All that is measured, in one thread of a page or of Node. The host gives what differs between them:
 //   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, 
-//   binding(): Promise of the package's index.js.
+//   binding(file): Promise of a file of the package, index.js,  url(path): where a file of the build can be had.
 import {kinds, makePeak, runs} from "./peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
@@ -112,7 +112,8 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
   return made[0] ?? {};
 }
 
-function mustAgree(who, y, expected) {
+/** Throws where y is further than 1e-4 of the largest number from what is expected. */
+export function mustAgree(who, y, expected) {
   const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short: that never passes
   if (!(difference <= 1e-4 * largest(expected))) throw new Error(`${who}: y differs by ${difference} from Ladon's`);

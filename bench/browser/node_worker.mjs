@@ -1,27 +1,30 @@
 // The same in a process of Node: argument 1 is the build's folder, argument 2 the package's index.js.
 import {readFile} from "node:fs/promises";
-import {join} from "node:path";
+import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 
 import "../../tests/wasm/relaxed_simd.mjs";
 import {measure} from "./measure.mjs";
+import {measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
 
 const [build, index] = process.argv.slice(2);
 const read = async path => new Uint8Array(await readFile(join(build, path)));
+const url = path => pathToFileURL(join(build, path)).href;
 const host = {
-  read,
+  read, url,
   async peer(name) {
     const peer = await import(pathToFileURL(join(build, `peers/${name}.node.mjs`)));
-    await peer.start({read, folder: name => `${join(build, "node_modules", name)}/`});
+    await peer.start({read, url, folder: name => `${join(build, "node_modules", name)}/`});
     return peer;
   },
-  binding: () => import(pathToFileURL(index)),
+  binding: (file = "index.js") => import(pathToFileURL(join(dirname(index), file))),
 };
 
 process.on("message", async ({task, options}) => {
   try {
-    await {measure, measureStartUp}[task](host, options, message => process.send(message));
+    const tasks = {measure, measureStartUp, measureMiniLm, startMiniLm};
+    await tasks[task](host, options, message => process.send(message));
     process.send({done: true});
   } catch (error) {
     process.send({error: error.stack});

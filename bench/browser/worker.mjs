@@ -1,5 +1,6 @@
 // The thread of a page that measures; the page passes on what it reports.
 import {measure} from "./measure.mjs";
+import {measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
 
 const read = async path => {
@@ -7,19 +8,21 @@ const read = async path => {
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 };
+const url = path => new URL(`/build/${path}`, location.href).href;
 const host = {
-  read,
+  read, url,
   async peer(name) {
     const peer = await import(`/build/peers/${name}.browser.mjs`);
-    await peer.start({read, folder: name => `/build/node_modules/${name}/`});
+    await peer.start({read, url, folder: name => `/build/node_modules/${name}/`});
     return peer;
   },
-  binding: () => import("/binding/index.js"),
+  binding: (file = "index.js") => import(`/binding/${file}`),
 };
 
 self.onmessage = async ({data: {task, options}}) => {
   try {
-    await {measure, measureStartUp}[task](host, options, message => self.postMessage(message));
+    const tasks = {measure, measureStartUp, measureMiniLm, startMiniLm};
+    await tasks[task](host, options, message => self.postMessage(message));
     self.postMessage({done: true});
   } catch (error) {
     self.postMessage({error: error.stack});

@@ -1,0 +1,105 @@
+// Figures of MiniLM as people read them: lines as things are done, and the tables of bench/README.md.
+import {dirname, join} from "node:path";
+
+import {weigh} from "../bundle.mjs";
+import {machine} from "../report.mjs";
+
+const peerNames = {transformers: "transformers.js", transformers_wasm_only: "transformers.js, wasm only"};
+const nameOf = ({who, kind, form}) => who === "ladon" ? `Ladon${kind ? ` ${kind}` : ""}` :
+    [peerNames[who], form].filter(Boolean).join(", ");
+const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
+const quartiles = ({median, lower, upper}, digits) =>
+    `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
+
+/** What a page loads beside the model: the package's files, each build of transformers.js. */
+export function sizes(build, index, peers) {
+  const ours = ["minilm.js", "index.js", "other-kernels.js", "safetensors.js", "modules/minilm.relaxed.wasm"];
+  const ladon = Object.fromEntries(ours.map(name => [name, weigh(join(dirname(index), name))]));
+  const theirs = Object.entries(peers).flatMap(([name, wasm]) => [
+    [`${peerNames[name]}, wasm`, weigh(join(build, wasm))],
+    [`${peerNames[name]}, JavaScript`, weigh(join(build, "peers", `${name}.browser.mjs`))]]);
+  const sum = part => Object.values(ladon).reduce((total, each) => total + each[part], 0);
+  return {...ladon, "Ladon, all of these": {bytes: sum("bytes"), gzipped: sum("gzipped")},
+          ...Object.fromEntries(theirs)};
+}
+
+export class Lines {
+  #begun = {};
+
+  #once(head) {
+    if (!this.#begun[head]) console.log(`\n${head}`);
+    this.#begun[head] = true;
+  }
+
+  begin(engine) {
+    console.log(`\n${JSON.stringify({...machine(), engine})}`);
+  }
+
+  add(row) {
+    this.#once(`tokens ${"".padEnd(48)} milliseconds  of peak  GFLOP/s     peak  times as fast as`);
+    const times = (row.times_as_fast_as ?? []).map(each => `${nameOf(each)} ${quartiles(each, 2)}`);
+    console.log(String(row.tokens).padStart(6), nameOf(row).padEnd(48), number(row.microseconds / 1e3, 3, 12),
+                `${number(100 * row.share_of_peak.median, 1, 7)}%`, number(row.gflops, 1, 8),
+                number(row.peak_gflops, 1, 8), "", times.join("; "));
+    return row;
+  }
+
+  addTokenizing(row) {
+    console.log(String(row.tokens).padStart(6), `${nameOf(row)}: its tokenizer`.padEnd(48),
+                number(row.microseconds.median / 1e3, 3, 12),
+                (row.times_as_fast_as ?? []).map(each => `${quartiles(each, 2)} times as fast`).join());
+    return row;
+  }
+
+  addStart(start) {
+    this.#once(`${"milliseconds until".padEnd(48)} code  the model  the first vector (quartiles)`);
+    const {code, model, vector} = start.milliseconds;
+    console.log(nameOf(start).padEnd(48), number(code.median, 0, 4), number(model.median, 0, 10), "",
+                quartiles(vector, 0));
+    return start;
+  }
+
+  static sizes(all) {
+    return ["", `${"".padEnd(46)}     bytes   gzipped`, ...Object.entries(all).map(([name, {bytes, gzipped}]) =>
+      `${name.padEnd(46)}${String(bytes).padStart(10)}${String(gzipped).padStart(10)}`)].join("\n");
+  }
+}
+
+const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
+    .join("\n");
+
+/** The tables of bench/README.md. */
+export function markdown({machine: {cpu}, sizes: all, environments}) {
+  const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];
+  return `${[...environments.flatMap(each => tablesOf(each, cpu)),
+             table(["", "bytes", "gzipped"], Object.entries(all).map(size))].join("\n\n")}\n`;
+}
+
+function tablesOf({engine, rows, tokenizing, starts}, cpu) {
+  const counts = [...new Set(rows.map(({tokens}) => tokens))];
+  const names = [...new Set(rows.map(nameOf))];
+  const ours = [...new Set(rows.filter(({who}) => who === "ladon").map(({kind}) => kind))];
+  const rowOf = (tokens, name) => rows.find(row => row.tokens === tokens && nameOf(row) === name);
+  const share = row => row ? `${number(row.microseconds / 1e3, 2)} (${number(100 * row.share_of_peak.median, 0)})` : "";
+  const fastestPeer = (tokens, kind) => [...rowOf(tokens, `Ladon ${kind}`).times_as_fast_as]
+      .sort((a, b) => a.median - b.median)[0];
+  const published = (tokens, kind) => rowOf(tokens, `Ladon ${kind}`).times_as_fast_as
+      .find(({who, form}) => who === "transformers" && form === "plain operators");
+  const of = each => each ? quartiles(each, 2) : "";
+  return [
+    `${engine}, ${cpu}. Milliseconds from text to vector (% of the peak of that kind of module):`,
+    table(["tokens", ...names], counts.map(tokens => [tokens, ...names.map(name => share(rowOf(tokens, name)))])),
+    "Times as fast as transformers.js as published, and as its fastest form, median of the rounds (quartiles):",
+    table(["tokens", ...ours.flatMap(kind => [`${kind} / published`, `${kind} / fastest`]), "the fastest"],
+          counts.map(tokens => [tokens, ...ours.flatMap(kind => [of(published(tokens, kind)),
+                                                                 of(fastestPeer(tokens, kind))]),
+                                fastestPeer(tokens, ours[0]) ? nameOf(fastestPeer(tokens, ours[0])) : ""])),
+    "Of this the tokenizers, microseconds:",
+    table(["tokens", ...new Set(tokenizing.map(nameOf))], counts.map(count => [count, ...tokenizing.filter(
+        ({tokens}) => tokens === count).map(({microseconds}) => number(microseconds.median, 0))])),
+    "From nothing to the first vector, milliseconds:",
+    table(["", "until the code is there", "until the model is there", "until the first vector (quartiles)"],
+          starts.map(start => [nameOf(start), number(start.milliseconds.code.median, 0),
+                               number(start.milliseconds.model.median, 0), quartiles(start.milliseconds.vector, 0)])),
+  ];
+}

@@ -1,0 +1,34 @@
+// MiniLM in transformers.js on its wasm backend, one thread: a text to a vector of unit length, as a page would have it.
+import {env, pipeline} from "@huggingface/transformers";
+
+export const name = "transformers.js";
+export const version = env.version;
+
+/** The forms of the model that minilm/to_onnx.py writes. */
+export const models = {"plain operators": "model", "BERT's own operators": "model_fused"};
+
+/** `url` gives where a file of the build can be had, `read` its bytes. */
+export async function start({url, read}) {
+  const {wasm} = env.backends.onnx;
+  wasm.numThreads = 1;
+  wasm.wasmPaths = {wasm: url(ORT_WASM)};  // a path in the build, which bundle.mjs puts here
+  env.allowRemoteModels = false;
+  env.allowLocalModels = true;
+  env.localModelPath = "/build/";
+  env.useBrowserCache = env.useWasmCache = false;  // to write a cache takes time that Ladon does not take
+  if (!url(ORT_WASM).startsWith("file:")) return;
+  wasm.wasmBinary = await read(ORT_WASM);  // Node's fetch reads no files
+  env.fetch = path => read(path.slice("/build/".length)).then(bytes => new Response(bytes),
+                                                              () => new Response(null, {status: 404}));
+}
+
+/** {embed(text): Promise of a vector, ids(text), free()} */
+export async function load(form) {
+  const extract = await pipeline("feature-extraction", "minilm",
+                                 {dtype: "fp32", device: "wasm", model_file_name: models[form]});
+  return {
+    embed: async text => (await extract(text, {pooling: "mean", normalize: true})).data,
+    ids: text => Array.from(extract.tokenizer(text).input_ids.data, Number),
+    free: () => extract.dispose(),
+  };
+}
