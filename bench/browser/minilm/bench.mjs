@@ -1,5 +1,5 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--tokens 8 ...] [--starts N]
-//           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js]
+//           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js]; --rounds 0 measures starts alone.
 // `./dev bench browser --minilm` makes the folders and runs this.
 import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
 import {join, resolve} from "node:path";
@@ -11,6 +11,7 @@ import {inChromium} from "../in_chromium.mjs";
 import {inNode} from "../in_node.mjs";
 import {spread} from "../rounds.mjs";
 import {machine} from "../report.mjs";
+import {models} from "./models.mjs";
 import {Lines, markdown, sizes} from "./report.mjs";
 
 const {values: chosen, positionals} = parseArgs({
@@ -62,24 +63,27 @@ async function measureIn(name, run) {
   const lines = new Lines();
   const options = {tokens: tokens.length > 0 ? tokens : [8, 11, 32, 128], rounds: Number(chosen.rounds),
                    milliseconds: Number(chosen.milliseconds), peers: Object.keys(peers)};
-  await run({build, index, tasks: [["measureMiniLm", options]]}, ({row, tokenizing, message, engine}) => {
-    if (engine) lines.begin(found.engine = engine);
+  const report = ({row, tokenizing, message, engine}) => {
+    if (engine && !found.engine) lines.begin(found.engine = engine);
     if (message) say(`${name}: ${message}`);
     if (row) found.rows.push(lines.add(row));
     if (tokenizing) found.tokenizing.push(lines.addTokenizing(tokenizing));
-  });
-  for (const start of await startsIn(run, found.rows)) found.starts.push(lines.addStart(start));
+  };
+  if (options.rounds > 0) await run({build, index, tasks: [["measureMiniLm", options]]}, report);
+  for (const start of await startsIn(run, report)) found.starts.push(lines.addStart(start));
   return found;
 }
 
-// Each start is one of a browser, or a process, of its own, and they take turns. Who has no figures does not start.
-async function startsIn(run, rows) {
-  const isNew = (row, i) => rows.findIndex(({who, form}) => who === row.who && form === row.form) === i;
-  const ones = rows.filter(isNew).map(({who, form}) => ({who, form, found: []}));
+// Each start is one of a browser, or a process, of its own, and they take turns.
+async function startsIn(run, report) {
+  const forms = Object.keys(peers).flatMap(who => Object.keys(models).map(form => ({who, form, found: []})));
+  const ones = [{who: "ladon", found: []}, ...forms];
   for (let i = 0; i < Number(chosen.starts); ++i) {
     for (const {who, form, found} of ones) {
-      await run({build, index, tasks: [["startMiniLm", {who, form, tokens: 11}]]},
-                ({start}) => { if (start) found.push(start.milliseconds); });
+      await run({build, index, tasks: [["startMiniLm", {who, form, tokens: 11}]]}, ({start, ...said}) => {
+        if (start) found.push(start.milliseconds);
+        else report(said);
+      });
     }
   }
   return ones.filter(({found}) => found.length > 0).map(({who, form, found}) => ({who, form, milliseconds:

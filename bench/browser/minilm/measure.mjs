@@ -3,6 +3,7 @@
 import {mustAgree} from "../measure.mjs";
 import {kinds, makePeak, runs} from "../peak.mjs";
 import {alternate, figures, pause, repeatsFor, spread, timesAsFast, warmUp} from "../rounds.mjs";
+import {models} from "./models.mjs";
 import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
@@ -49,7 +50,7 @@ async function formsOf(host, name, report) {
   const found = [];
   try {
     const peer = await host.peer(name);
-    for (const form of Object.keys(peer.models)) {
+    for (const form of Object.keys(models)) {
       found.push({who: name, kind: "simd", form, ...await peer.load(form)});
     }
   } catch (error) {
@@ -96,13 +97,18 @@ function reportAll(tokens, contestants, results, report) {
 export async function startMiniLm(host, {who, form, tokens}, report) {
   await pause(500);  // until the browser has done with its own start
   const text = textOf(tokens, () => ({length: tokens}));
-  const begin = performance.now();
-  const peer = who === "ladon" ? await host.binding("minilm.js") : await host.peer(who);
-  const code = performance.now() - begin;
-  const one = who === "ladon" ? await ladonOf(host) : await peer.load(form);
-  const model = performance.now() - begin;
-  const vector = await one.embed(text);
-  const first = performance.now() - begin;
-  if (vector.length !== 384) throw new Error(`${who}: a vector of ${vector.length} numbers`);
-  report({start: {who, form, milliseconds: {code, model, vector: first}}});
+  const begin = performance.now(), past = () => performance.now() - begin;
+  try {
+    const peer = who === "ladon" ? await host.binding("minilm.js") : await host.peer(who);
+    const code = past();
+    const one = who === "ladon" ? await ladonOf(host) : await peer.load(form);
+    const model = past();
+    const {length} = await one.embed(text);
+    const vector = past();
+    if (length !== 384) throw new Error(`a vector of ${length} numbers`);
+    report({start: {milliseconds: {code, model, vector}}});
+  } catch (error) {
+    if (who === "ladon") throw error;
+    report({message: `${who}, ${form}, does not start: ${error.message}`});
+  }
 }

@@ -1,11 +1,10 @@
 // MiniLM in transformers.js on its wasm backend, one thread: a text to a vector of unit length, as a page would have it.
 import {env, pipeline} from "@huggingface/transformers";
 
+import {models} from "../minilm/models.mjs";
+
 export const name = "transformers.js";
 export const version = env.version;
-
-/** The forms of the model that minilm/to_onnx.py writes. */
-export const models = {"plain operators": "model", "BERT's own operators": "model_fused"};
 
 /** `url` gives where a file of the build can be had, `read` its bytes. */
 export async function start({url, read}) {
