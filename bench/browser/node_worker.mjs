@@ -30,3 +30,4 @@ process.on("message", async ({task, options}) => {
     process.send({error: error.stack});
   }
 });
+process.on("disconnect", () => process.exit(1));  // who asked is gone: else it would go on alone
