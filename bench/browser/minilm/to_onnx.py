@@ -52,7 +52,7 @@ class Plain(Graph):
     """As exporters of PyTorch's layers write it; ONNX Runtime joins operators when it loads them."""
 
     def embedded(self):
-        words, positions, types = (f"embeddings.{each}_embeddings.weight" for each in ("word", "position", "token_type"))
+        words, positions, types = (f"embeddings.{it}_embeddings.weight" for it in ("word", "position", "token_type"))
         tokens = self.op("Gather", self.op("Shape", "input_ids"), self.integers(1))
         here = self.op("Slice", self.tensor(positions), self.integers(0), tokens, self.integers(0))
         x = self.op("Add", self.op("Gather", self.tensor(words), "input_ids"),

@@ -1,4 +1,4 @@
-// MiniLM in transformers.js on its wasm backend, one thread: a text to a vector of unit length, as a page would have it.
+// MiniLM in transformers.js on its wasm backend, one thread: a text to a vector of unit length, as in a page.
 import {env, pipeline} from "@huggingface/transformers";
 
 import {models} from "../minilm/models.mjs";
