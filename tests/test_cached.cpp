@@ -87,6 +87,7 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
   check_cached(cached_subject<large, Window<100>, ladon::score::Scaled, ladon::layout::PerHead>(),
                {{{149, 149, 1, 1, 1, 1, 1}}});
   check_cached(cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::layout::InOut>(), cuts);
+  check_cached(cached_subject<large, decltype(Window<200>{} & Padding{})>(), cuts);
   check_cached(cached_subject<wide, Causal, CappedAndTurned, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
