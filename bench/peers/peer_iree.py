@@ -142,7 +142,7 @@ def build(case, numbers, form, layers):
     driver = "local-sync"  # works in the thread that calls
     if case.threads > 1:
         driver = "local-task"
-        iree.runtime.flags.parse_flag(f"--task_topology_group_count={case.threads}")
+        iree.runtime.flags.parse_flags(f"--task_topology_group_count={case.threads}")
     context = iree.runtime.SystemContext(config=iree.runtime.Config(driver))
     context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, compiled(case, numbers, form, layers)))
     main = context.modules.module.main
