@@ -23,6 +23,7 @@ PARTS = [
     Part("memory", ["bench", "memory"], [], tables.memory),
     Part("ceilings", ["bench", "ceilings"], ["--seconds", "2"], tables.ceilings),
     Part("threads", ["bench", "threads"], [], tables.threads),
+    Part("decode", ["bench", "decode"], ["--rounds", "9"], tables.decode),
     Part("start", ["bench", "start"], ["--rounds", "3"], tables.start),
     Part("peers", ["bench", "peers"],
          [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],

@@ -40,6 +40,15 @@ def native(known):
     return table(["tokens, model, heads", "mask", "% of peak", "quartiles", "GFLOP/s", "peak", "disturbed, %"], rows)
 
 
+def decode(known):
+    rows = [[row["name"], f"{row['bytes'] * 1e-6:,.1f}",
+             f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f})",
+             f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
+             f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known["decode"]["rows"]]
+    return table(["", "MB", "% of the ceiling (quartiles)", "of one place", "ceiling, GB/s", "a token, us",
+                  "disturbed, %"], rows)
+
+
 def kilobytes(count):
     return f"{count / 1024:,.0f}"
 
