@@ -219,7 +219,8 @@ struct Heads {
       for (std::size_t p = first; p < first + count; ++p) {
         if constexpr (!Projected) {
           project<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
-                                                         StoreScaled<q.width()>{query, 0, query_scale});
+                                                         StoreScaled<q.width()>{query, 0, query_scale},
+                                                         p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
         if constexpr (Rotary::turns) {

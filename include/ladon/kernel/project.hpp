@@ -39,6 +39,9 @@ LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, B
 template <std::size_t RowStride, std::size_t InnerStride>
 inline constexpr bool prefetches_rows = has_prefetch && RowStride * InnerStride >= 256;
 
+// Whether these weights were read for other panels just before, and are near.
+enum class Reading : bool { first, again };
+
 // Where sums start: at the biases, or at what was summed of the inner index so far.
 struct AtBias {};
 template <std::size_t Width>
@@ -50,7 +53,8 @@ struct GoOn {
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           std::size_t InnerStride, Bias B, class Finish, class From = AtBias>
 LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
-                                           Finish finish, [[maybe_unused]] From from = {}) noexcept {
+                                           Finish finish, [[maybe_unused]] From from = {},
+                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   for_row_tiles<Rows, T.rows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
@@ -64,7 +68,7 @@ LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B>
       const float* const rows = w.weight + first * RowStride;
       const float* const panel = in + p * Inner * T.width();
       if constexpr (prefetches_rows<RowStride, InnerStride>) {
-        if (!std::is_constant_evaluated() && p + 1 == panels) {
+        if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
           tile.template accumulate_and_prefetch<RowStride, InnerStride, T.width()>(Inner, rows, panel,
                                                                                    rows + R * RowStride);
         } else {
@@ -79,11 +83,12 @@ LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B>
 }
 
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class W, class Finish>
-LADON_INLINE constexpr void project(const W& w, const float* in, std::size_t panels, Finish finish) noexcept {
+LADON_INLINE constexpr void project(const W& w, const float* in, std::size_t panels, Finish finish,
+                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (one_token<Simd, T>) {
     mat_vec<Simd, Rows, Inner>(w, in, finish);
   } else {
-    project_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, finish);
+    project_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, finish, AtBias{}, reading);
   }
 }
 
