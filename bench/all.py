@@ -78,7 +78,9 @@ def rewrite(readme, known):
     for part in PARTS:
         if part.name not in known:
             continue
-        block = f"{tables.about(known[part.name])}\n\n{part.table(known)}"
+        pictures = [f'<img src="charts/{name}.svg" alt="{shown}">' for name, shown in part.pictures.items()
+                    if (here / "charts" / f"{name}.svg").is_file()]
+        block = "\n\n".join([*pictures, tables.about(known[part.name]), part.table(known)])
         marked = re.compile(rf"(<!-- figures: {part.name} -->\n).*?(<!-- end -->)", re.S)
         readme, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", readme)
         if times == 0:
@@ -106,11 +108,12 @@ def main():
             failed.append(part.name)
         else:
             save(part.name, measured)
-    readme, known = here / "README.md", known_figures()
-    readme.write_text(rewrite(readme.read_text(), known))
+    known = known_figures()
     drawn = subprocess.run([here.parent / "dev", "bench", "charts", *(FIGURES / f"{name}.json" for name in known)])
     if drawn.returncode != 0:
         failed.append("charts")
+    readme = here / "README.md"
+    readme.write_text(rewrite(readme.read_text(), known))
     if failed:
         say(f"failed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -86,7 +86,8 @@ def draw_start(rows, path):
                 until = 1e3 * row["seconds"][step]
                 where.barh(k, until - left, 0.6, left, color=colour, alpha=strength)
                 left = until
-            where.annotate(f"{left:,.0f} ms" if left >= 100 else f"{left:.1f} ms", (left, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
+            where.annotate(f"{left:,.0f} ms" if left >= 100 else f"{left:.1f} ms", (left, k), (4, 0),
+                           textcoords="offset points", va="center", fontsize=8)
         where.set_yticks(range(len(some)), [row["name"] for row in some])
         where.set(title=shape.replace(",", ", "), xlabel="milliseconds to the first result", xscale="symlog")
         where.set_xlim(0, 10 ** math.ceil(math.log10(1e3 * max(row["seconds"]["first"] for row in rows)) + 0.4))

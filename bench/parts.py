@@ -16,24 +16,33 @@ class Part:
     table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown
     always: bool = True  # else only by an option of its name
     output: str = "json"  # or markdown, text: where a command has no JSON, what it prints is kept in one
+    pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # of charts/*.svg: what they show
 
 
 PARTS = [
     Part("native", ["bench"], ["--benchmark_filter=16,32,4|64,128,4|128,384,12/(full|causal)|512,256,8"], tables.native),
-    Part("memory", ["bench", "memory"], [], tables.memory),
-    Part("ceilings", ["bench", "ceilings"], ["--seconds", "2"], tables.ceilings),
-    Part("threads", ["bench", "threads"], [], tables.threads),
+    Part("memory", ["bench", "memory"], [], tables.memory,
+         pictures={"memory": "Bytes over tokens and over the model's width"}),
+    Part("ceilings", ["bench", "ceilings"], ["--seconds", "2"], tables.ceilings,
+         pictures={"roofline": "GFLOP/s over flops a byte: attention below the ceilings of this core"}),
+    Part("threads", ["bench", "threads"], [], tables.threads,
+         pictures={"threads": "How many times as fast two threads are, by shape"}),
     Part("decode", ["bench", "decode"], ["--rounds", "9"], tables.decode),
-    Part("start", ["bench", "start"], ["--rounds", "3"], tables.start),
+    Part("start", ["bench", "start"], ["--rounds", "3"], tables.start,
+         pictures={"start": "Milliseconds from a process's start to the first result"}),
     Part("peers", ["bench", "peers"],
          [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
-         tables.peers("peers")),
+         tables.peers("peers"),
+         pictures={"times_as_fast": "Ladon, times as fast as other libraries, by shape",
+                   "share_of_peak": "Share of the FMA peak, everyone beside everyone"}),
     Part("peers_threads", ["bench", "peers", "--threads", "2"],
          [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
-         tables.peers("peers_threads")),
+         tables.peers("peers_threads"),
+         pictures={"times_as_fast_2_threads": "Ladon, times as fast as other libraries, all with two threads"}),
     Part("scaling", ["bench", "peers", "--scaling"],
          ["--shapes", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7", "--patience", "5",
-          "--masks", "full"], tables.scaling),
+          "--masks", "full"], tables.scaling,
+         pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm),
     Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.browser, always=False,
