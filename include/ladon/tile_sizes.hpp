@@ -67,10 +67,16 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
 }
 
 // Packs of exponentials that are computed side by side: as many as there are registers for, three or four a chain. On
-// AVX-512 8 took 27% off the softmax's loop, on AVX2 4 took 16% and on SSE2 14% (Cascade Lake; 12 and 6 no more). One
-// lane has its packs only: a microcontroller executes in order, and its loop is as good.
+// AVX-512 8 took 27% off the softmax's loop, on AVX2 4 took 16% and on SSE2 14% (Cascade Lake; 12 and 6 no more). With
+// 8 registers none: two packs at a time on a Cortex-M55 cost attention at (16,32,4) 11% more instructions. One lane and
+// WebAssembly were not tried.
+#if defined(__wasm__)
+template <class>
+inline constexpr std::size_t chains = 1;
+#else
 template <class Target>
-inline constexpr std::size_t chains = Target::lanes == 1 ? 1 : Target::registers / 4;
+inline constexpr std::size_t chains = Target::lanes == 1 || Target::registers < 16 ? 1 : Target::registers / 4;
+#endif
 
 // Whether the kernels for a single token take over from those with tokens in the lanes.
 template <class Simd, Tiling T>

@@ -79,27 +79,29 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
 //
 // AVX-512's own way (vrndscale, vscalef under a mask that flushes to 0: 10 instructions instead of these 12) takes
 // 11-13% off the softmax's loop on Zen 5, so at most 1% off attention: not worth a second path with bits of its own.
-//
-// N packs at once, in place, each step for all of them before the next: a chain is 13 instructions that wait for each
-// other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after the other
-// (cycles a pack at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports allow 7.0).
+template <class Pack>
+LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic);
+  const Pack z = max(Pack::broadcast(-127.0f), x);
+  const Pack t = z + magic;  // for n = -127 the low byte is 0, which as an exponent means 0
+  const Pack f = z - (t - magic);
+  return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
+}
+
+// The same of N packs at once, in place, each step for all of them before the next: a chain is 13 instructions that
+// wait for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after
+// the other (cycles a pack at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports allow 7.0).
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   Pack t[N], p[N];
   for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // for n = -127 the low byte is 0: exponent 0
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
-}
-template <class Pack>
-LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
-  Pack one[1] = {x};
-  exp2_of_nonpositive(one);
-  return one[0];
 }
 
 // ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma

@@ -58,16 +58,17 @@ LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B>
   using Pack = typename Simd::template Pack<T.lanes>;
   for_row_tiles<Rows, T.rows>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
-      Tile<Pack, R, Packs> tile([&, bias = bias_of(w, first)](std::size_t r, [[maybe_unused]] std::size_t v) {
+      [[maybe_unused]] const auto bias = bias_of(w, first);
+      Tile<Pack, R, Packs> tile([&](std::size_t r, [[maybe_unused]] std::size_t v) {
         if constexpr (std::is_same_v<From, AtBias>) {
           return Pack::broadcast(bias[r]);
         } else {
           return Pack::load(from.sums + p * from.panel_stride + (first + r) * T.width() + v * Pack::lanes);
         }
       });
-      const float* const rows = w.weight + first * RowStride;
-      const float* const panel = in + p * Inner * T.width();
       if constexpr (prefetches_rows<RowStride, InnerStride>) {
+        const float* const rows = w.weight + first * RowStride;
+        const float* const panel = in + p * Inner * T.width();
         if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
           tile.template accumulate_and_prefetch<RowStride, InnerStride, T.width()>(Inner, rows, panel,
                                                                                    rows + R * RowStride);
@@ -75,7 +76,8 @@ LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B>
           tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, rows, panel);
         }
       } else {
-        tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, rows, panel);
+        tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, w.weight + first * RowStride,
+                                                                    in + p * Inner * T.width());
       }
       tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
     }

@@ -62,19 +62,28 @@ struct RunningSoftmax {
       correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
       total[v] = sum[v] * correction[v];
     }
-    std::size_t key = 0;
-    for (; key + keys_at_once <= keys; key += keys_at_once) {
-      exponentials_of<Width, keys_at_once>(scores + key * Width, shift, total);
+    std::size_t done = 0;
+    if constexpr (Chains > 1) {
+      for (; done + keys_at_once <= keys; done += keys_at_once) {
+        exponentials_together<Width, keys_at_once>(scores + done * Width, shift, total);
+      }
     }
-    if constexpr (keys_at_once > 1) {
-      for (; key < keys; ++key) exponentials_of<Width, 1>(scores + key * Width, shift, total);
+    for (std::size_t k = done; k < keys; ++k) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        float* const at = scores + k * Width + v * Pack::lanes;
+        const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
+        total[v] = total[v] + p;
+        p.store(at);
+      }
     }
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
   }
 
+  // Of so many keys, all packs side by side.
   template <std::size_t Width, std::size_t Keys>
-  static LADON_INLINE constexpr void exponentials_of(float* scores, const Pack (&shift)[Packs],
-                                                     Pack (&total)[Packs]) noexcept {
+  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack (&shift)[Packs],
+                                                           Pack (&total)[Packs]) noexcept {
     Pack p[Keys * Packs];
     const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
     for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - shift[i % Packs]; });
