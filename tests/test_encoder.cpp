@@ -36,11 +36,10 @@ TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
       1e-12f);
 }
 
-// More panels than share the weights of the feed-forward network, the last one narrower, and hidden features that do
-// not fall into equal chunks.
-TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
-  check_layer<S{.queries = 32 * 5 + 3, .model = 5, .heads = 1},
-              LayerForm{.feed_forward = 11, .norm = NormOrder::pre, .gated = true}, ladon::mask::None>();
+// Weights of the feed-forward network that are large enough for panels to share them, more panels than do, the last one
+// narrower, and hidden features that do not fall into equal chunks.
+TEST_CASE("layer: several groups of panels, post-LN") {
+  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerForm{.feed_forward = 515}, ladon::mask::None>();
 }
 
 TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no biases, grouped heads, causal") {
@@ -71,13 +70,14 @@ TEST_CASE("layer: post-LN, GELU by tanh, causal, weights (in, out)") {
               ladon::layout::InOut>();
 }
 
-TEST_CASE("layer: several panels of heads that are narrower than the model") {
-  check_layer<S{.queries = 70, .model = 12, .heads = 2, .value_width = 3}, LayerForm{.feed_forward = 17},
-              ladon::mask::Padding, ladon::layout::SeparateQKV>();
+TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
+  check_layer<S{.queries = 70, .model = 128, .heads = 1},
+              LayerForm{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
 }
 
-TEST_CASE("layer: fewer hidden features than panels") {
-  check_layer<S{.queries = 130, .model = 12, .heads = 2}, LayerForm{.feed_forward = 2}, ladon::mask::None>();
+TEST_CASE("layer: several panels, heads that are narrower than the model and leave no room for sums") {
+  check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerForm{.feed_forward = 515},
+              ladon::mask::None, ladon::layout::SeparateQKV>();
 }
 
 TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
