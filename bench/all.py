@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-import tables
+import tables  # which finds the folder of the next
+from machine import system
 from parts import PARTS
 
 here = pathlib.Path(__file__).parent
@@ -24,13 +25,6 @@ FIGURES = here / "figures"
 
 def say(text):
     print(f"bench all: {text}", file=sys.stderr, flush=True)
-
-
-def system():
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:
-        return platform.platform()
 
 
 def cpu():

@@ -6,11 +6,8 @@ alternating rounds. `./dev bench minilm` builds the program, installs the peers,
 """
 
 import argparse
-import datetime
 import json
-import os
 import pathlib
-import platform
 import sys
 import tempfile
 
@@ -18,9 +15,10 @@ import numpy as np
 
 here = pathlib.Path(__file__).parent
 sys.path.append(str(here.parent / "peers"))
-from contestant import TOLERANCE, TRIALS, say, wrong_numbers  # noqa: E402
+from contestant import TOLERANCE, TRIALS, wrong_numbers  # noqa: E402
 from model import Weights, expected, flops  # noqa: E402
-from process import Failure, Process, python_peers  # noqa: E402
+from machine import machine_of, pinned  # noqa: E402
+from process import Failure, Process, python_peers, say  # noqa: E402
 from rounds import SHORT_PATIENCE, alternate, left_out_if_it_fails  # noqa: E402
 import minilm_tables as tables  # noqa: E402
 
@@ -134,19 +132,6 @@ def cases(options, commands, work):
             + [(mixed[:count], [EACH, TOGETHER]) for count in options.sentences])
 
 
-def machine_of(contestants, options, known):
-    versions = {**known.get("versions", {}), **{name: version for one in contestants
-                                                for name, version in one.versions.items()}}
-    try:
-        system = platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:
-        system = platform.platform()
-    return {**contestants[0].machine, "system": system, "kernel": platform.release(), "versions": versions,
-            "python": platform.python_version(), "cores": options.cores, "rounds": options.rounds,
-            "seconds_a_round": options.seconds,
-            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
-
-
 def parse():
     peers = python_peers(here)
     parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
@@ -166,20 +151,8 @@ def parse():
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     commands = {"ladon": [str(options.programs / "ladon_minilm_peer")], **{key: peers[key] for key in options.peers}}
-    options.cores = pinned(options)
+    options.cores = pinned(1, options.core)
     return options, commands
-
-
-def pinned(options):
-    """The core that all run on; this process itself keeps off it where there are others."""
-    if not hasattr(os, "sched_setaffinity"):
-        say("this system pins no process to a core: figures are less sure")
-        return None
-    allowed = os.sched_getaffinity(0)
-    core = max(allowed) if options.core is None else options.core
-    if allowed > {core}:
-        os.sched_setaffinity(0, allowed - {core})
-    return [core]
 
 
 def main():

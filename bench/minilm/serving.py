@@ -19,15 +19,13 @@ may come before a case:
 """
 
 import gc
-import json
-import os
 import pathlib
 import sys
 
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "peers"))
-from protocol import Contestant  # noqa: E402
+from protocol import Contestant, answer_lines  # noqa: E402
 from model import Weights  # noqa: E402
 
 
@@ -50,9 +48,6 @@ class Case:
 
 def serve(name, versions, forms, build):
     """forms are names; build(case, form) gives a function that computes vectors [batch][384] of case.calls, a list."""
-    answers = os.fdopen(os.dup(1), "w")  # libraries print, too: what they say goes where errors go
-    os.dup2(2, 1)
-    gc.disable()
     case, built = None, {}
 
     def do(request):
@@ -75,10 +70,4 @@ def serve(name, versions, forms, build):
             return {}
         raise ValueError(f"what is {what}?")
 
-    for line in sys.stdin:
-        try:
-            answer = do(json.loads(line))
-        except Exception as error:  # any of a library's: the driver says so and goes on without this form
-            answer = {"error": f"{type(error).__name__}: {error}".strip()[:1000]}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    answer_lines(do)

@@ -8,37 +8,18 @@ Ladon beside other libraries, one thread each, all on one core, or several threa
 
 import argparse
 import dataclasses
-import datetime
 import json
-import os
 import pathlib
-import platform
 import sys
 
 import figures
 from cases import ATTENTION, ENCODER_LAYERS, SCALING_MODEL, SCALING_TOKENS, Case
-from contestant import say, wrong_numbers
-from process import Failure, python_peers
+from contestant import wrong_numbers
+from machine import machine_of, pinned
+from process import Failure, python_peers, say
 from rounds import measure
 
 here = pathlib.Path(__file__).parent
-
-
-def machine_of(contestants, options, known):
-    ladon = contestants[0].machine
-    versions = {**known.get("versions", {}), **{name: version for one in contestants
-                                                for name, version in one.versions.items()}}
-    return {**ladon, "system": system(), "kernel": platform.release(), "python": platform.python_version(),
-            "cores": sorted(options.cores or []), "rounds": options.rounds, "seconds_a_round": options.seconds, "versions": versions,
-            "date": known.get("date") or datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "load_at_start": known.get("load_at_start") or os.getloadavg()}
-
-
-def system():
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:
-        return platform.platform()
 
 
 def chosen_cases(options):
@@ -84,23 +65,8 @@ def parse():
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
-    options.cores = pinned(options)
+    options.cores = pinned(options.threads, options.core)
     return options
-
-
-def pinned(options):
-    """The cores that all run on; this process itself keeps off them where there are others."""
-    if not hasattr(os, "sched_setaffinity"):
-        say("this system pins no process to a core: figures are less sure")
-        return None
-    allowed = os.sched_getaffinity(0)
-    if len(allowed) < options.threads:
-        raise SystemExit(f"bench: {options.threads} threads, and {len(allowed)} cores")
-    last = max(allowed) if options.core is None else options.core
-    cores = {last, *sorted(allowed - {last})[-(options.threads - 1):]} if options.threads > 1 else {last}
-    if allowed > cores:
-        os.sched_setaffinity(0, allowed - cores)
-    return sorted(cores)
 
 
 def main():

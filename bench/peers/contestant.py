@@ -1,11 +1,10 @@
 """A peer in one case, from a process that may not even start to the seconds of a layer."""
 
-import sys
 import time
 
 import numpy as np
 
-from process import Failure, Process
+from process import Failure, Process, say
 
 TOLERANCE = 1e-4  # of the largest number that must come out
 CHAIN = 9  # layers in one call: their time less that of one, over eight, is a layer's without the call's own cost
@@ -17,10 +16,6 @@ wrong_numbers = []  # what is in here makes the run a failure, at its end
 
 class WrongNumbers(Exception):
     pass
-
-
-def say(text):
-    print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 class Contestant:

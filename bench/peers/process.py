@@ -19,6 +19,10 @@ class Failure(Exception):
     pass
 
 
+def say(text):
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
 class Process:
     """Runs on these cores from its start on; its words to people go to a file, of which a failure quotes the end."""
 

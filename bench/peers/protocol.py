@@ -54,12 +54,23 @@ class Contestant:
                 "interrupted": resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw != before}
 
 
-def serve(name, versions, forms, build):
-    """forms(case) gives names; build(case, numbers, form, layers) gives a pair of functions, see Contestant."""
+def answer_lines(do):
+    """do(request) gives the answer to each line that comes, until none comes any more."""
     # Libraries print, too: what they say goes where errors go.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     gc.disable()
+    for line in sys.stdin:
+        try:
+            answer = do(json.loads(line))
+        except Exception as error:  # any of a library's: the driver says so and goes on without this form
+            answer = {"error": f"{type(error).__name__}: {error}".strip()[:1000]}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def serve(name, versions, forms, build):
+    """forms(case) gives names; build(case, numbers, form, layers) gives a pair of functions, see Contestant."""
     case = numbers = None
     built = {}
 
@@ -84,13 +95,7 @@ def serve(name, versions, forms, build):
             return {}
         raise ValueError(f"what is {what}?")
 
-    for line in sys.stdin:
-        try:
-            answer = do(json.loads(line))
-        except Exception as error:  # any of a library's: the driver says so and goes on without this form
-            answer = {"error": f"{type(error).__name__}: {error}".strip()[:1000]}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    answer_lines(do)
 
 
 def score_scale(case):

@@ -6,8 +6,8 @@ import tempfile
 import time
 
 from cases import expected, numbers, write_numbers
-from contestant import CHAIN, Contestant, say
-from process import Failure
+from contestant import CHAIN, Contestant
+from process import Failure, say
 
 SHORT_PATIENCE = 0.2  # seconds, while forms are tried
 

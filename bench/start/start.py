@@ -19,9 +19,9 @@ import numpy as np
 
 here = pathlib.Path(__file__).parent
 sys.path.insert(0, str(here.parent / "peers"))
-from contestant import TOLERANCE, say  # noqa: E402: it is found only now
+from contestant import TOLERANCE  # noqa: E402: it is found only now
 from figures import quantile  # noqa: E402
-from process import environment  # noqa: E402
+from process import environment, say  # noqa: E402
 
 SHAPES = ["64,128,4", "128,384,12"]
 STEPS = ["started", "imported", "loaded", "first"]

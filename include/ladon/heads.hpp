@@ -26,8 +26,8 @@ struct Heads {
   // For a single token of a text, where one head's rows follow another's: memory gives more when it reads all of them
   // in one go, and what they become has room where the concatenated heads will be. (attend has the bits of run, which
   // goes head by head.)
-  static constexpr bool all_heads_at_once =
-      runs > 1 && Weights::heads_adjacent&& S.head_width == S.value_width&& one_token<Simd, q>;
+  static constexpr bool all_heads_at_once = runs > 1 && (Weights::heads_adjacent) &&
+                                            (S.head_width == S.value_width) && one_token<Simd, q>;
 
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
