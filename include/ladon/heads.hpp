@@ -155,7 +155,7 @@ struct Heads {
           w.output(), heads + first * S.concat_width() * q.width(), count,
           StoreScaled<q.width()>{y + first * S.model * q.width(), S.model * q.width(), 1.0f});
     };
-    for_panels<q, S.queries>(active, run, part);
+    for_panels<q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
   }
 
  private:
@@ -164,7 +164,8 @@ struct Heads {
   static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& rotary,
                                      float* out) noexcept {
     constexpr std::size_t stride = S.head_width * k.width();
-    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    constexpr std::size_t at_a_time = panels_at_a_time<Simd, k, S.keys, S.key_model>;
+    for_panels<k, S.keys, at_a_time>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       project<Simd, k, Packs, S.head_width, S.key_model>(w, context + first * S.key_model * k.width(), count,
                                                          StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
     });
@@ -173,7 +174,8 @@ struct Heads {
   template <class W>
   static constexpr void project_values(const W& w, const float* context, std::size_t active, float* out) noexcept {
     constexpr std::size_t stride = S.value_width * k.width();
-    for_panels<k, S.keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    constexpr std::size_t at_a_time = panels_at_a_time<Simd, k, S.keys, S.value_model>;
+    for_panels<k, S.keys, at_a_time>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       project<Simd, k, Packs, S.value_width, S.value_model>(w, context + first * S.value_model * k.width(), count,
                                                             StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
     });

@@ -51,9 +51,9 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 }  // namespace kernel
 
 // Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
-// of the shape where that takes fewer packs. Only panels that hold one of the first `active` tokens are visited, and of
-// them those that `part` has.
-template <kernel::Tiling T, std::size_t Tokens, class F, class Part = kernel::WholeCall>
+// of the shape where that takes fewer packs; at most Most at a time. Only panels that hold one of the first `active`
+// tokens are visited, and of them those that `part` has.
+template <kernel::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = kernel::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
   constexpr bool all_whole = T.last_packs(Tokens) == T.packs;
@@ -61,9 +61,15 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
   const Range wanted = part.of(T.panels(active));
   if constexpr (whole > 0) {
     const Range first = wanted & Range{0, whole};
-    // In a whole call f may as well be called with none: one branch more here, and g++ inlines other things below (a
-    // point of peak at (64,128,4)).
-    if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
+    if constexpr (Most < whole) {
+      for (std::size_t p = first.begin; p < first.end; p += Most) {
+        f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
+      }
+    } else {
+      // In a whole call f may as well be called with none: one branch more here, and g++ inlines other things below (a
+      // point of peak at (64,128,4)).
+      if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
+    }
   }
   if constexpr (!all_whole) {
     if (wanted.begin < wanted.end && wanted.end == panels) {

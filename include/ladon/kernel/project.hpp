@@ -39,6 +39,18 @@ LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, B
 template <std::size_t RowStride, std::size_t InnerStride>
 inline constexpr bool prefetches_rows = has_prefetch && RowStride * InnerStride >= 256;
 
+// How many panels are projected at a time: all of them, as long as the second cache holds them (of 1 MB on today's
+// servers, with all else that is in it); otherwise as many as are a quarter of it, and at least four, so that weights
+// from farther away are not read too often. (Of all panels for each tile of rows, at (1024,512,8), a Cascade Lake gets
+// 69% of its peak, of four 74%.)
+template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
+inline constexpr std::size_t panels_at_a_time = [] {
+  constexpr std::size_t panel = Inner * T.width() * sizeof(float);
+  constexpr bool near = T.panels(Tokens) * panel <= 512 * 1024;
+  if (near || Simd::lanes == 1) return all;
+  return panel > 64 * 1024 ? std::size_t{4} : 256 * 1024 / panel;
+}();
+
 // Whether these weights were read for other panels just before, and are near.
 enum class Reading : bool { first, again };
 

@@ -52,12 +52,7 @@ struct Sublayers {
   // first `active` tokens, and that `part` has, were in one.
   template <class F, class Part = WholeCall>
   static LADON_INLINE constexpr void each_group(std::size_t active, F f, Part part = {}) noexcept {
-    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t end = first + count; first < end; first += plan.panels) {
-        f.template operator()<Packs>(first, end - first < plan.panels ? end - first : plan.panels);
-      }
-    };
-    for_panels<t, S.queries>(active, run, part);
+    for_panels<t, S.queries, plan.panels>(active, f, part);
   }
 
  private:
