@@ -50,7 +50,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = one;
   const double start = now();
   for (std::size_t i = 0; i < times; ++i) {
-    running.template exponentials<tiling.width(), kernel::chains<Widest>>(scores, keys, before);
+    running.template exponentials<tiling.width(), kernel::chains<Widest>, false>(scores, keys, before);
     asm volatile("" : : "r"(scores) : "memory");
   }
   return static_cast<double>(times * keys * tiling.width()) / (now() - start);

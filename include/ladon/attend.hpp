@@ -85,7 +85,8 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
     score<Form, Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, visible.clear, mask, scores,
                                                                    softmax.maximum);
-    softmax.template exponentials<width, chains<Target>>(scores, range.end - range.begin, before);
+    softmax.template exponentials<width, chains<Target>, one_block && !Score::sinks>(scores, range.end - range.begin,
+                                                                                     before);
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? softmax.reciprocal_sum(v) : Pack::broadcast(1.0f);
     const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
     if (!Bound::hides_keys || head.values_finite || visible.clear.contains(range)) {

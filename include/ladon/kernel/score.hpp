@@ -49,6 +49,8 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
                                   const Bound& mask, float* scores, Pack (&maximum)[Packs]) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
   const Range range = slice.keys;
+  // Where one pack holds all queries nothing else goes on while a tile's maxima wait for each other.
+  constexpr std::size_t ways = Packs == 1 && MaxRows >= 8 ? 4 : 1;
   typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
     const float* const panel = keys + base * HeadWidth;
@@ -60,11 +62,14 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
       Tile<Pack, R, Packs> tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
       tile.template accumulate<1, KeyWidth, QueryWidth>(HeadWidth, panel + row, query);
       Pack* const running = read_here(&maximum[0]);
-      Pack largest[Packs];
+      Pack largest[ways][Packs];
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) largest[v] = running[v];
+      for (std::size_t i = 0; i < ways; ++i) {
+        LADON_UNROLL
+        for (std::size_t v = 0; v < Packs; ++v) largest[i][v] = running[v];
+      }
       const auto keep = [&](std::size_t r, std::size_t v, const Pack& s) {
-        largest[v] = max(largest[v], s);
+        largest[r % ways][v] = max(largest[r % ways][v], s);
         s.store(out + r * QueryWidth + v * Pack::lanes);
       };
       const auto exponent = [&](std::size_t r, std::size_t v, const Pack& product) {
@@ -78,7 +83,11 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
         });
       }
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) running[v] = largest[v];
+      for (std::size_t v = 0; v < Packs; ++v) {
+        LADON_UNROLL
+        for (std::size_t i = 1; i < ways; ++i) largest[0][v] = max(largest[0][v], largest[i][v]);
+        running[v] = largest[0][v];
+      }
     });
   }
 }

@@ -33,16 +33,17 @@ struct RunningSoftmax {
   }
 
   // scores [keys][Width] become 2^(s - maximum) in place, Chains packs at once; `before` is the maximum of the blocks
-  // before this one. A function of its own but where one pack holds all tokens (g++, AVX-512: inlined it took
-  // (64,128,4) from 91 to 88% of peak; as a function (16,32,4) from 69 to 61%).
-  template <std::size_t Width, std::size_t Chains>
+  // before this one. Only: nothing was before, nor a sink, and there is nothing to correct. A function of its own but
+  // where one pack holds all tokens (g++, AVX-512: inlined it took (64,128,4) from 91 to 88% of peak; as a function
+  // (16,32,4) from 69 to 61%).
+  template <std::size_t Width, std::size_t Chains, bool Only>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width, Chains>(scores, keys, before);
+    to_exponentials<Width, Chains, Only>(scores, keys, before);
   }
-  template <std::size_t Width, std::size_t Chains>
+  template <std::size_t Width, std::size_t Chains, bool Only>
     requires(Packs == 1)
   LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width, Chains>(scores, keys, before);
+    to_exponentials<Width, Chains, Only>(scores, keys, before);
   }
 
   // 1 / sum, and 1 where nothing was seen.
@@ -52,15 +53,19 @@ struct RunningSoftmax {
   }
 
  private:
-  template <std::size_t Width, std::size_t Chains>
+  template <std::size_t Width, std::size_t Chains, bool Only>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
     constexpr std::size_t keys_at_once = Chains > Packs ? Chains / Packs : 1;
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     Pack shift[Packs], total[Packs];
     for (std::size_t v = 0; v < Packs; ++v) {
       shift[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
-      correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
-      total[v] = sum[v] * correction[v];
+      if constexpr (Only) {
+        total[v] = Pack::broadcast(0.0f);
+      } else {
+        correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
+        total[v] = sum[v] * correction[v];
+      }
     }
     std::size_t done = 0;
     if constexpr (Chains > 1) {
