@@ -50,7 +50,16 @@ struct Tile {
       }
     }
 #endif
-    for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+    // Where one pack holds all tokens a loop is a few steps of a few instructions: two a turn took (16,32,4) from 56.2
+    // to 57.7% of peak (AVX-512, Cascade Lake), wider tiles nowhere but in (64,128,4)'s projections by themselves.
+    if constexpr (Packs == 1 && Pack::lanes > 1) {
+#if defined(__SSE__) && defined(__GNUC__)
+#pragma GCC unroll 2
+#endif
+      for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+    } else {
+      for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
+    }
   }
 
   // The same, and meanwhile what `next` has of so many rows as `a` is asked for, a line a step: where a weight lies in
