@@ -50,10 +50,8 @@ struct Tile {
       }
     }
 #endif
-    // Where one pack holds all tokens a loop is a few steps of a few instructions: two a turn took (16,32,4) from 56.2
-    // to 57.7% of peak (AVX-512, Cascade Lake), wider tiles nowhere but in (64,128,4)'s projections by themselves.
-    if constexpr (Packs == 1 && Pack::lanes > 1) {
-#if defined(__SSE__) && defined(__GNUC__)
+    if constexpr (two_steps_a_turn) {
+#if defined(__GNUC__)
 #pragma GCC unroll 2
 #endif
       for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
@@ -98,6 +96,18 @@ struct Tile {
   }
 
  private:
+  // A core that starts four instructions a cycle has none to spare for the loop itself where a step is 12 multiply-adds
+  // and 8 loads (Cascade Lake, AVX2: (64,128,4) 75 -> 84% of peak, (128,384,12) 79 -> 84, (512,256,8) 71 -> 75), nor
+  // where one pack holds all tokens (AVX-512: (16,32,4) 56.2 -> 57.7). With 24 multiply-adds it is the same with both,
+  // without fma no registers are left, and four steps have no more than two but the code.
+#if defined(__AVX512F__)
+  static constexpr bool two_steps_a_turn = Packs == 1 && Pack::lanes > 1;
+#elif defined(__FMA__)
+  static constexpr bool two_steps_a_turn = Pack::lanes > 1;
+#else
+  static constexpr bool two_steps_a_turn = false;
+#endif
+
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
     if constexpr (has_wide_step) {
