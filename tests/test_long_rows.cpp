@@ -37,6 +37,15 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
+// Panels of more than 512 KB, which a projection takes in groups: of the context, and of the concatenated heads.
+TEST_CASE("long rows: more panels than a cache holds") {
+  check_attention(
+      attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());
+  check_attention(
+      attention_subject<S{.queries = 1037, .keys = 5, .model = 7, .heads = 1, .head_width = 3, .value_width = 136},
+                        ladon::mask::None>());
+}
+
 #if !defined(LADON_TEST_SET_QUICK)
 namespace {
 Variation showing(std::size_t begin, std::size_t end) {
