@@ -42,6 +42,15 @@ TEST_CASE("layer: several groups of panels, post-LN") {
   check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerForm{.feed_forward = 515}, ladon::mask::None>();
 }
 
+// Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
+#if defined(__SSE2__)
+static_assert(ladon::kernel::rows_at_a_time<ladon::kernel::Tiling{16, 2, 12}, 2, 1024, 1> == 8);
+static_assert(ladon::kernel::rows_at_a_time<ladon::kernel::Tiling{16, 2, 12}, 2, 1040, 1> == 12);
+#endif
+TEST_CASE("layer: 1024 hidden features") {
+  check_layer<S{.queries = 37, .model = 31, .heads = 1}, LayerForm{.feed_forward = 1024}, ladon::mask::None>();
+}
+
 TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no biases, grouped heads, causal") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
               LayerForm{.feed_forward = 21,

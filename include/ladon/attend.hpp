@@ -42,11 +42,11 @@ constexpr void capture_scores(const Head& head, const float* query, Range querie
   for (std::size_t begin = 0; begin < active; begin += L::block) {
     const Slice slice{head.index, queries, Range{begin, begin + L::block} & Range{0, active}};
     if constexpr (Capture::stage == Stage::masked) {
-      score<Form, Pack, L::queries.rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, {0, 0}, mask,
-                                                                                scores, unused);
+      score<Form, Pack, L::queries.rows_for(Packs), Packs, width, key_width, S.head_width>(
+          head.keys, query, slice, {0, 0}, mask, scores, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Form, ProductForm>;
-      score<Wanted, Pack, L::queries.rows, Packs, width, key_width, S.head_width>(
+      score<Wanted, Pack, L::queries.rows_for(Packs), Packs, width, key_width, S.head_width>(
           head.keys, query, slice, slice.keys, mask::None::Bound(active), scores, unused);
     }
     capture.template block<width>(scores, slice.keys, unit);
@@ -62,7 +62,7 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   using Form = ScoreForm<S, Score>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
   constexpr bool one_block = S.keys <= L::block;
-  constexpr std::size_t rows = L::queries.rows;
+  constexpr std::size_t rows = L::queries.rows_for(Packs);
 
   const VisibleKeys visible = mask.panel(queries);
   RunningSoftmax<Pack, Packs> softmax;

@@ -114,24 +114,26 @@ struct DecoderSteps {
       Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.scratch.attention,
                        heads, capture);
     });
-    Sublayers::each_group(lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + first * Sublayers::heads_stride,
-                                               count, x + first * Sublayers::stride, post ? w.norm1 : w.norm2,
-                                               input + first * Sublayers::stride);
-    });
+    for_panels<q, S.queries, Sublayers::plan.panels>(
+        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+          Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + first * Sublayers::heads_stride,
+                                                   count, x + first * Sublayers::stride, post ? w.norm1 : w.norm2,
+                                                   input + first * Sublayers::stride);
+        });
     capture_memory([&](auto capture) {
       Cross::attend_all(input, workspace.memory.data, w.cross_attention, lengths.memory, options.memory,
                         workspace.scratch, heads, capture);
     });
-    Sublayers::each_group(lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      float* const from = heads + first * Sublayers::heads_stride;
-      float* const to = x + first * Sublayers::stride;
-      float* const normed = input + first * Sublayers::stride;
-      Sublayers::template add_attention<Packs>(w.cross_attention.output(), from, count, to, post ? w.norm2 : w.norm3,
-                                               normed);
-      Sublayers::template add_feed_forward<Packs>(w, normed, count, workspace.tokens.scratch.hidden.data, from, to,
-                                                  w.norm3);
-    });
+    for_panels<q, S.queries, Sublayers::plan.panels>(
+        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+          float* const from = heads + first * Sublayers::heads_stride;
+          float* const to = x + first * Sublayers::stride;
+          float* const normed = input + first * Sublayers::stride;
+          Sublayers::template add_attention<Packs>(w.cross_attention.output(), from, count, to,
+                                                   post ? w.norm2 : w.norm3, normed);
+          Sublayers::template add_feed_forward<Packs>(w, normed, count, workspace.tokens.scratch.hidden.data, from, to,
+                                                      w.norm3);
+        });
   }
 };
 

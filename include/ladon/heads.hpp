@@ -53,7 +53,7 @@ struct Heads {
     const Range groups = part.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
       project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
-      project_values(w.value(g), context, lengths.keys, scratch.values.data);
+      project_context<S.value_width, S.value_model>(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
           !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       attend_group<false>(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options,
@@ -74,7 +74,7 @@ struct Heads {
   static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.values_finite = true;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_values(w.value(g), context, active, cache.values[g].data);
+      project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
       if (!all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active)) cache.values_finite = false;
     }
   }
@@ -160,25 +160,21 @@ struct Heads {
 
  private:
   // K^T or V^T of one head for every active key: out [panels][Rows][width].
+  template <std::size_t Rows, std::size_t Inner, class W>
+  static LADON_INLINE constexpr void project_context(const W& w, const float* context, std::size_t active,
+                                                     float* out) noexcept {
+    constexpr std::size_t in_stride = Inner * k.width(), out_stride = Rows * k.width();
+    for_panels<k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
+        active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+          project<Simd, k, Packs, Rows, Inner>(w, context + first * in_stride, count,
+                                               StoreScaled<k.width()>{out + first * out_stride, out_stride, 1.0f});
+        });
+  }
   template <class W, class Data>
   static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& rotary,
                                      float* out) noexcept {
-    constexpr std::size_t stride = S.head_width * k.width();
-    constexpr std::size_t at_a_time = panels_at_a_time<Simd, k, S.keys, S.key_model>;
-    for_panels<k, S.keys, at_a_time>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      project<Simd, k, Packs, S.head_width, S.key_model>(w, context + first * S.key_model * k.width(), count,
-                                                         StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
-    });
+    project_context<S.head_width, S.key_model>(w, context, active, out);
     if constexpr (Rotary::turns) rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(rotary, active, out);
-  }
-  template <class W>
-  static constexpr void project_values(const W& w, const float* context, std::size_t active, float* out) noexcept {
-    constexpr std::size_t stride = S.value_width * k.width();
-    constexpr std::size_t at_a_time = panels_at_a_time<Simd, k, S.keys, S.value_model>;
-    for_panels<k, S.keys, at_a_time>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      project<Simd, k, Packs, S.value_width, S.value_model>(w, context + first * S.value_model * k.width(), count,
-                                                            StoreScaled<k.width()>{out + first * stride, stride, 1.0f});
-    });
   }
 
   // A panel of projected keys or values, `used` tokens from `at` on, into the cache of head g.

@@ -73,7 +73,7 @@ struct LayerSteps {
       Sublayers::template add_attention<Packs>(w.attention.output(), heads, count, x, norm, normed);
       Sublayers::template add_feed_forward<Packs>(w, normed, count, scratch.hidden.data, heads, x, w.norm2);
     };
-    Sublayers::each_group(active, rest, part);
+    for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
   // All of a layer, where what went before is in a cache.

@@ -8,14 +8,20 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-// A panel is lanes * packs tokens wide; a tile is rows x packs accumulators.
+// A panel is lanes * packs tokens wide; a tile is rows x packs accumulators. A last panel of one pack has taller tiles,
+// where there are registers: with few sums each would wait for its own last multiply-add (Cascade Lake, AVX2: (24,64,4)
+// 64 -> 69% of peak; AVX-512: (48,128,4) 75 -> 77; elsewhere not measured).
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;
   std::size_t rows;
+  std::size_t rows_of_one_pack = rows;
 
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
+  constexpr std::size_t rows_for(std::size_t some_packs) const noexcept {
+    return some_packs == 1 ? rows_of_one_pack : rows;
+  }
   // The last panel of some tokens may need fewer packs than the others.
   constexpr std::size_t last_packs(std::size_t tokens) const noexcept {
     const std::size_t rest = tokens % width();
@@ -54,28 +60,30 @@ constexpr Tiling tiling(std::size_t tokens) noexcept {
   const bool one_pack = tokens <= lanes;
   if (Target::lanes == 1) return {1, 4, 4};
   if (Target::registers < 16) return one_pack ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
-  if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12};
+  if (Target::registers == 32) return one_pack ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
 #if defined(__wasm__)
-  if (!Target::fused) return one_pack ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4};
-  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5};
+  if (!Target::fused) return one_pack ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
+  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5, 12};
 #endif
 #if defined(__SSE2__)
-  if (!Target::fused && lanes == 4 && tokens > 2 * lanes) return {lanes, 4, 3};
+  if (!Target::fused && lanes == 4 && tokens > 2 * lanes) return {lanes, 4, 3, 10};
 #endif
-  if (!Target::fused) return one_pack ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5};
-  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6};
+  if (!Target::fused) return one_pack ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
+  return one_pack ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
 }
 
 // Rows of weights in a tile. Those a multiple of 4 KB apart have the same column in the same set of a nearest cache, of
 // 8 to 12 lines on today's x86: no more than 8 of them, then. (Hidden features of 3072, on a Cascade Lake with AVX-512:
-// W2 by itself 64 -> 69% of peak, encoder layer (128,768,12) 73 -> 74; (128,1024,16), where all rows do so, 64 -> 67.)
-template <Tiling T, std::size_t RowStride, std::size_t InnerStride>
+// W2 by itself 64 -> 69% of peak, encoder layer (128,768,12) 73 -> 74; (128,1024,16), where all rows do so, 62 -> 67.
+// AVX2 and SSE2, whose tiles are lower but in a panel of one pack, were not measured.)
+template <Tiling T, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride>
 inline constexpr std::size_t rows_at_a_time = [] {
-#if defined(__SSE2__)
+  constexpr std::size_t rows = T.rows_for(Packs);
+#if defined(__SSE2__) || defined(_M_X64)
   constexpr std::size_t most = 8;
-  if (InnerStride == 1 && RowStride * sizeof(float) % 4096 == 0 && T.rows > most) return most;
+  if (InnerStride == 1 && RowStride * sizeof(float) % 4096 == 0 && rows > most) return most;
 #endif
-  return T.rows;
+  return rows;
 }();
 
 // Packs of exponentials that are computed side by side: as many as there are registers for, three or four a chain. On

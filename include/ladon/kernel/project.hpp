@@ -68,7 +68,7 @@ LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B>
                                            Finish finish, [[maybe_unused]] From from = {},
                                            [[maybe_unused]] Reading reading = Reading::first) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  for_row_tiles<Rows, rows_at_a_time<T, RowStride, InnerStride>>([&]<std::size_t R>(std::size_t first) {
+  for_row_tiles<Rows, rows_at_a_time<T, Packs, RowStride, InnerStride>>([&]<std::size_t R>(std::size_t first) {
     for (std::size_t p = 0; p < panels; ++p) {
       [[maybe_unused]] const auto bias = bias_of(w, first);
       Tile<Pack, R, Packs> tile([&](std::size_t r, [[maybe_unused]] std::size_t v) {

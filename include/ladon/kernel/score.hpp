@@ -49,7 +49,7 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
                                   const Bound& mask, float* scores, Pack (&maximum)[Packs]) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
   const Range range = slice.keys;
-  // Where one pack holds all queries nothing else goes on while a tile's maxima wait for each other.
+  // Where a panel has one pack nothing else goes on while a tile's maxima wait for each other.
   constexpr std::size_t ways = Packs == 1 && MaxRows >= 8 ? 4 : 1;
   typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {

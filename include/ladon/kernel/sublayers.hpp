@@ -48,13 +48,6 @@ struct Sublayers {
     for_panels<t, S.queries>(active, run, part);
   }
 
-  // Calls f.operator()<Packs>(first, count) for groups of at most plan.panels panels, until all that have one of the
-  // first `active` tokens, and that `part` has, were in one.
-  template <class F, class Part = WholeCall>
-  static LADON_INLINE constexpr void each_group(std::size_t active, F f, Part part = {}) noexcept {
-    for_panels<t, S.queries, plan.panels>(active, f, part);
-  }
-
  private:
   template <std::size_t Packs>
   static constexpr void norm_each(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {

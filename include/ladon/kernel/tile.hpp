@@ -61,7 +61,7 @@ struct Tile {
   }
 
   // The same, and meanwhile what `next` has of so many rows as `a` is asked for, a line a step: where a weight lies in
-  // rows, 16 of them in turn, which takes in the tile after the next one, and otherwise the row of its transpose.
+  // rows, 16 of them in turn, the next tile or more, and otherwise the row of its transpose.
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, const float* LADON_RESTRICT a,
                                             const float* LADON_RESTRICT panel, const float* next) noexcept {
@@ -98,7 +98,7 @@ struct Tile {
  private:
   // A core that starts four instructions a cycle has none to spare for the loop itself where a step is 12 multiply-adds
   // and 8 loads (Cascade Lake, AVX2: (64,128,4) 75 -> 84% of peak, (128,384,12) 79 -> 84, (512,256,8) 71 -> 75), nor
-  // where one pack holds all tokens (AVX-512: (16,32,4) 56.2 -> 57.7). With 24 multiply-adds it is the same with both,
+  // where a panel has one pack (AVX-512: (16,32,4) 56.2 -> 57.7). With 24 multiply-adds it is the same with both,
   // without fma no registers are left, and four steps have no more than two but the code.
 #if defined(__AVX512F__)
   static constexpr bool two_steps_a_turn = Packs == 1 && Pack::lanes > 1;

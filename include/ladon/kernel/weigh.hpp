@@ -41,19 +41,6 @@ LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range ran
       }
     }
 #endif
-#if defined(__AVX__) && !defined(__AVX512F__)
-    // A loop of 16 steps, a panel's, ends in a branch that a Xeon guesses wrong every time (75% of peak); one of four
-    // times four steps it learns (90%). Longer panels do not need it, and SSE2 has no registers for it.
-    constexpr std::size_t steps = 4;
-    if constexpr (KeyWidth % steps == 0) {
-      for (; base + KeyWidth <= range.end; base += KeyWidth) {
-        for (std::size_t k = 0; k < KeyWidth; k += steps) {
-          tile.template accumulate<KeyWidth, 1, QueryWidth>(steps, values + base * ValueWidth + row * KeyWidth + k,
-                                                            p + (base - range.begin + k) * QueryWidth);
-        }
-      }
-    }
-#endif
     for (; base < range.end; base += KeyWidth) {
       const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
       tile.template accumulate<KeyWidth, 1, QueryWidth>(keys, values + base * ValueWidth + row * KeyWidth,
