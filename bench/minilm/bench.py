@@ -6,7 +6,6 @@ alternating rounds. `./dev bench minilm` builds the program, installs the peers,
 """
 
 import argparse
-import json
 import pathlib
 import sys
 import tempfile
@@ -15,11 +14,12 @@ import numpy as np
 
 here = pathlib.Path(__file__).parent
 sys.path.append(str(here.parent / "peers"))
+import driver  # noqa: E402
 from contestant import TOLERANCE, TRIALS, wrong_numbers  # noqa: E402
 from model import Weights, expected, flops  # noqa: E402
 from machine import machine_of, pinned  # noqa: E402
 from process import Failure, Process, python_peers, say  # noqa: E402
-from rounds import SHORT_PATIENCE, alternate, left_out_if_it_fails  # noqa: E402
+from rounds import race  # noqa: E402
 import minilm_tables as tables  # noqa: E402
 
 TOKENS = [8, 11, 32, 128]  # of one sentence
@@ -91,26 +91,10 @@ def measure(sentences, ways, weights, commands, options):
     """A row of figures: every round's seconds of everyone, and the peak beside them."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        contestants = []
-        try:
-            for key in list(commands):
-                try:
-                    for way in ways:
-                        contestants.append(Contestant(key, commands[key], way, sentences, pathlib.Path(folder),
-                                                      options))
-                except Failure as failure:
-                    if key == "ladon":
-                        raise
-                    say(f"{key} is left out: {failure}")
-                    del commands[key]  # of all cases: what it needs is not installed
-            for one in list(contestants):
-                with left_out_if_it_fails(one, contestants):
-                    one.choose_form(wanted, options.seconds,
-                                    lambda: contestants[0].process.ask("quiet", seconds=SHORT_PATIENCE))
-            alternate(contestants, options)
-        finally:
-            for one in contestants:
-                one.process.end()
+        # One after the other, so that the first is known, and its process ended, where the second fails to start.
+        start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
+                                      for way in ways)
+        contestants = race(start, commands, wanted, options)
     row = {"tokens": [len(ids) for ids in sentences], "flops": sum(flops(len(ids)) for ids in sentences),
            "contestants": [one.figures() for one in contestants]}
     return row, contestants
@@ -135,20 +119,13 @@ def cases(options, commands, work):
 def parse():
     peers = python_peers(here)
     parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
-    parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
+    driver.add_arguments(parser, rounds=15, seconds=0.05)
     parser.add_argument("--model", required=True, type=pathlib.Path, help="model.safetensors' and vocab.txt's folder")
-    parser.add_argument("--rounds", type=int, default=15, help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=0.05, help="of a round, each (default: %(default)s)")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
-                        help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
     parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
                         help="of one sentence (default: %(default)s)")
     parser.add_argument("--sentences", nargs="*", type=int, choices=range(1, SENTENCES[-1] + 1), metavar="N",
                         default=SENTENCES, help="of mixed lengths (default: %(default)s)")
     parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
-    parser.add_argument("--core", type=int, help="all run on this one (default: the last that may be used)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     commands = {"ladon": [str(options.programs / "ladon_minilm_peer")], **{key: peers[key] for key in options.peers}}
     options.cores = pinned(1, options.core)
@@ -166,18 +143,8 @@ def main():
         all_figures["machine"] = machine_of(contestants, options, all_figures["machine"])
         all_figures["rows"].append(row)
         print("\n".join(tables.lines(row)), flush=True)
-        if options.json:
-            options.json.write_text(json.dumps(all_figures, indent=1) + "\n")
-        if options.markdown:
-            options.markdown.write_text(tables.markdown(all_figures))
-    for wrong in wrong_numbers:
-        say(f"wrong numbers: {wrong}")
-    return 1 if wrong_numbers else 0
+        driver.save(all_figures, options, tables.markdown)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failure as failure:
-        say(failure)
-        sys.exit(1)
+    driver.run(main)

@@ -10,13 +10,12 @@ import argparse
 import dataclasses
 import json
 import pathlib
-import sys
 
+import driver
 import figures
 from cases import ATTENTION, ENCODER_LAYERS, SCALING_MODEL, SCALING_TOKENS, Case
-from contestant import wrong_numbers
 from machine import machine_of, pinned
-from process import Failure, python_peers, say
+from process import python_peers
 from rounds import measure
 
 here = pathlib.Path(__file__).parent
@@ -49,21 +48,14 @@ def commands_of(options):
 def parse():
     sizes = lambda text: tuple(int(part) for part in text.split(","))
     parser = argparse.ArgumentParser(prog="dev bench peers", description=__doc__.split("\n\n")[1])
-    parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
+    driver.add_arguments(parser, rounds=31, seconds=0.002)
     parser.add_argument("--scaling", action="store_true", help="how the cost grows with tokens and with the width")
-    parser.add_argument("--rounds", type=int, default=31, help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=0.002, help="of a round, each (default: %(default)s)")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
-                        help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="that make a call together (default: %(default)s)")
     parser.add_argument("--shapes", nargs="+", type=sizes, metavar="TOKENS,MODEL,HEADS")
     parser.add_argument("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
     parser.add_argument("--kinds", nargs="+", choices=["attention", "encoder_layer"],
                         default=["attention", "encoder_layer"])
     parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers(here)], help="default: all")
-    parser.add_argument("--core", type=int, help="the last of those that all run on (default: the last that may be used)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     options.cores = pinned(options.threads, options.core)
     return options
@@ -80,19 +72,8 @@ def main():
         all_figures["machine"] = machine_of(contestants, options, all_figures["machine"])
         all_figures["rows"].append(row)
         print("\n".join(figures.lines(row)), flush=True)
-        # After each case: a run of hours that ends early has what it measured.
-        if options.json:
-            options.json.write_text(json.dumps(all_figures, indent=1) + "\n")
-        if options.markdown:
-            options.markdown.write_text(figures.markdown(all_figures))
-    for wrong in wrong_numbers:
-        say(f"wrong numbers: {wrong}")
-    return 1 if wrong_numbers else 0
+        driver.save(all_figures, options, figures.markdown)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failure as failure:
-        say(failure)
-        sys.exit(1)
+    driver.run(main)

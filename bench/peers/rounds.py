@@ -19,25 +19,32 @@ def measure(case, commands, options):
         given = numbers(case)
         places = write_numbers(given, work / "numbers")
         wanted = {layers: expected(case, given, layers) for layers in ({1, CHAIN} if case.chained else {1})}
-        contestants = []
-        try:
-            for key in list(commands):
-                try:
-                    contestants.append(Contestant(key, commands[key], case, places, work, options.cores))
-                except Failure as failure:
-                    if key == "ladon":
-                        raise
-                    say(f"{key} is left out: {failure}")
-                    del commands[key]  # of all cases: what it needs is not installed
-            for one in list(contestants):
-                with left_out_if_it_fails(one, contestants):
-                    one.choose_form(wanted, options.seconds,
-                                    lambda: contestants[0].process.ask("quiet", seconds=SHORT_PATIENCE))
-            alternate(contestants, options)
-        finally:
-            for one in contestants:
-                one.process.end()
+        start = lambda key, command: [Contestant(key, command, case, places, work, options.cores)]
+        contestants = race(start, commands, wanted, options)
         return row_of(case, contestants), contestants
+
+
+def race(start, commands, wanted, options):
+    """All that start(key, command) gives for each peer, after their rounds; who can't start or fails is left out."""
+    contestants = []
+    try:
+        for key in list(commands):
+            try:
+                contestants.extend(start(key, commands[key]))
+            except Failure as failure:
+                if key == "ladon":
+                    raise
+                say(f"{key} is left out: {failure}")
+                del commands[key]  # of all cases: what it needs is not installed
+        for one in list(contestants):
+            with left_out_if_it_fails(one, contestants):
+                one.choose_form(wanted, options.seconds,
+                                lambda: contestants[0].process.ask("quiet", seconds=SHORT_PATIENCE))
+        alternate(contestants, options)
+    finally:
+        for one in contestants:
+            one.process.end()
+    return contestants
 
 
 def alternate(contestants, options):
