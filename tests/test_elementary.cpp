@@ -226,7 +226,7 @@ TEST_CASE("the ends of exp2 and exp") {
   CHECK(at<Exp>(-0.0f) == 1);
 }
 
-TEST_CASE("the softmax's exp2 is 0 below its range and exp2 above it") {
+TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its table is or the same as exp2") {
   CHECK(at<Exp2OfNonpositive>(-infinity) == 0);
   CHECK(at<Exp2OfNonpositive>(-126.50001f) == 0);
   CHECK(at<Exp2OfNonpositive>(Limits::lowest()) == 0);
@@ -235,7 +235,9 @@ TEST_CASE("the softmax's exp2 is 0 below its range and exp2 above it") {
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
     const float x = -static_cast<float>(i) / 64;  // halves too, which both must round the same way
-    different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
+    if constexpr (!ladon::simd::has_lookup) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
+    if (ladon::simd::has_lookup && i % 8 == 0)
+      different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
   }
   CHECK(different == 0);
 }

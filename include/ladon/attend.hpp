@@ -85,14 +85,24 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
     score<Form, Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, visible.clear, mask, scores,
                                                                    softmax.maximum);
-    softmax.template exponentials<width, chains<Target>, one_block && !Score::sinks>(scores, range.end - range.begin,
-                                                                                     before);
-    for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? softmax.reciprocal_sum(v) : Pack::broadcast(1.0f);
-    const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
-    if (!Bound::hides_keys || head.values_finite || visible.clear.contains(range)) {
-      weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
-    } else {
-      weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, slice, rescale, mask, out);
+    softmax.template begin<one_block && !Score::sinks>(before);
+    const bool all_values = !Bound::hides_keys || head.values_finite || visible.clear.contains(range);
+    constexpr bool beside = exponentials_beside_values<Target>;
+    if constexpr (beside) {
+      if (all_values) {
+        weigh_scores<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, softmax, first,
+                                                                         last, after, out);
+      }
+    }
+    if (!beside || !all_values) {
+      softmax.template exponentials<width, chains<Target>>(scores, range.end - range.begin);
+      softmax.multipliers(last, after);
+      const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
+      if (all_values) {
+        weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
+      } else {
+        weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, slice, rescale, mask, out);
+      }
     }
     if constexpr (Capture::weights) {
       capture.template block<width>(scores, {start, range.begin}, range, softmax.correction);

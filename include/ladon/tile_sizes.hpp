@@ -98,6 +98,11 @@ template <class Target>
 inline constexpr std::size_t chains = Target::lanes == 1 || Target::registers < 16 ? 1 : Target::registers / 4;
 #endif
 
+// Whether the exponentials are made beside the first tile that weighs values: where there are registers for both, and
+// few of their steps are products.
+template <class Target>
+inline constexpr bool exponentials_beside_values = simd::has_lookup && Target::registers == 32;
+
 // Whether the kernels for a single token take over from those with tokens in the lanes.
 template <class Simd, Tiling T>
 inline constexpr bool one_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;

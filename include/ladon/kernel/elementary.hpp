@@ -5,6 +5,7 @@
 //                         allowed   with fma   without
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
+//     by lookup              2        1.08
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
@@ -13,8 +14,10 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/simd/compiler.hpp>
+#include <ladon/simd/lookup.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
@@ -74,34 +77,56 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// 2^x for x <= 0, the softmax's (its largest score is subtracted before): exactly 0 from -126.5 down, otherwise the
-// same bits as exp2. NaN stays NaN. Right up to x = 127.5 as well; beyond that it is not even infinity.
-//
-// AVX-512's own way (vrndscale, vscalef under a mask that flushes to 0: 10 instructions instead of these 12) takes
-// 11-13% off the softmax's loop on Zen 5, so at most 1% off attention: not worth a second path with bits of its own.
-template <class Pack>
-LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
-  const Pack magic = Pack::broadcast(rounding_magic);
-  const Pack z = max(Pack::broadcast(-127.0f), x);
-  const Pack t = z + magic;  // for n = -127 the low byte is 0, which as an exponent means 0
-  const Pack f = z - (t - magic);
-  return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
-}
+// 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
+inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// The same of N packs at once, in place, each step for all of them before the next: a chain is 13 instructions that
-// wait for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after
-// the other (cycles a pack at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports allow 7.0).
+// Adding it rounds to the nearest eighth, and leaves eight times that in the low bits.
+inline constexpr float eighths_magic = 0x1.8p20f;
+
+// 2^x for x <= 0, the softmax's (its largest score is subtracted before). NaN stays NaN. Right up to x = 127 as well;
+// beyond that it is not even infinity. Each step for all N packs before the next: a chain is 13 instructions that wait
+// for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after the
+// other (cycles a pack at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports allow 7.0).
+//
+// By lookup: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. Exactly 0 below -126. Not fewer instructions
+// than by the longer polynomial, but four of them multiply or add products, not seven, and those are what a tile beside
+// it waits for (Zen 5, whose sums and products have pipes of their own: 4.0 cycles a pack instead of 4.6, beside a tile
+// 2.1).
 template <class Pack, std::size_t N>
+  requires(simd::has_lookup)
+LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
+  const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
+  Pack t[N], f[N], p[N];
+  if (std::is_constant_evaluated()) {  // which takes inf - inf for a mistake
+    for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
+  }
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
+  for_each_index<N>([&](std::size_t i) { f[i] = t[i] - magic; });
+  for_each_index<N>([&](std::size_t i) { f[i] = x[i] - f[i]; });
+  for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_power(t[i]); });
+  polynomials(exp2_sixteenth, f, p);
+  for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
+}
+// Without: exactly 0 from -126.5 down, otherwise the same bits as exp2. AVX-512's own way (vrndscale, vscalef under a
+// mask that flushes to 0: 10 instructions instead of these 12) takes 4.2 cycles a pack on Zen 5, beside a tile 3.1.
+template <class Pack, std::size_t N>
+  requires(!simd::has_lookup)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   Pack t[N], p[N];
   for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // for n = -127 the low byte is 0: as an exponent, 0
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
+}
+template <class Pack>
+LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
+  Pack result[] = {x};
+  exp2_of_nonpositive(result);
+  return result[0];
 }
 
 // ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma

@@ -32,18 +32,39 @@ struct RunningSoftmax {
     }
   }
 
-  // scores [keys][Width] become 2^(s - maximum) in place, Chains packs at once; `before` is the maximum of the blocks
-  // before this one. Only: nothing was before, nor a sink, and there is nothing to correct. A function of its own but
-  // where one pack holds all tokens (g++, AVX-512: inlined it took (64,128,4) from 91 to 88% of peak; as a function
-  // (16,32,4) from 69 to 61%).
-  template <std::size_t Width, std::size_t Chains, bool Only>
-  LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width, Chains, Only>(scores, keys, before);
+  // A block of scores is there: `before` is the maximum of the blocks before it. Only: nothing was before, nor a sink,
+  // and there is nothing to correct.
+  template <bool Only>
+  LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
+    const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+    for (std::size_t v = 0; v < Packs; ++v) {
+      shift[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
+      if constexpr (Only) {
+        sum[v] = Pack::broadcast(0.0f);
+      } else {
+        correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
+        sum[v] = sum[v] * correction[v];
+      }
+    }
   }
-  template <std::size_t Width, std::size_t Chains, bool Only>
+
+  // Its scores [keys][Width] become 2^(s - maximum) in place, Chains packs at once. A function of its own but where one
+  // pack holds all tokens (g++, AVX-512: inlined it took (64,128,4) from 91 to 88% of peak; as a function (16,32,4)
+  // from 69 to 61%).
+  template <std::size_t Width, std::size_t Chains>
+  LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
+    to_exponentials<Width, Chains>(scores, keys);
+  }
+  template <std::size_t Width, std::size_t Chains>
     requires(Packs == 1)
-  LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
-    to_exponentials<Width, Chains, Only>(scores, keys, before);
+  LADON_KERNEL constexpr void exponentials(float* scores, std::size_t keys) noexcept {
+    to_exponentials<Width, Chains>(scores, keys);
+  }
+
+  // The same of one key, in the midst of other work: the shift is read anew, for the other work needs the registers.
+  template <std::size_t Width>
+  LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
+    exponentials_together<Width, 1>(scores, read_here(&shift[0]), total);
   }
 
   // 1 / sum, and 1 where nothing was seen.
@@ -52,32 +73,33 @@ struct RunningSoftmax {
     return one / select(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }
 
+  // What the weighted sums are to be multiplied by after a block.
+  LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
+    for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
+  }
+
  private:
-  template <std::size_t Width, std::size_t Chains, bool Only>
-  LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys, const Pack (&before)[Packs]) noexcept {
+  Pack shift[Packs];  // the maximum, and 0 where nothing was seen
+
+  template <std::size_t Width, std::size_t Chains>
+  LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
     constexpr std::size_t keys_at_once = Chains > Packs ? Chains / Packs : 1;
-    const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
-    Pack shift[Packs], total[Packs];
+    Pack largest[Packs], total[Packs];
     for (std::size_t v = 0; v < Packs; ++v) {
-      shift[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
-      if constexpr (Only) {
-        total[v] = Pack::broadcast(0.0f);
-      } else {
-        correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
-        total[v] = sum[v] * correction[v];
-      }
+      largest[v] = shift[v];
+      total[v] = sum[v];
     }
     std::size_t done = 0;
     if constexpr (Chains > 1) {
       for (; done + keys_at_once <= keys; done += keys_at_once) {
-        exponentials_together<Width, keys_at_once>(scores + done * Width, shift, total);
+        exponentials_together<Width, keys_at_once>(scores + done * Width, largest, total);
       }
     }
     for (std::size_t k = done; k < keys; ++k) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) {
         float* const at = scores + k * Width + v * Pack::lanes;
-        const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
+        const Pack p = exp2_of_nonpositive(Pack::load(at) - largest[v]);
         total[v] = total[v] + p;
         p.store(at);
       }
@@ -87,7 +109,7 @@ struct RunningSoftmax {
 
   // Of so many keys, all packs side by side.
   template <std::size_t Width, std::size_t Keys>
-  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack (&shift)[Packs],
+  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* shift,
                                                            Pack (&total)[Packs]) noexcept {
     Pack p[Keys * Packs];
     const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };

@@ -76,6 +76,16 @@ struct Tile {
     for (; k < inner; ++k) add<RowStride, InnerStride, Width>(k, a, panel);
   }
 
+  // The same, and before each step something else: other(k). It may write to what of the panel is still to come.
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width, class Other>
+  LADON_INLINE constexpr void accumulate_beside(std::size_t inner, const float* a, const float* panel,
+                                                Other other) noexcept {
+    for (std::size_t k = 0; k < inner; ++k) {
+      other(k);
+      add<RowStride, InnerStride, Width>(k, a, panel);
+    }
+  }
+
 #if defined(LADON_TILE_PANELS)
   // Where a lies in panels of four, PanelStride apart, and the sums run along it: of the first `inner` steps as many as
   // make whole panels.

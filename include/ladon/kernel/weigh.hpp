@@ -8,6 +8,7 @@
 
 #include <cstddef>
 
+#include <ladon/kernel/softmax.hpp>
 #include <ladon/kernel/tile.hpp>
 #include <ladon/mask/policy.hpp>
 
@@ -21,38 +22,111 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
+// What goes on beside the products of a tile: nothing.
+struct NothingBeside {
+  static constexpr std::size_t ahead = 0;
+  constexpr void end() noexcept {}
+};
+
+// Or the exponentials of p, so many keys before they are multiplied. By themselves they leave the pipes for products
+// half idle, and they are the largest part of what is missing to the peak in long rows (Zen 5: 4.6 cycles a pack alone,
+// by the longer polynomial, 2.1 beside a tile; 2.3 two keys ahead instead of four, 2.2 eight). What is to become of
+// the sums is known after the last of them.
+template <class Pack, std::size_t Packs, std::size_t QueryWidth>
+struct ExponentialsBeside {
+  static constexpr std::size_t ahead = 8 / Packs;
+  RunningSoftmax<Pack, Packs>& softmax;
+  float* scores;
+  bool last;  // of the blocks
+  Pack (&after)[Packs];
+  Pack total[Packs];
+
+  LADON_INLINE constexpr ExponentialsBeside(RunningSoftmax<Pack, Packs>& running, float* panel, bool is_last,
+                                            Pack (&multipliers)[Packs]) noexcept
+      : softmax(running), scores(panel), last(is_last), after(multipliers) {
+    for (std::size_t v = 0; v < Packs; ++v) total[v] = softmax.sum[v];
+  }
+  LADON_INLINE constexpr void key(std::size_t k) noexcept {
+    softmax.template exponentials_of_key<QueryWidth>(scores + k * QueryWidth, total);
+  }
+  LADON_INLINE constexpr void end() noexcept {
+    for (std::size_t v = 0; v < Packs; ++v) softmax.sum[v] = total[v];
+    softmax.multipliers(last, after);
+  }
+};
+
+// So many rows of O^T, of which `values` and `sums` are the first.
+template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
+          std::size_t ValueWidth, class Beside>
+LADON_INLINE constexpr void weigh_rows(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
+                                       float* sums, Beside beside) noexcept {
+  Tile<Pack, Rows, Packs> tile([&](std::size_t r, std::size_t v) {
+    return rescale.first ? Pack::broadcast(0.0f)
+                         : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
+  });
+  std::size_t base = range.begin;
+#if defined(LADON_TILE_PANELS)
+  if constexpr (KeyWidth == 4 && Rows == 4 && Packs == 4) {
+    if (!std::is_constant_evaluated()) {
+      tile.template accumulate_panels<KeyWidth * ValueWidth, QueryWidth>(range.end - range.begin,
+                                                                         values + base * ValueWidth, p);
+      base += (range.end - range.begin) / 4 * 4;
+    }
+  }
+#endif
+  [[maybe_unused]] const std::size_t all_keys = range.end - range.begin;
+  [[maybe_unused]] std::size_t made = 0;
+  if constexpr (Beside::ahead > 0) {
+    for (; made < Beside::ahead && made < all_keys; ++made) beside.key(made);
+  }
+  for (; base < range.end; base += KeyWidth) {
+    const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
+    const float* const from = values + base * ValueWidth;
+    const float* const weights = p + (base - range.begin) * QueryWidth;
+    std::size_t done = 0;
+    if constexpr (Beside::ahead > 0) {
+      done = keys < all_keys - made ? keys : all_keys - made;
+      tile.template accumulate_beside<KeyWidth, 1, QueryWidth>(done, from, weights,
+                                                               [&](std::size_t k) { beside.key(made + k); });
+      made += done;
+    }
+    tile.template accumulate<KeyWidth, 1, QueryWidth>(keys - done, from + done, weights + done * QueryWidth);
+  }
+  beside.end();
+  Pack after[Packs];
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) after[v] = read_here(&rescale.after[0])[v];
+  tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
+    (sum * after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
+  });
+}
+
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t ValueWidth>
 LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
                                   float* out) noexcept {
   for_row_tiles<ValueWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
-    float* const sums = out + row * QueryWidth;
-    Tile<Pack, R, Packs> tile([&](std::size_t r, std::size_t v) {
-      return rescale.first ? Pack::broadcast(0.0f)
-                           : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
-    });
-    std::size_t base = range.begin;
-#if defined(LADON_TILE_PANELS)
-    if constexpr (KeyWidth == 4 && R == 4 && Packs == 4) {
-      if (!std::is_constant_evaluated()) {
-        tile.template accumulate_panels<KeyWidth * ValueWidth, QueryWidth>(
-            range.end - range.begin, values + base * ValueWidth + row * KeyWidth, p);
-        base += (range.end - range.begin) / 4 * 4;
-      }
-    }
-#endif
-    for (; base < range.end; base += KeyWidth) {
-      const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
-      tile.template accumulate<KeyWidth, 1, QueryWidth>(keys, values + base * ValueWidth + row * KeyWidth,
-                                                        p + (base - range.begin) * QueryWidth);
-    }
-    Pack after[Packs];
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) after[v] = read_here(&rescale.after[0])[v];
-    tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
-      (sum * after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
-    });
+    weigh_rows<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + row * KeyWidth, p, range, rescale,
+                                                                 out + row * QueryWidth, NothingBeside{});
   });
+}
+
+// The same out of scores, which become p beside the first tile: a low one, which leaves registers.
+template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
+          std::size_t ValueWidth>
+LADON_KERNEL constexpr void weigh_scores(const float* values, float* scores, Range range,
+                                         RunningSoftmax<Pack, Packs>& softmax, bool first, bool last,
+                                         Pack (&after)[Packs], float* out) noexcept {
+  constexpr std::size_t rows = ValueWidth / ((ValueWidth + MaxRows - 1) / MaxRows);
+  const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
+  weigh_rows<Pack, rows, Packs, QueryWidth, KeyWidth, ValueWidth>(
+      values, scores, range, rescale, out, ExponentialsBeside<Pack, Packs, QueryWidth>(softmax, scores, last, after));
+  if constexpr (ValueWidth > rows) {
+    for_row_tiles<ValueWidth - rows, MaxRows>([&]<std::size_t R>(std::size_t row) {
+      weigh_rows<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(
+          values + (rows + row) * KeyWidth, scores, range, rescale, out + (rows + row) * QueryWidth, NothingBeside{});
+    });
+  }
 }
 
 // The same where some V is infinite or NaN and some query may not see it. There 0 * V is NaN, so a sum takes a key up

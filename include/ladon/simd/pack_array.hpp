@@ -12,6 +12,7 @@
 #endif
 
 #include <ladon/simd/compiler.hpp>
+#include <ladon/simd/lookup.hpp>
 
 namespace ladon::inline LADON_ABI::simd {
 
@@ -195,6 +196,11 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
+  // 0 where `zero` is, a * b + c elsewhere.
+  friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
+                                                      const ArrayPack& c) noexcept {
+    return select(zero, broadcast(0), fma(a, b, c));
+  }
   friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) { return sqrt_scalar(a.lane[i]); });
   }
@@ -230,6 +236,15 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
     return apply(
         [&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
+  }
+  // 2^(k/8), normal, where the low 12 bits of a are those of the whole number k.
+  friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
+    requires(has_lookup)
+  {
+    return apply([&](std::size_t i) {
+      const auto bits = ladon::bit_cast<std::uint32_t>(a.lane[i]);
+      return ladon::bit_cast<float>(exp2_eighths[bits % 8] + (bits << 20));
+    });
   }
 
   // Lane j of row i becomes lane i of row j.

@@ -20,6 +20,7 @@
 #endif
 
 #include <ladon/simd/compiler.hpp>
+#include <ladon/simd/lookup.hpp>
 
 namespace ladon::inline LADON_ABI::simd {
 
@@ -128,6 +129,18 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
+  // 0 where `zero` is, a * b + c elsewhere. One instruction on AVX-512, of which g++ makes two (Zen 5, exponentials
+  // beside a tile: 2.4 cycles a pack instead of 2.9).
+  friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
+                                            const XsimdPack& c) noexcept {
+#if defined(__AVX512F__) && !LADON_DETERMINISTIC
+    if constexpr (N == 16) {
+      const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
+      return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
+    }
+#endif
+    return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
+  }
   // On 64-bit Arm xsimd takes float roots by an estimate, too.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
@@ -177,6 +190,27 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
     return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
   }
+  // 2^(k/8), normal, where the low 12 bits of a are those of the whole number k.
+#if defined(__AVX512F__)
+  friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
+    if constexpr (N == 16) {
+      const __m512i bits = _mm512_castps_si512(a.batch), table = _mm512_load_si512(exp2_eighths);
+      const __m512i power = _mm512_add_epi32(_mm512_permutexvar_epi32(bits, table), _mm512_slli_epi32(bits, 20));
+      return Batch(_mm512_castsi512_ps(power));
+    }
+    const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(exp2_eighths));
+    if constexpr (N == 8) {
+      const __m256i bits = _mm256_castps_si256(a.batch);
+      const __m256i power = _mm256_add_epi32(_mm256_permutevar8x32_epi32(table, bits), _mm256_slli_epi32(bits, 20));
+      return Batch(_mm256_castsi256_ps(power));
+    }
+    if constexpr (N == 4) {
+      const __m128i bits = _mm_castps_si128(a.batch);
+      const __m256i picked = _mm256_permutevar8x32_epi32(table, _mm256_castsi128_si256(bits));
+      return Batch(_mm_castsi128_ps(_mm_add_epi32(_mm256_castsi256_si128(picked), _mm_slli_epi32(bits, 20))));
+    }
+  }
+#endif
 
   // Lane j of row i becomes lane i of row j. xsimd has this since 11 and by full-width zips, which take twice the
   // instructions: here 4 x 4 blocks turn inside their 128 bits, then the blocks change places.
