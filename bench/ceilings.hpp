@@ -7,6 +7,7 @@
 
 #include <ladon/kernel/softmax.hpp>
 #include <ladon/kernel/tile.hpp>
+#include <ladon/kernel/weigh.hpp>
 #include <ladon/tile_sizes.hpp>
 
 #include "fma_peak.hpp"
@@ -37,23 +38,44 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
   return static_cast<double>(times * (count / step * step) * sizeof(float)) / seconds;
 }
 
-// Exponentials a second of the softmax's loop, over a block of scores that fills half of an L1 of 32 KB.
+// Exponentials a second of the softmax, over a block of scores that fills half of an L1 of 32 KB: of its loop, or,
+// where they are made beside a tile that weighs values, by what they add to the tile's time.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr kernel::Tiling tiling = kernel::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;
-  constexpr std::size_t keys = 4096 / tiling.width();
-  alignas(64) static float scores[keys * tiling.width()];
+  constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
+  alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
   const Pack one = Pack::broadcast(1.0f);
-  Pack before[tiling.packs];
+  Pack before[tiling.packs], after[tiling.packs];
   kernel::RunningSoftmax<Pack, tiling.packs> running;
   // What comes out, between 0 and 1, goes in again: below this maximum it is as good as any other score.
-  for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = one;
-  const double start = now();
-  for (std::size_t i = 0; i < times; ++i) {
-    running.template exponentials<tiling.width(), kernel::chains<Widest>, false>(scores, keys, before);
-    asm volatile("" : : "r"(scores) : "memory");
+  for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
+  const auto seconds = [&](auto work) {
+    const double start = now();
+    for (std::size_t i = 0; i < times; ++i) {
+      work();
+      asm volatile("" : : "r"(scores), "r"(out) : "memory");
+    }
+    return now() - start;
+  };
+  double taken;
+  if constexpr (kernel::exponentials_beside_values<Widest>) {
+    taken = seconds([&] {
+      running.template begin<false>(before);
+      kernel::weigh_scores<Pack, rows, tiling.packs, width, width, rows, false>(values, scores, {0, keys}, keys,
+                                                                                running, true, true, after, out);
+    });
+    taken -= seconds([&] {
+      kernel::weigh<Pack, rows, tiling.packs, width, width, rows>(values, scores, {0, keys},
+                                                                  {true, running.correction, after}, out);
+    });
+  } else {
+    taken = seconds([&] {
+      running.template begin<false>(before);
+      running.template exponentials<width, kernel::chains<Widest>>(scores, keys);
+    });
   }
-  return static_cast<double>(times * keys * tiling.width()) / (now() - start);
+  return static_cast<double>(times * keys * width) / taken;
 }
 
 // Flops a second of tiles whose sums have so many terms, each finished by stores: as short as they may be in attention.

@@ -42,12 +42,12 @@ constexpr void capture_scores(const Head& head, const float* query, Range querie
   for (std::size_t begin = 0; begin < active; begin += L::block) {
     const Slice slice{head.index, queries, Range{begin, begin + L::block} & Range{0, active}};
     if constexpr (Capture::stage == Stage::masked) {
-      score<Form, Pack, L::queries.rows_for(Packs), Packs, width, key_width, S.head_width>(
-          head.keys, query, slice, {0, 0}, mask, scores, unused);
+      score<Form, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, slice, {0, 0}, mask,
+                                                                           scores, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Form, ProductForm>;
-      score<Wanted, Pack, L::queries.rows_for(Packs), Packs, width, key_width, S.head_width>(
-          head.keys, query, slice, slice.keys, mask::None::Bound(active), scores, unused);
+      score<Wanted, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, slice, slice.keys,
+                                                                             mask::None::Bound(active), scores, unused);
     }
     capture.template block<width>(scores, slice.keys, unit);
   }
@@ -83,15 +83,26 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     const Slice slice{head.index, queries, range};
     Pack before[Packs];
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
-    score<Form, Pack, rows, Packs, width, key_width, S.head_width>(head.keys, query, slice, visible.clear, mask, scores,
-                                                                   softmax.maximum);
-    softmax.template begin<one_block && !Score::sinks>(before);
     const bool all_values = !Bound::hides_keys || head.values_finite || visible.clear.contains(range);
     constexpr bool beside = exponentials_beside_values<Target>;
+    // Under a causal mask the first half of a panel's queries sees nothing of the last half of its keys. Capture asks
+    // for all.
+    constexpr bool halves = beside && Bound::hides_keys && Packs == 2 && !Capture::weights;
+    std::size_t first_pack_end = range.end;
+    if constexpr (halves) {
+      if (all_values) {
+        const Range first_pack = Range{queries.begin, queries.begin + Pack::lanes} & queries;
+        const std::size_t seen_end = mask.panel(first_pack).seen.end;
+        first_pack_end = seen_end < range.begin ? range.begin : seen_end < range.end ? seen_end : range.end;
+      }
+    }
+    score<Form, Pack, L::queries, Packs, width, key_width, S.head_width, halves>(
+        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_end);
+    softmax.template begin<one_block && !Score::sinks>(before);
     if constexpr (beside) {
       if (all_values) {
-        weigh_scores<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, softmax, first,
-                                                                         last, after, out);
+        weigh_scores<Pack, rows, Packs, width, key_width, S.value_width, halves>(
+            head.values, scores, {range.begin, first_pack_end}, range.end, softmax, first, last, after, out);
       }
     }
     if (!beside || !all_values) {

@@ -15,6 +15,7 @@
 #include <ladon/kernel/tile.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
+#include <ladon/tile_sizes.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
@@ -43,52 +44,68 @@ struct ProductForm {
   }
 };
 
-template <class Form, class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t HeadWidth, class Bound>
+// Keys from `first_pack_end` on are hidden from all queries of a panel's first pack. Where these are the latter half of
+// a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of the
+// panel).
+template <class Form, class Pack, Tiling T, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
+          std::size_t HeadWidth, bool Halves = false, class Bound>
 LADON_KERNEL constexpr void score(const float* keys, const float* query, const Slice& slice, Range clear,
-                                  const Bound& mask, float* scores, Pack (&maximum)[Packs]) noexcept {
+                                  const Bound& mask, float* scores, Pack (&maximum)[Packs],
+                                  [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
   const Range range = slice.keys;
+  constexpr std::size_t max_rows = T.rows_for(Packs);
   // Where a panel has one pack nothing else goes on while a tile's maxima wait for each other.
-  constexpr std::size_t ways = Packs == 1 && MaxRows >= 8 ? 4 : 1;
+  constexpr std::size_t ways = Packs == 1 && max_rows >= 8 ? 4 : 1;
   typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
     const float* const panel = keys + base * HeadWidth;
     const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, {base, range.end}}, scratch);
-    for_row_tiles<KeyWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
+    const auto rows = [&]<std::size_t R, std::size_t First>(std::size_t row) {
+      constexpr std::size_t packs = Packs - First;
       const std::size_t key = base + row;
       if (key >= range.end) return;
-      float* const out = scores + (key - range.begin) * QueryWidth;
-      Tile<Pack, R, Packs> tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
-      tile.template accumulate<1, KeyWidth, QueryWidth>(HeadWidth, panel + row, query);
-      Pack* const running = read_here(&maximum[0]);
-      Pack largest[ways][Packs];
+      float* const out = scores + (key - range.begin) * QueryWidth + First * Pack::lanes;
+      Tile<Pack, R, packs> tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
+      tile.template accumulate<1, KeyWidth, QueryWidth>(HeadWidth, panel + row, query + First * Pack::lanes);
+      Pack* const running = read_here(&maximum[0]) + First;
+      Pack largest[ways][packs];
       LADON_UNROLL
       for (std::size_t i = 0; i < ways; ++i) {
         LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) largest[i][v] = running[v];
+        for (std::size_t v = 0; v < packs; ++v) largest[i][v] = running[v];
       }
       const auto keep = [&](std::size_t r, std::size_t v, const Pack& s) {
         largest[r % ways][v] = max(largest[r % ways][v], s);
         s.store(out + r * QueryWidth + v * Pack::lanes);
       };
       const auto exponent = [&](std::size_t r, std::size_t v, const Pack& product) {
-        return lanes.add(v, key + r, Form::exponent(product));
+        return lanes.add(First + v, key + r, Form::exponent(product));
       };
       if (clear.contains({key, key + R})) {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) { keep(r, v, exponent(r, v, s)); });
       } else {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) {
-          if (key + r < range.end) keep(r, v, select(lanes.may_see(v, key + r), exponent(r, v, s), masked));
+          if (key + r < range.end) keep(r, v, select(lanes.may_see(First + v, key + r), exponent(r, v, s), masked));
         });
       }
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
+      for (std::size_t v = 0; v < packs; ++v) {
         LADON_UNROLL
         for (std::size_t i = 1; i < ways; ++i) largest[0][v] = max(largest[0][v], largest[i][v]);
         running[v] = largest[0][v];
       }
-    });
+    };
+    if constexpr (Halves && KeyWidth > 1) {
+      constexpr std::size_t half = KeyWidth / 2;
+      if (first_pack_end <= base + half) {
+        for_row_tiles<half, max_rows>([&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 0>(row); });
+        for_row_tiles<KeyWidth - half, T.rows_for(1)>(
+            [&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 1>(half + row); });
+        continue;
+      }
+    }
+    for_row_tiles<KeyWidth, max_rows>([&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 0>(row); });
   }
 }
 

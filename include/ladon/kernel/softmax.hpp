@@ -67,6 +67,19 @@ struct RunningSoftmax {
     exponentials_together<Width, 1>(scores, read_here(&shift[0]), total);
   }
 
+  // The same of so many keys for the last pack only.
+  template <std::size_t Width>
+  LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
+                                                        Pack (&total)[Packs]) const noexcept {
+    constexpr std::size_t v = Packs - 1;
+    for (std::size_t k = 0; k < keys; ++k) {
+      float* const at = scores + k * Width + v * Pack::lanes;
+      const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
+      total[v] = total[v] + p;
+      p.store(at);
+    }
+  }
+
   // 1 / sum, and 1 where nothing was seen.
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);

@@ -86,6 +86,19 @@ struct Tile {
     }
   }
 
+  // The same for the last pack only.
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
+  LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, const float* LADON_RESTRICT a,
+                                                   const float* LADON_RESTRICT panel) noexcept {
+    for (std::size_t k = 0; k < inner; ++k) {
+      const Pack b = Pack::load(panel + k * Width + (Packs - 1) * Pack::lanes);
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        sum[r][Packs - 1] = fma(Pack::broadcast(a[r * RowStride + k * InnerStride]), b, sum[r][Packs - 1]);
+      }
+    }
+  }
+
 #if defined(LADON_TILE_PANELS)
   // Where a lies in panels of four, PanelStride apart, and the sums run along it: of the first `inner` steps as many as
   // make whole panels.
