@@ -53,6 +53,12 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
               true);
 }
 
+// Query i sees 493 + i keys: of the last block, from 512 on, the first 19 queries see none, the others up to 18.
+TEST_CASE("targets agree to the last bit: a block of keys that only some packs of a panel see") {
+  check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, Array<1>, Array<8>>(),
+              true);
+}
+
 namespace {
 
 template <ladon::LayerForm Form, class... Targets>

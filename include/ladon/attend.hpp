@@ -1,5 +1,5 @@
-// Attend: one head, one panel of queries. Score, softmax and weigh in turn, block of keys by block of keys, so that
-// workspace never grows with queries x keys.
+// Attend: one head, one panel of queries. Score, softmax and weigh in turn (the latter two side by side where there are
+// registers), block of keys by block of keys, so that workspace never grows with queries x keys.
 #pragma once
 
 #include <cstddef>
@@ -85,24 +85,24 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
     const bool all_values = !Bound::hides_keys || head.values_finite || visible.clear.contains(range);
     constexpr bool beside = exponentials_beside_values<Target>;
-    // Under a causal mask the first half of a panel's queries sees nothing of the last half of its keys. Capture asks
-    // for all.
+    // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
+    // is computed for the other pack only. Capture asks for all.
     constexpr bool halves = beside && Bound::hides_keys && Packs == 2 && !Capture::weights;
-    std::size_t first_pack_end = range.end;
+    std::size_t first_pack_keys_end = range.end;
     if constexpr (halves) {
       if (all_values) {
         const Range first_pack = Range{queries.begin, queries.begin + Pack::lanes} & queries;
         const std::size_t seen_end = mask.panel(first_pack).seen.end;
-        first_pack_end = seen_end < range.begin ? range.begin : seen_end < range.end ? seen_end : range.end;
+        first_pack_keys_end = seen_end < range.begin ? range.begin : seen_end < range.end ? seen_end : range.end;
       }
     }
     score<Form, Pack, L::queries, Packs, width, key_width, S.head_width, halves>(
-        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_end);
+        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_keys_end);
     softmax.template begin<one_block && !Score::sinks>(before);
     if constexpr (beside) {
       if (all_values) {
         weigh_scores<Pack, rows, Packs, width, key_width, S.value_width, halves>(
-            head.values, scores, {range.begin, first_pack_end}, range.end, softmax, first, last, after, out);
+            head.values, scores, {range.begin, first_pack_keys_end}, range.end, softmax, first, last, after, out);
       }
     }
     if (!beside || !all_values) {

@@ -1,5 +1,6 @@
 // 2^x, e^x, erf(x) and tanh(x) on packs, without branches and without libm. All of them split the power of two off an
-// exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits.
+// exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits. The
+// softmax's may split off eighths instead, by lookup.
 //
 // Worst of all 2^32 floats, in units in the last place (tests/test_elementary.cpp with LADON_TEST_SLOW=1):
 //                         allowed   with fma   without
@@ -84,14 +85,15 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
 // 2^x for x <= 0, the softmax's (its largest score is subtracted before). NaN stays NaN. Right up to x = 127 as well;
-// beyond that it is not even infinity. Each step for all N packs before the next: a chain is 13 instructions that wait
-// for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after the
-// other (cycles a pack at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports allow 7.0).
+// beyond that it is not even infinity. Each step for all N packs before the next: a chain is 12 or 13 instructions that
+// wait for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after
+// the other (cycles a pack without lookup at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports
+// allow 7.0).
 //
-// By lookup: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. Exactly 0 below -126. Not fewer instructions
-// than by the longer polynomial, but four of them multiply or add products, not seven, and those are what a tile beside
-// it waits for (Zen 5, whose sums and products have pipes of their own: 4.0 cycles a pack instead of 4.6, beside a tile
-// 2.1).
+// By lookup: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. Exactly 0 below -126; -inf raises the flag of an
+// invalid operation on its way to 0. Hardly fewer instructions than by the longer polynomial, but four of them
+// multiply, not seven, and those are what a tile beside it waits for (Zen 5, whose sums and products have pipes of
+// their own: alone 4.0 cycles a pack instead of 4.6, beside a tile 2.4 instead of 3.6).
 template <class Pack, std::size_t N>
   requires(simd::has_lookup)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {

@@ -44,14 +44,14 @@ struct ProductForm {
   }
 };
 
-// Keys from `first_pack_end` on are hidden from all queries of a panel's first pack. Where these are the latter half of
-// a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of the
-// panel).
+// Keys from `first_pack_keys_end` on are hidden from all queries of a panel's first pack. Where these are the latter
+// half of a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of
+// the panel).
 template <class Form, class Pack, Tiling T, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t HeadWidth, bool Halves = false, class Bound>
 LADON_KERNEL constexpr void score(const float* keys, const float* query, const Slice& slice, Range clear,
                                   const Bound& mask, float* scores, Pack (&maximum)[Packs],
-                                  [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
+                                  [[maybe_unused]] std::size_t first_pack_keys_end = 0) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
   const Range range = slice.keys;
   constexpr std::size_t max_rows = T.rows_for(Packs);
@@ -98,7 +98,7 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
     };
     if constexpr (Halves && KeyWidth > 1) {
       constexpr std::size_t half = KeyWidth / 2;
-      if (first_pack_end <= base + half) {
+      if (first_pack_keys_end <= base + half) {
         for_row_tiles<half, max_rows>([&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 0>(row); });
         for_row_tiles<KeyWidth - half, T.rows_for(1)>(
             [&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 1>(half + row); });

@@ -122,11 +122,11 @@ struct RunningSoftmax {
 
   // Of so many keys, all packs side by side.
   template <std::size_t Width, std::size_t Keys>
-  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* shift,
+  static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
                                                            Pack (&total)[Packs]) noexcept {
     Pack p[Keys * Packs];
     const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
-    for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - shift[i % Packs]; });
+    for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
     exp2_of_nonpositive(p);
     for_each_index<Keys * Packs>([&](std::size_t i) {
       total[i % Packs] = total[i % Packs] + p[i];

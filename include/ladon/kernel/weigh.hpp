@@ -30,9 +30,9 @@ struct NothingBeside {
 };
 
 // Or the exponentials of p, so many keys before they are multiplied. By themselves they leave the pipes for products
-// half idle, and they are the largest part of what is missing to the peak in long rows (Zen 5: 4.6 cycles a pack alone,
-// by the longer polynomial, 2.1 beside a tile; 2.3 two keys ahead instead of four, 2.2 eight). What is to become of
-// the sums is known after the last of them.
+// half idle, and they are the largest part of what is missing to the peak in long rows (Zen 5: a pack takes 4.6 cycles
+// alone, 2.4 beside a tile; two or eight keys ahead instead of four no less). What is to become of the sums is known
+// after the last of them.
 template <class Pack, std::size_t Packs, std::size_t QueryWidth>
 struct ExponentialsBeside {
   static constexpr std::size_t ahead = 8 / Packs;
@@ -42,9 +42,9 @@ struct ExponentialsBeside {
   Pack (&after)[Packs];
   Pack total[Packs];
 
-  LADON_INLINE constexpr ExponentialsBeside(RunningSoftmax<Pack, Packs>& running, float* panel, bool is_last,
+  LADON_INLINE constexpr ExponentialsBeside(RunningSoftmax<Pack, Packs>& running, float* range_scores, bool is_last,
                                             Pack (&multipliers)[Packs]) noexcept
-      : softmax(running), scores(panel), last(is_last), after(multipliers) {
+      : softmax(running), scores(range_scores), last(is_last), after(multipliers) {
     for (std::size_t v = 0; v < Packs; ++v) total[v] = softmax.sum[v];
   }
   LADON_INLINE constexpr void key(std::size_t k) noexcept {
@@ -62,8 +62,8 @@ struct ExponentialsBeside {
 // So many rows of O^T, of which `values` and `sums` are the first.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t ValueWidth, class Beside>
-LADON_INLINE constexpr void weigh_rows(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
-                                       float* sums, Beside beside, std::size_t last_pack_end = 0) noexcept {
+LADON_INLINE constexpr void weigh_tile(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
+                                       float* sums, Beside beside, std::size_t keys_end = 0) noexcept {
   Tile<Pack, Rows, Packs> tile([&](std::size_t r, std::size_t v) {
     return rescale.first ? Pack::broadcast(0.0f)
                          : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
@@ -97,10 +97,10 @@ LADON_INLINE constexpr void weigh_rows(const float* values, const float* p, Rang
     tile.template accumulate<KeyWidth, 1, QueryWidth>(keys - done, from + done, weights + done * QueryWidth);
   }
   if constexpr (Packs > 1) {
-    if (range.end < last_pack_end) beside.last_pack(all_keys, last_pack_end - range.end);
-    for (std::size_t key = range.end; key < last_pack_end;) {
+    if (range.end < keys_end) beside.last_pack(all_keys, keys_end - range.end);
+    for (std::size_t key = range.end; key < keys_end;) {
       const std::size_t panel = key / KeyWidth * KeyWidth;
-      const std::size_t end = panel + KeyWidth < last_pack_end ? panel + KeyWidth : last_pack_end;
+      const std::size_t end = panel + KeyWidth < keys_end ? panel + KeyWidth : keys_end;
       tile.template accumulate_last_pack<KeyWidth, 1, QueryWidth>(
           end - key, values + panel * ValueWidth + (key - panel), p + (key - range.begin) * QueryWidth);
       key = end;
@@ -120,28 +120,28 @@ template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryW
 LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
                                   float* out) noexcept {
   for_row_tiles<ValueWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
-    weigh_rows<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + row * KeyWidth, p, range, rescale,
+    weigh_tile<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + row * KeyWidth, p, range, rescale,
                                                                  out + row * QueryWidth, NothingBeside{});
   });
 }
 
-// The same out of scores, which become p beside the first tile: a low one, which leaves registers. Keys from the
-// range's end to `last_pack_end` count for the last pack only, where there are Halves. A function by itself: inlined,
+// The same out of scores, which become p beside the first tile, the lowest there is, for it leaves registers. Keys from
+// the range's end to `keys_end` count for the last pack only, where there are Halves. A function by itself: inlined,
 // g++ had no registers left for the first tile ((512,256,8) 91.3 -> 88.6% of peak on Zen 5).
 template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
           std::size_t ValueWidth, bool Halves>
-LADON_NOINLINE constexpr void weigh_scores(const float* values, float* scores, Range range, std::size_t last_pack_end,
+LADON_NOINLINE constexpr void weigh_scores(const float* values, float* scores, Range range, std::size_t keys_end,
                                            RunningSoftmax<Pack, Packs>& softmax, bool first, bool last,
                                            Pack (&after)[Packs], float* out) noexcept {
   constexpr std::size_t rows = ValueWidth / ((ValueWidth + MaxRows - 1) / MaxRows);
   const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
-  const std::size_t end = Halves ? last_pack_end : 0;
-  weigh_rows<Pack, rows, Packs, QueryWidth, KeyWidth, ValueWidth>(
+  const std::size_t end = Halves ? keys_end : 0;
+  weigh_tile<Pack, rows, Packs, QueryWidth, KeyWidth, ValueWidth>(
       values, scores, range, rescale, out, ExponentialsBeside<Pack, Packs, QueryWidth>(softmax, scores, last, after),
       end);
   if constexpr (ValueWidth > rows) {
     for_row_tiles<ValueWidth - rows, MaxRows>([&]<std::size_t R>(std::size_t row) {
-      weigh_rows<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + (rows + row) * KeyWidth, scores, range,
+      weigh_tile<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + (rows + row) * KeyWidth, scores, range,
                                                                    rescale, out + (rows + row) * QueryWidth,
                                                                    NothingBeside{}, end);
     });

@@ -11,7 +11,7 @@ namespace ladon::inline LADON_ABI::simd {
 // are enough for a tile beside it. (AVX2 has the instruction: its loop of exponentials takes as long with the table as
 // without.) On such a target every pack does so, one lane as well as sixteen, so that their bits agree; where all
 // targets shall give the same bits, none does.
-#if defined(__AVX512F__) && !LADON_DETERMINISTIC
+#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
 inline constexpr bool has_lookup = true;
 #else
 inline constexpr bool has_lookup = false;

@@ -133,7 +133,7 @@ struct XsimdPack {
   // beside a tile: 2.4 cycles a pack instead of 2.9).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
-#if defined(__AVX512F__) && !LADON_DETERMINISTIC
+#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
     if constexpr (N == 16) {
       const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
       return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
