@@ -10,6 +10,13 @@ from model import EPSILON, HEAD_WIDTH, HEADS, MODEL
 from serving import serve
 
 FUNCTION, FROZEN = "scaled_dot_product_attention", "torch.compile, weights frozen"
+FUNCTION_ONEDNN, FROZEN_ONEDNN = f"{FUNCTION}, oneDNN", f"{FROZEN}, oneDNN"  # not MKL: ../peers/peer_torch.py
+
+
+def linear(x, weight, bias):
+    if weight.is_mkldnn:
+        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return functional.linear(x, weight, bias)
 
 
 class MiniLM(torch.nn.Module):
@@ -29,19 +36,31 @@ class MiniLM(torch.nn.Module):
         shown = None if mask is None else mask[:, None, None, :]
         x = norm(self.word[ids] + self.place[:ids.shape[1]], self.embedding_norm)
         for layer in self.layers:
-            q, k, v = (heads(functional.linear(x, *layer[name])) for name in ("query", "key", "value"))
+            q, k, v = (heads(linear(x, *layer[name])) for name in ("query", "key", "value"))
             y = functional.scaled_dot_product_attention(q, k, v, attn_mask=shown).transpose(1, 2).reshape(x.shape)
-            x = norm(x + functional.linear(y, *layer["output"]), layer["norm1"])
-            hidden = functional.gelu(functional.linear(x, *layer["linear1"]))
-            x = norm(x + functional.linear(hidden, *layer["linear2"]), layer["norm2"])
+            x = norm(x + linear(y, *layer["output"]), layer["norm1"])
+            hidden = functional.gelu(linear(x, *layer["linear1"]))
+            x = norm(x + linear(hidden, *layer["linear2"]), layer["norm2"])
         total = (x if mask is None else x * mask[:, :, None]).sum(1)
         return functional.normalize(total, dim=1)
 
 
+def lay_out_by_onednn(model):
+    reorder = torch.ops.mkldnn._reorder_linear_weight
+    laid_out = [{name: [reorder(weight.data), bias] if weight.dim() == 2 else [weight, bias]
+                 for name, (weight, bias) in layer.items()} for layer in model.layers]
+    del model.layers
+    model.layers = laid_out
+
+
 def build(case, form):
     model = MiniLM(case.weights).eval()
-    if form == FROZEN:
+    if form == FUNCTION_ONEDNN:
+        with torch.inference_mode():
+            lay_out_by_onednn(model)
+    if form in (FROZEN, FROZEN_ONEDNN):
         torch._inductor.config.freezing = True
+        torch._C.has_mkl = form == FROZEN
         model = torch.compile(model, dynamic=None if case.tokens is None else False)
     mask = torch.from_numpy(case.mask.astype(bool)) if case.together else None
     calls = [torch.from_numpy(ids) for ids in case.calls]
@@ -56,4 +75,4 @@ def build(case, form):
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 torch.set_num_interop_threads(1)
-serve("PyTorch", {"torch": torch.__version__}, [FUNCTION, FROZEN], build)
+serve("PyTorch", {"torch": torch.__version__}, [FUNCTION, FUNCTION_ONEDNN, FROZEN, FROZEN_ONEDNN], build)
