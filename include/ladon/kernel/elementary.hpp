@@ -124,11 +124,21 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
+// One pack, without an array, which g++ puts into memory on a Cortex-M55 (6% more instructions for attention at
+// (16,32,4)).
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
-  Pack result[] = {x};
-  exp2_of_nonpositive(result);
-  return result[0];
+  if constexpr (simd::has_lookup) {
+    Pack result[] = {x};
+    exp2_of_nonpositive(result);
+    return result[0];
+  } else {
+    const Pack magic = Pack::broadcast(rounding_magic);
+    const Pack z = max(Pack::broadcast(-127.0f), x);
+    const Pack t = z + magic;
+    const Pack f = z - (t - magic);
+    return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
+  }
 }
 
 // ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
