@@ -7,16 +7,11 @@ import torch
 from torch.nn import functional
 
 from model import EPSILON, HEAD_WIDTH, HEADS, MODEL
-from serving import serve
+from serving import serve  # which finds the folder of the next
+from torch_linear import by_onednn, compile_for, linear
 
 FUNCTION, FROZEN = "scaled_dot_product_attention", "torch.compile, weights frozen"
-FUNCTION_ONEDNN, FROZEN_ONEDNN = f"{FUNCTION}, oneDNN", f"{FROZEN}, oneDNN"  # not MKL: ../peers/peer_torch.py
-
-
-def linear(x, weight, bias):
-    if weight.is_mkldnn:
-        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
-    return functional.linear(x, weight, bias)
+FUNCTION_ONEDNN, FROZEN_ONEDNN = f"{FUNCTION}, oneDNN", f"{FROZEN}, oneDNN"
 
 
 class MiniLM(torch.nn.Module):
@@ -46,9 +41,8 @@ class MiniLM(torch.nn.Module):
 
 
 def lay_out_by_onednn(model):
-    reorder = torch.ops.mkldnn._reorder_linear_weight
-    laid_out = [{name: [reorder(weight.data), bias] if weight.dim() == 2 else [weight, bias]
-                 for name, (weight, bias) in layer.items()} for layer in model.layers]
+    laid_out = [{name: [by_onednn(weight.data), bias] for name, (weight, bias) in layer.items()}
+                for layer in model.layers]
     del model.layers
     model.layers = laid_out
 
@@ -60,7 +54,7 @@ def build(case, form):
             lay_out_by_onednn(model)
     if form in (FROZEN, FROZEN_ONEDNN):
         torch._inductor.config.freezing = True
-        torch._C.has_mkl = form == FROZEN
+        compile_for(onednn=form == FROZEN_ONEDNN)
         model = torch.compile(model, dynamic=None if case.tokens is None else False)
     mask = torch.from_numpy(case.mask.astype(bool)) if case.together else None
     calls = [torch.from_numpy(ids) for ids in case.calls]

@@ -1,12 +1,12 @@
 """PyTorch: its layer, or its function of attention, as it is or compiled by torch.compile, and with linear layers by
-oneDNN: those of its own choice are MKL's, which on AMD's processors does without AVX-512 (Zen 5: 97 GFLOP/s instead of
-228 at 128 x 768 by 768)."""
+oneDNN (torch_linear.py)."""
 
 import warnings
 
 import torch
 from torch.nn import functional
 
+import torch_linear
 from cases import EPSILON, FEED_FORWARD
 from protocol import serve
 
@@ -16,15 +16,7 @@ FUNCTION_ONEDNN, FROZEN_ONEDNN = f"{FUNCTION}, oneDNN", f"{FROZEN}, oneDNN"
 
 
 def linear(n, x, name):
-    weight, bias = n[f"{name}_weight"], n[f"{name}_bias"]
-    if weight.is_mkldnn:
-        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
-    return functional.linear(x, weight, bias)
-
-
-def laid_out_by_onednn(case, n):
-    return {name: torch.ops.mkldnn._reorder_linear_weight(tensor, case.tokens) if name.endswith("_weight") and
-            tensor.dim() == 2 else tensor for name, tensor in n.items()}
+    return torch_linear.linear(x, n[f"{name}_weight"], n[f"{name}_bias"])
 
 
 def layer(case, n, x):
@@ -86,7 +78,7 @@ def build(case, numbers, form, layers):
         batch = x
         if form == FUNCTION_ONEDNN:
             with torch.inference_mode():
-                n = laid_out_by_onednn(case, n)
+                n = {name: torch_linear.by_onednn(tensor) for name, tensor in n.items()}
         once = lambda x: layer(case, n, x)
 
     def stack(x):
@@ -97,7 +89,7 @@ def build(case, numbers, form, layers):
     if form in (COMPILED, FROZEN, FROZEN_ONEDNN):
         frozen = form != COMPILED
         torch._inductor.config.freezing = frozen
-        torch._C.has_mkl = form != FROZEN_ONEDNN  # which is asked where a linear layer's library is chosen
+        torch_linear.compile_for(onednn=form == FROZEN_ONEDNN)
         stack = torch.compile(Stack(case, n, layers).eval() if frozen else stack, dynamic=False)
 
     def call():
