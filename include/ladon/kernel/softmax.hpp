@@ -37,6 +37,7 @@ struct RunningSoftmax {
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+    LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       shift[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
       if constexpr (Only) {
@@ -98,6 +99,7 @@ struct RunningSoftmax {
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
     constexpr std::size_t keys_at_once = Chains > Packs ? Chains / Packs : 1;
     Pack largest[Packs], total[Packs];
+    LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       largest[v] = shift[v];
       total[v] = sum[v];
