@@ -64,7 +64,16 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   constexpr bool one_block = S.keys <= L::block;
   constexpr std::size_t rows = L::queries.rows_for(Packs);
 
+  constexpr bool only = one_block && !Score::sinks;
+  constexpr bool beside = exponentials_beside_values<Target>;
+  // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
+  // is computed for the other pack only. Capture asks for all.
+  constexpr bool halves = beside && Bound::hides_keys && Packs == 2 && !Capture::weights;
+
   const VisibleKeys visible = mask.panel(queries);
+  std::size_t first_pack_end = 0;
+  if constexpr (halves)
+    first_pack_end = mask.panel(Range{queries.begin, queries.begin + Pack::lanes} & queries).seen.end;
   RunningSoftmax<Pack, Packs> softmax;
   if constexpr (Score::sinks) softmax = RunningSoftmax<Pack, Packs>(head.sink);
   Pack after[Packs];
@@ -84,35 +93,24 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     Pack before[Packs];
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
     const bool all_values = !Bound::hides_keys || head.values_finite || visible.clear.contains(range);
-    constexpr bool beside = exponentials_beside_values<Target>;
-    // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
-    // is computed for the other pack only. Capture asks for all.
-    constexpr bool halves = beside && Bound::hides_keys && Packs == 2 && !Capture::weights;
-    std::size_t first_pack_keys_end = range.end;
-    if constexpr (halves) {
-      if (all_values) {
-        const Range first_pack = Range{queries.begin, queries.begin + Pack::lanes} & queries;
-        const std::size_t seen_end = mask.panel(first_pack).seen.end;
-        first_pack_keys_end = seen_end < range.begin ? range.begin : seen_end < range.end ? seen_end : range.end;
-      }
-    }
+    const Range first_pack_keys = halves && all_values ? Range{range.begin, first_pack_end} & range : range;
     score<Form, Pack, L::queries, Packs, width, key_width, S.head_width, halves>(
-        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_keys_end);
-    softmax.template begin<one_block && !Score::sinks>(before);
+        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_keys.end);
+    softmax.template begin<only>(before);
     if constexpr (beside) {
       if (all_values) {
         weigh_scores<Pack, rows, Packs, width, key_width, S.value_width, halves>(
-            head.values, scores, {range.begin, first_pack_keys_end}, range.end, softmax, first, last, after, out);
+            head.values, scores, first_pack_keys, range.end, softmax, first, last, after, out);
       }
     }
     if (!beside || !all_values) {
       softmax.template exponentials<width, chains<Target>>(scores, range.end - range.begin);
       softmax.multipliers(last, after);
       const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
-      if (all_values) {
-        weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
-      } else {
+      if (!all_values) {
         weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, slice, rescale, mask, out);
+      } else if constexpr (!beside) {
+        weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
       }
     }
     if constexpr (Capture::weights) {

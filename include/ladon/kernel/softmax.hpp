@@ -73,12 +73,7 @@ struct RunningSoftmax {
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
     constexpr std::size_t v = Packs - 1;
-    for (std::size_t k = 0; k < keys; ++k) {
-      float* const at = scores + k * Width + v * Pack::lanes;
-      const Pack p = exp2_of_nonpositive(Pack::load(at) - shift[v]);
-      total[v] = total[v] + p;
-      p.store(at);
-    }
+    for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift[v], total[v]);
   }
 
   // 1 / sum, and 1 where nothing was seen.
@@ -113,13 +108,17 @@ struct RunningSoftmax {
     for (std::size_t k = done; k < keys; ++k) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) {
-        float* const at = scores + k * Width + v * Pack::lanes;
-        const Pack p = exp2_of_nonpositive(Pack::load(at) - largest[v]);
-        total[v] = total[v] + p;
-        p.store(at);
+        exponential(scores + k * Width + v * Pack::lanes, largest[v], total[v]);
       }
     }
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
+  }
+
+  // Of one key, one pack.
+  static LADON_INLINE constexpr void exponential(float* score, const Pack& largest, Pack& total) noexcept {
+    const Pack p = exp2_of_nonpositive(Pack::load(score) - largest);
+    total = total + p;
+    p.store(score);
   }
 
   // Of so many keys, all packs side by side.

@@ -90,13 +90,7 @@ struct Tile {
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, const float* LADON_RESTRICT a,
                                                    const float* LADON_RESTRICT panel) noexcept {
-    for (std::size_t k = 0; k < inner; ++k) {
-      const Pack b = Pack::load(panel + k * Width + (Packs - 1) * Pack::lanes);
-      LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        sum[r][Packs - 1] = fma(Pack::broadcast(a[r * RowStride + k * InnerStride]), b, sum[r][Packs - 1]);
-      }
-    }
+    for (std::size_t k = 0; k < inner; ++k) add<RowStride, InnerStride, Width, Packs - 1>(k, a, panel);
   }
 
 #if defined(LADON_TILE_PANELS)
@@ -131,20 +125,21 @@ struct Tile {
   static constexpr bool two_steps_a_turn = false;
 #endif
 
-  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
+  // Step k, of the packs from First on.
+  template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width, std::size_t First = 0>
   LADON_INLINE constexpr void add(std::size_t k, const float* a, const float* panel) noexcept {
-    if constexpr (has_wide_step) {
+    if constexpr (has_wide_step && First == 0) {
       add_wide<RowStride>(a + k * InnerStride, panel + k * Width);
       return;
     }
     Pack b[Packs];
     LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
+    for (std::size_t v = First; v < Packs; ++v) b[v] = Pack::load(panel + k * Width + v * Pack::lanes);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto broadcast = Pack::broadcast(a[r * RowStride + k * InnerStride]);
       LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
+      for (std::size_t v = First; v < Packs; ++v) sum[r][v] = fma(broadcast, b[v], sum[r][v]);
     }
   }
 
