@@ -6,10 +6,10 @@
 #include <cstddef>
 
 #include <ladon/kernel/softmax.hpp>
-#include <ladon/kernel/tile.hpp>
 #include <ladon/kernel/weigh.hpp>
 #include <ladon/tile_sizes.hpp>
 
+#include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
@@ -45,6 +45,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   using Pack = Widest::Pack<tiling.lanes>;
   constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
+  for (float& value : values) value = 1;  // not one page of zeros many times over: cached_tile.hpp
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   kernel::RunningSoftmax<Pack, tiling.packs> running;
@@ -81,22 +82,15 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
 // Flops a second of tiles whose sums have so many terms, each finished by stores: as short as they may be in attention.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
-  constexpr std::size_t width = Packs * Widest::lanes;
-  alignas(64) static float rows[Rows * Inner], panel[Inner * width], out[Rows * width];
+  static CachedTile<WidePack, Rows, Packs, Inner> tile;
   constexpr std::size_t repeats = 1 + 16384 / Inner;
   double tiles = 0;
   const double start = now();
   do {
-    for (std::size_t i = 0; i < repeats; ++i) {
-      kernel::Tile<WidePack, Rows, Packs> tile([](auto, auto) { return WidePack::broadcast(0.0f); });
-      tile.template accumulate<Inner, 1, width>(Inner, rows, panel);
-      tile.finish(
-          [](std::size_t r, std::size_t v, const WidePack& sum) { sum.store(out + r * width + v * Widest::lanes); });
-      asm volatile("" : : "r"(out) : "memory");
-    }
+    for (std::size_t i = 0; i < repeats; ++i) tile.multiply();
     tiles += static_cast<double>(repeats);
   } while (now() - start < seconds);
-  return 2.0 * Rows * width * Inner * tiles / (now() - start);
+  return tile.flops * tiles / (now() - start);
 }
 
 }  // namespace ladon::inline LADON_ABI::bench

@@ -31,14 +31,9 @@ def level_of(ceilings, size):
 
 
 def tile_rate(ceilings, row, terms):
-    """Flops a second of tiles with sums of so many terms, between the two lengths that were measured.
-
-    Longer sums have nothing that shorter ones have not: where they were slower all the same, it was for where their rows
-    lay (a multiple of 2 KB apart), which binds this benchmark's tile, but not attention's.
-    """
+    """Flops a second of tiles with sums of so many terms, between the two lengths that were measured."""
     packs = 1 if row["tokens"] <= ceilings["lanes"] else max(one["packs"] for one in ceilings["tiles"])
     known = sorted((one["inner"], one["flops_a_second"]) for one in ceilings["tiles"] if one["packs"] == packs)
-    known = [(inner, max(rate for shorter, rate in known if shorter <= inner)) for inner, _ in known]
     below = max((one for one in known if one[0] <= terms), default=known[0])
     above = min((one for one in known if one[0] >= terms), default=known[-1])
     if above[0] == below[0]:

@@ -10,9 +10,9 @@
 
 #include <sys/resource.h>
 
-#include <ladon/kernel/tile.hpp>
 #include <ladon/tile_sizes.hpp>
 
+#include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
@@ -21,21 +21,14 @@ namespace ladon::inline LADON_ABI::bench {
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
   using Target = simd::Default;
   static constexpr kernel::Tiling tiling = kernel::tiling<Target>(1000);
-  constexpr std::size_t inner = 128;
-  using Pack = Target::Pack<tiling.lanes>;
   // A thread's own: several may look at the same time, each at its core.
-  alignas(64) static thread_local float rows[tiling.rows * inner], panel[inner * tiling.width()],
-      out[tiling.rows * tiling.width()];
+  static thread_local CachedTile<Target::Pack<tiling.lanes>, tiling.rows, tiling.packs, 128> tile;
   double start = 0;
   for (std::size_t i = 0; i <= times; ++i) {
     if (i == 1) start = now();  // what was measured before may have taken all of the caches
-    kernel::Tile<Pack, tiling.rows, tiling.packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
-    tile.template accumulate<inner, 1, tiling.width()>(inner, rows, panel);
-    tile.finish(
-        [](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out + r * tiling.width() + v * Pack::lanes); });
-    asm volatile("" : : "r"(out) : "memory");
+    tile.multiply();
   }
-  return 2.0 * tiling.rows * tiling.width() * inner * static_cast<double>(times) / (now() - start) * 1e-9;
+  return tile.flops * static_cast<double>(times) / (now() - start) * 1e-9;
 }
 
 // How often this process had to give its core to another of this machine.
