@@ -33,7 +33,7 @@ LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, B
   return {};
 }
 
-// Whether the rows of the next tile are asked for while the last panel passes. Where weights of 256 features or more
+// Whether rows that come soon are asked for while the last panel passes. Where weights of 256 features or more
 // lie in a cache that is far, a tile would wait for each of its rows (MiniLM, whose layers have 7.1 MB each, on a
 // Cascade Lake with prefetching: 0.75 of the time for 8 tokens, 0.80 for 32, 0.82 for 128); narrower ones are near.
 template <std::size_t RowStride, std::size_t InnerStride>

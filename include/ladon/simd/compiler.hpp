@@ -80,14 +80,17 @@ LADON_INLINE constexpr T* read_here(T* pointer) noexcept {
   return pointer;
 }
 
-// Asks for what will be read soon, into the second cache; any address will do, also one where nothing lies. On x86:
-// WebAssembly has no such instruction, microcontrollers nothing to be made of it, and 64-bit Arm was not measured.
+// Asks for what will be read soon, into the second cache or the nearest; any address will do, also one where nothing
+// lies. On x86: WebAssembly has no such instruction, microcontrollers nothing to be made of it, and 64-bit Arm was not
+// measured.
 #if defined(__SSE__) && defined(__GNUC__)
 inline constexpr bool has_prefetch = true;
 LADON_INLINE void prefetch(const float* address) noexcept { __builtin_prefetch(address, 0, 2); }
+LADON_INLINE void prefetch_near(const float* address) noexcept { __builtin_prefetch(address, 0, 3); }
 #else
 inline constexpr bool has_prefetch = false;
 LADON_INLINE void prefetch(const float*) noexcept {}
+LADON_INLINE void prefetch_near(const float*) noexcept {}
 #endif
 
 }  // namespace ladon::inline LADON_ABI
