@@ -41,7 +41,7 @@ PARTS = [
          pictures={"times_as_fast_2_threads": "Ladon, times as fast as other libraries, all with two threads",
                    "share_of_peak_2_threads": "Share of two cores' FMA peak, everyone beside everyone"}),
     Part("scaling", ["bench", "peers", "--scaling"],
-         ["--shapes", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7", "--patience", "5",
+         ["--shapes", "8,256,8", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7", "--patience", "5",
           "--masks", "full"], tables.scaling,
          pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],

@@ -9,7 +9,7 @@ import numpy as np
 ATTENTION = [(16, 32, 4), (32, 64, 4), (64, 128, 4), (128, 384, 12), (128, 768, 12), (512, 256, 8), (1024, 512, 8)]
 ENCODER_LAYERS = [(64, 128, 4), (128, 384, 12), (128, 768, 12)]
 # Of how the cost grows, with tokens and with the model's width: eight heads.
-SCALING_TOKENS = [(tokens, 256, 8) for tokens in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)]
+SCALING_TOKENS = [(tokens, 256, 8) for tokens in (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)]
 SCALING_MODEL = [(128, model, 8) for model in (32, 64, 128, 256, 512, 1024)]
 
 EPSILON = 1e-5  # of layer normalisation

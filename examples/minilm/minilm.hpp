@@ -42,7 +42,8 @@ class SentenceEncoder {
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
-  // Of several texts, each as above and with the same bits. As many as have max_tokens together share a run.
+  // Of several texts, each as above; with the same bits where a text has more than eight tokens, and a few units in the
+  // last place off otherwise. As many as have max_tokens together share a run.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
   // What goes into the first layer, [ids][model_width]: word + position + type, normalised.

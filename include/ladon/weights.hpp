@@ -1,6 +1,7 @@
 // A layer's weights: views in the layouts that checkpoints have. Nothing is packed or copied; every layout gives the
-// same numbers to the last bit, for it only changes the strides by which a product reads. (Two queries or more: for a
-// single one the lanes lie where weights are contiguous, and sums run in another order.)
+// same numbers to the last bit, for it only changes the strides by which a product reads. (Nine queries and keys or
+// more: for a single one the lanes lie where weights are contiguous, for a few the lanes that they leave idle hold
+// parts of a sum, and sums run in another order.)
 #pragma once
 
 #include <array>

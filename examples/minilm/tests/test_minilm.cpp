@@ -175,16 +175,20 @@ TEST_CASE("several texts in one run get what each gets by itself") {
   }
   const std::vector<Embedding> together = encoder.embed(texts);
   REQUIRE(together.size() == texts.size());
+  // Sums of up to eight tokens by themselves run in another order than those of many.
+  const auto same = [&](std::size_t i, const Embedding& a, const Embedding& b) {
+    return texts[i].size() > 8 ? a == b : largest_difference(a, std::vector<double>(b.begin(), b.end())) <= 1e-6;
+  };
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CAPTURE(i);
-    CHECK(together[i] == encoder.embed(texts[i]));
+    CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
   // Again in another order: each beside others than before.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CAPTURE(i);
-    CHECK(reversed[i] == together[texts.size() - 1 - i]);
+    CHECK(same(i, reversed[i], together[texts.size() - 1 - i]));
   }
   CHECK(encoder.embed(std::span<const std::vector<TokenId>>{}).empty());
   texts.emplace_back();

@@ -15,6 +15,18 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
+inline constexpr std::size_t cache_line = 16;  // of a cache, in floats
+
+// What a tile of one pack asks for at step k, for it is soon through: its rows eight lines further on, or, at their
+// end, those of the next tile. (Zen 5, AVX-512, instead of the whole next tile: (16,256,8) 83 -> 85% of peak, 12
+// encoder layers of (16,384,12) in turn 73 -> 82; 8 lines ahead like 6, fewer are too late from memory. With two packs:
+// (32,256,8) 94 -> 91.)
+LADON_INLINE const float* eight_lines_ahead(const float* a, std::size_t k, std::size_t inner,
+                                            const float* next) noexcept {
+  const std::size_t then = k + 8 * cache_line;
+  return then < inner ? a + then : next + (then - inner);
+}
+
 template <class Pack, std::size_t Rows, std::size_t Packs>
 struct Tile {
   Pack sum[Rows][Packs];
@@ -61,19 +73,16 @@ struct Tile {
   }
 
   // The same, and meanwhile what `next` has of so many rows as `a`, the next tile's, is asked for, a line a step: where
-  // a weight lies in rows, 16 of them in turn, the next tile or more, and otherwise the row of its transpose. A tile of
-  // one pack is soon through: it asks for its own rows some lines ahead, and for the next tile's at their end. (Zen 5,
-  // AVX-512: (16,256,8) 83 -> 85% of peak, 12 encoder layers of (16,384,12) in turn 73 -> 82, of 8 tokens 38.5 -> 41;
-  // 8 lines ahead like 6, fewer are too late from memory. With two packs: (32,256,8) 94 -> 91.)
+  // a weight lies in rows, 16 of them in turn, the next tile or more, and otherwise the row of its transpose. Of one
+  // pack: eight_lines_ahead.
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, const float* LADON_RESTRICT a,
                                             const float* LADON_RESTRICT panel, const float* next) noexcept {
-    constexpr std::size_t line = 16, ahead = 8 * line;
     constexpr bool own_rows = Packs == 1 && InnerStride == 1;
     std::size_t k = 0;
-    for (; k + line <= inner; k += line) {
-      const float* const soon = k + ahead < inner ? a + k + ahead : next + (k + ahead - inner);
-      for (std::size_t i = 0; i < line; ++i) {
+    for (; k + cache_line <= inner; k += cache_line) {
+      const float* const soon = eight_lines_ahead(a, k, inner, next);
+      for (std::size_t i = 0; i < cache_line; ++i) {
         if constexpr (own_rows) {
           if (i < Rows) prefetch_near(soon + i * RowStride);
         } else {

@@ -254,6 +254,63 @@ struct XsimdPack {
     return row[0];
   }
 
+  // What kernel/folded_tile.hpp asks for: registers of a half or a quarter of these lanes are there.
+  template <std::size_t Fold>
+  static constexpr bool folds =
+#if defined(__AVX512F__)
+      (N == 16 && (Fold == 2 || Fold == 4)) || (N == 8 && Fold == 2);
+#elif defined(__AVX__)
+      N == 8 && Fold == 2;
+#else
+      false;
+#endif
+#if defined(__AVX__)
+  // Fold floats, again and again.
+  template <std::size_t Fold>
+  static LADON_INLINE XsimdPack repeat(const float* from) noexcept {
+    static_assert(folds<Fold>);
+    if constexpr (Fold == 2) {
+      double two;
+      std::memcpy(&two, from, sizeof(two));
+#if defined(__AVX512F__)
+      if constexpr (N == 16) return Batch(_mm512_castpd_ps(_mm512_set1_pd(two)));
+#endif
+      if constexpr (N == 8) return Batch(_mm256_castpd_ps(_mm256_set1_pd(two)));
+    }
+#if defined(__AVX512F__)
+    if constexpr (Fold == 4) return Batch(_mm512_broadcast_f32x4(_mm_loadu_ps(from)));
+#endif
+  }
+  // Fold rows of N / Fold lanes, one after the other, become columns: lane i of row j is lane i * Fold + j.
+  template <std::size_t Fold>
+  friend LADON_INLINE XsimdPack interleave(const XsimdPack& rows) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return XsimdPack(reorder<(I % Fold * (N / Fold) + I / Fold)...>(rows, rows));
+    }(Lanes{});
+  }
+  // The sums of every Fold neighbours.
+  template <std::size_t Fold>
+  friend LADON_INLINE XsimdPack<N / Fold> add_groups(const XsimdPack& a) noexcept {
+    const XsimdPack rows = interleave<N / Fold>(a);
+    if constexpr (Fold == 2) {
+      return add_halves(rows);
+    } else {
+      return add_halves(add_halves(rows));
+    }
+  }
+  friend LADON_INLINE XsimdPack<N / 2> add_halves(const XsimdPack& a) noexcept {
+    using Half = XsimdPack<N / 2>;
+#if defined(__AVX512F__)
+    if constexpr (N == 16) {
+      const __m512d both = _mm512_castps_pd(a.batch);
+      return Half(_mm256_castpd_ps(_mm512_castpd512_pd256(both))) +
+             Half(_mm256_castpd_ps(_mm512_extractf64x4_pd(both, 1)));
+    }
+#endif
+    if constexpr (N == 8) return Half(_mm256_castps256_ps128(a.batch)) + Half(_mm256_extractf128_ps(a.batch, 1));
+  }
+#endif
+
   // xsimd names the target type of this cast as an element since 9, as a batch before.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {

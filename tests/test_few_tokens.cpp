@@ -1,0 +1,64 @@
+// Fewer tokens than half a register has lanes: several steps of a product stand side by side in it (folded_tile.hpp).
+// Every remainder of the inner index, tiles of every height, and a model so wide that rows are asked for ahead.
+#include <doctest/doctest.h>
+
+#include "encoder_check.hpp"
+#include "sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using ladon::kernel::tiling;
+using Wide = ladon::simd::Default;
+
+template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
+constexpr std::size_t folded = ladon::kernel::fold<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
+
+constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
+
+// What of it the target has; the tests below are of value everywhere.
+#if defined(__AVX512F__)
+static_assert(folded<8, 40> == (folds_at_all ? 2 : 1) && folded<3, 40> == (folds_at_all ? 4 : 1));
+#elif defined(__AVX__)
+static_assert(folded<8, 40> == 1 && folded<3, 40> == (folds_at_all ? 2 : 1));
+#endif
+static_assert(folded<9, 40> == 1 || Wide::lanes > 16);
+static_assert(folded<1, 40> == 1, "a token alone has kernels of its own");
+static_assert(folded<8, 15> == 1, "short sums");
+static_assert(folded<8, 40, 40> == 1, "weights (in, out): neighbours of a row do not lie side by side");
+
+}  // namespace
+
+TEST_CASE("few tokens: eight, every remainder") {
+  sweep<ladon::mask::Causal, S{.queries = 8, .model = 33, .heads = 3, .head_width = 11},
+        S{.queries = 5, .keys = 7, .model = 36, .heads = 2, .head_width = 17},
+        S{.queries = 6, .keys = 40, .model = 50, .heads = 1, .head_width = 35, .value_width = 47}>();
+}
+
+TEST_CASE("few tokens: four, every remainder") {
+  sweep<ladon::mask::Padding, S{.queries = 4, .model = 33, .heads = 3, .head_width = 11},
+        S{.queries = 3, .keys = 2, .model = 34, .heads = 2, .head_width = 17},
+        S{.queries = 2, .keys = 40, .model = 51, .heads = 1, .head_width = 35, .value_width = 47}>();
+}
+
+TEST_CASE("few tokens: rows asked for ahead") {
+  sweep<ladon::mask::None, S{.queries = 7, .model = 259, .heads = 7}, S{.queries = 4, .model = 272, .heads = 2}>();
+}
+
+TEST_CASE("few tokens: encoder layers") {
+  check_encoder(layer_subject<S{.queries = 7, .model = 37, .heads = 1},
+                              ladon::LayerForm{.feed_forward = 67, .activation = ladon::Activation::gelu},
+                              ladon::mask::Padding, ladon::layout::InProj>(),
+                {.layer = {.feed_forward = 67, .activation = ladon::Activation::gelu}});
+  constexpr ladon::LayerForm gated{.feed_forward = 45,
+                                   .activation = ladon::Activation::silu,
+                                   .norm = ladon::NormOrder::pre,
+                                   .gated = true,
+                                   .norm_kind = ladon::NormKind::rms};
+  check_encoder(
+      layer_subject<S{.queries = 3, .model = 38, .heads = 2}, gated, ladon::mask::Causal, ladon::layout::InProj>(),
+      {.layer = gated});
+}
+
+}  // namespace ladon_test
