@@ -17,7 +17,7 @@ class CachedTile {
   static constexpr double flops = 2.0 * Rows * width * Inner;
 
   // Static memory that nobody wrote to is one page of zeros many times over, and to read one line of a cache by many
-  // addresses is slow: 16 rows of 256 terms got 155 GFLOP/s instead of 221 (Zen 5), 16 of 512 only 64.
+  // addresses is slow: 16 rows of 256 terms got 157 GFLOP/s instead of 232 (Zen 5), 16 of 512 only 64.
   CachedTile() {
     std::fill(std::begin(rows_), std::end(rows_), 1.0f);
     std::fill(std::begin(panel_), std::end(panel_), 1.0f);

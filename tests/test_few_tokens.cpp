@@ -1,4 +1,4 @@
-// Fewer tokens than half a register has lanes: several steps of a product stand side by side in it (folded_tile.hpp).
+// No more tokens than half a register has lanes: several steps of a product stand side by side in it (folded_tile.hpp).
 // Every remainder of the inner index, tiles of every height, and a model so wide that rows are asked for ahead.
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using ladon::kernel::tiling;
 using Wide = ladon::simd::Default;
 
 template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
-constexpr std::size_t folded = ladon::kernel::fold<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
+constexpr std::size_t folded = ladon::kernel::fold_of<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
 
 constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 

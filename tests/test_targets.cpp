@@ -1,6 +1,6 @@
 // One computation, any number of lanes: every sum over features or keys runs in one order, whatever stands beside it
 // in a register. So plain arrays of any length give the same bits, and so does the vector unit, which multiplies and
-// adds in one step where the arrays do, in two where they do. (But for up to eight queries and sums of 32 terms or
+// adds in one step where the arrays do, in two where they do. (But for up to eight queries and sums of 16 terms or
 // more: test_few_tokens.cpp.)
 #include <vector>
 

@@ -64,7 +64,7 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   constexpr bool one_block = S.keys <= L::block;
   constexpr std::size_t rows = L::queries.rows_for(Packs);
 
-  constexpr bool only = one_block && !Score::sinks;
+  constexpr bool only_block = one_block && !Score::sinks;
   constexpr bool beside = exponentials_beside_values<Target>;
   // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
   // is computed for the other pack only. Capture asks for all.
@@ -72,8 +72,9 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
 
   const VisibleKeys visible = mask.panel(queries);
   std::size_t first_pack_end = 0;
-  if constexpr (halves)
+  if constexpr (halves) {
     first_pack_end = mask.panel(Range{queries.begin, queries.begin + Pack::lanes} & queries).seen.end;
+  }
   RunningSoftmax<Pack, Packs> softmax;
   if constexpr (Score::sinks) softmax = RunningSoftmax<Pack, Packs>(head.sink);
   Pack after[Packs];
@@ -96,7 +97,7 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
     const Range first_pack_keys = halves && all_values ? Range{range.begin, first_pack_end} & range : range;
     score<Form, Pack, L::queries, Packs, width, key_width, S.head_width, halves>(
         head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_keys.end);
-    softmax.template begin<only>(before);
+    softmax.template begin<only_block>(before);
     if constexpr (beside) {
       if (all_values) {
         weigh_scores<Pack, rows, Packs, width, key_width, S.value_width, halves>(

@@ -3,8 +3,9 @@
 //     row-major  [tokens][features]           the caller's
 //     panels     [panels][features][width]    ours
 //
-// `width` tokens lie side by side, so that a feature of all of them is one load, and no sum over features or keys ever
-// crosses lanes. A last panel that is not full begins padded with zeros; whatever becomes of them stays in their own
+// `width` tokens lie side by side, so that a feature of all of them is one load, and what is of a token stays in its
+// lane. (Of a few tokens, whose panels are narrower than a register, folded_tile.hpp adds parts of a sum that stood in
+// idle lanes.) A last panel that is not full begins padded with zeros; whatever becomes of them stays in their own
 // lanes and is never stored.
 #pragma once
 

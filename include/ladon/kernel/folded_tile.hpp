@@ -55,13 +55,13 @@ class FoldedTile {
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) finish(r, add_groups<Fold>(sum_[r]));
+    for (std::size_t r = 0; r < Rows; ++r) finish(r, Wide::template add_groups<Fold>(sum_[r]));
   }
 
  private:
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
-    const Wide b = interleave<Fold>(rows);
+    const Wide b = Wide::template interleave<Fold>(rows);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Wide::template repeat<Fold>(a + r * RowStride), b, sum_[r]);
   }

@@ -57,15 +57,15 @@ enum class Reading : bool { first, again };
 
 // How many steps of the inner index stand side by side in a register that the tokens of a panel would not fill; 1 where
 // they fill it. Sums cross the lanes then, so not where all targets shall give the same bits. (Zen 5, whole attention,
-// share of peak: AVX-512 (8,256,8) 43 -> 74%, (8,64,4) 42 -> 69, (8,16,2) 32 -> 38, (4,256,8) 21 -> 53, encoder layer
+// share of peak: AVX-512 (8,256,8) 40 -> 74%, (8,64,4) 42 -> 69, (8,16,2) 32 -> 38, (4,256,8) 21 -> 53, encoder layer
 // (8,384,12) 43 -> 78; AVX2 (4,256,8) 42 -> 74. Shorter sums were not tried.)
 template <class Simd, Tiling T, std::size_t Inner, std::size_t InnerStride>
-inline constexpr std::size_t fold = [] {
+inline constexpr std::size_t fold_of = [] {
   if constexpr (!LADON_DETERMINISTIC && InnerStride == 1 && Inner >= 16 && T.packs == 1 && T.lanes > 1 &&
                 T.lanes < Simd::lanes) {
-    constexpr std::size_t times = Simd::lanes / T.lanes;
-    if constexpr (requires { Simd::template Pack<Simd::lanes>::template folds<times>; }) {
-      if (Simd::template Pack<Simd::lanes>::template folds<times>) return times;
+    constexpr std::size_t fold = Simd::lanes / T.lanes;
+    if constexpr (requires { Simd::template Pack<Simd::lanes>::template folds<fold>; }) {
+      if (Simd::template Pack<Simd::lanes>::template folds<fold>) return fold;
     }
   }
   return std::size_t{1};
@@ -79,48 +79,58 @@ struct GoOn {
   std::size_t panel_stride;
 };
 
+// Of so few tokens that they leave lanes idle: a single panel, then.
+template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, std::size_t RowStride, Bias B, class Finish>
+LADON_INLINE void project_folded(WeightRows<RowStride, 1, B> w, const float* panel, Finish finish) noexcept {
+  using Wide = typename Simd::template Pack<Simd::lanes>;
+  using Pack = typename Simd::template Pack<T.lanes>;
+  for_row_tiles<Rows, rows_at_a_time<T, 1, RowStride, 1>>([&]<std::size_t R>(std::size_t first) {
+    const auto bias = bias_of(w, first);
+    const float* const rows = w.weight + first * RowStride;
+    FoldedTile<Wide, R, fold_of<Simd, T, Inner, 1>> tile;
+    tile.template accumulate<RowStride, prefetches_rows<RowStride, 1>>(Inner, rows, panel, rows + R * RowStride);
+    tile.finish([&](std::size_t r, const Pack& sum) { finish(0, first + r, 0, Pack::broadcast(bias[r]) + sum); });
+  });
+}
+
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           std::size_t InnerStride, Bias B, class Finish, class From = AtBias>
 LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
                                            Finish finish, [[maybe_unused]] From from = {},
                                            [[maybe_unused]] Reading reading = Reading::first) noexcept {
-  using Pack = typename Simd::template Pack<T.lanes>;
-  for_row_tiles<Rows, rows_at_a_time<T, Packs, RowStride, InnerStride>>([&]<std::size_t R>(std::size_t first) {
-    for (std::size_t p = 0; p < panels; ++p) {
-      [[maybe_unused]] const auto bias = bias_of(w, first);
-      const auto start = [&](std::size_t r, [[maybe_unused]] std::size_t v) {
-        if constexpr (std::is_same_v<From, AtBias>) {
-          return Pack::broadcast(bias[r]);
+  if constexpr (fold_of<Simd, T, Inner, InnerStride> > 1) {
+    static_assert(Packs == 1 && std::is_same_v<From, AtBias>,
+                  "a few tokens are one panel, and share weights with none");
+    if (panels > 0) project_folded<Simd, T, Rows, Inner>(w, in, finish);
+  } else {
+    using Pack = typename Simd::template Pack<T.lanes>;
+    for_row_tiles<Rows, rows_at_a_time<T, Packs, RowStride, InnerStride>>([&]<std::size_t R>(std::size_t first) {
+      for (std::size_t p = 0; p < panels; ++p) {
+        [[maybe_unused]] const auto bias = bias_of(w, first);
+        Tile<Pack, R, Packs> tile([&](std::size_t r, [[maybe_unused]] std::size_t v) {
+          if constexpr (std::is_same_v<From, AtBias>) {
+            return Pack::broadcast(bias[r]);
+          } else {
+            return Pack::load(from.sums + p * from.panel_stride + (first + r) * T.width() + v * Pack::lanes);
+          }
+        });
+        if constexpr (prefetches_rows<RowStride, InnerStride>) {
+          const float* const rows = w.weight + first * RowStride;
+          const float* const panel = in + p * Inner * T.width();
+          if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
+            tile.template accumulate_and_prefetch<RowStride, InnerStride, T.width()>(Inner, rows, panel,
+                                                                                     rows + R * RowStride);
+          } else {
+            tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, rows, panel);
+          }
         } else {
-          return Pack::load(from.sums + p * from.panel_stride + (first + r) * T.width() + v * Pack::lanes);
+          tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, w.weight + first * RowStride,
+                                                                      in + p * Inner * T.width());
         }
-      };
-      constexpr std::size_t times = fold<Simd, T, Inner, InnerStride>;
-      if constexpr (times > 1) {
-        const float* const rows = w.weight + first * RowStride;
-        FoldedTile<typename Simd::template Pack<Simd::lanes>, R, times> folded;
-        folded.template accumulate<RowStride, prefetches_rows<RowStride, InnerStride>>(
-            Inner, rows, in + p * Inner * T.width(), rows + R * RowStride);
-        folded.finish([&](std::size_t r, const Pack& sum) { finish(p, first + r, 0, start(r, 0) + sum); });
-        continue;
+        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
       }
-      Tile<Pack, R, Packs> tile(start);
-      if constexpr (prefetches_rows<RowStride, InnerStride>) {
-        const float* const rows = w.weight + first * RowStride;
-        const float* const panel = in + p * Inner * T.width();
-        if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
-          tile.template accumulate_and_prefetch<RowStride, InnerStride, T.width()>(Inner, rows, panel,
-                                                                                   rows + R * RowStride);
-        } else {
-          tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, rows, panel);
-        }
-      } else {
-        tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, w.weight + first * RowStride,
-                                                                    in + p * Inner * T.width());
-      }
-      tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
-    }
-  });
+    });
+  }
 }
 
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class W, class Finish>

@@ -15,12 +15,13 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-inline constexpr std::size_t cache_line = 16;  // of a cache, in floats
+inline constexpr std::size_t cache_line = 16;  // in floats
 
 // What a tile of one pack asks for at step k, for it is soon through: its rows eight lines further on, or, at their
-// end, those of the next tile. (Zen 5, AVX-512, instead of the whole next tile: (16,256,8) 83 -> 85% of peak, 12
-// encoder layers of (16,384,12) in turn 73 -> 82; 8 lines ahead like 6, fewer are too late from memory. With two packs:
-// (32,256,8) 94 -> 91.)
+// end, those of the next tile, whether there is one or not, for nothing is read. (Zen 5, AVX-512, instead of the whole
+// next tile: (16,256,8) 83 -> 85% of peak, 12 encoder layers of (16,384,12) in turn 73 -> 82; 8 lines ahead like 6,
+// fewer are too late from memory. With two packs: (32,256,8) 94 -> 91. Of sums shorter than that the first steps' are
+// left out.)
 LADON_INLINE const float* eight_lines_ahead(const float* a, std::size_t k, std::size_t inner,
                                             const float* next) noexcept {
   const std::size_t then = k + 8 * cache_line;

@@ -13,8 +13,8 @@
 #endif
 
 // With LADON_DETERMINISTIC=1 a translation unit computes the same bits on every target: multiply and add are rounded
-// one by one, and all sums run in one order, a single query's too. It needs the arithmetic of IEEE 754 as it is: no
-// contraction (-ffp-contract=off), nothing wider than float in between, and subnormals.
+// one by one, and all sums run in one order, those of a few queries, too. It needs the arithmetic of IEEE 754 as it is:
+// no contraction (-ffp-contract=off), nothing wider than float in between, and subnormals.
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif

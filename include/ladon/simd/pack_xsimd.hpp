@@ -24,6 +24,13 @@
 
 namespace ladon::inline LADON_ABI::simd {
 
+// Whether the compiler makes instructions of any order of lanes.
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define LADON_HAS_SHUFFLE 1
+#else
+#define LADON_HAS_SHUFFLE 0
+#endif
+
 // Whether the target has a register of N floats.
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
@@ -254,10 +261,13 @@ struct XsimdPack {
     return row[0];
   }
 
-  // What kernel/folded_tile.hpp asks for: registers of a half or a quarter of these lanes are there.
+  // Whether kernel/folded_tile.hpp has what follows: registers of a half or a quarter of these lanes, and shuffles that
+  // do not go through memory.
   template <std::size_t Fold>
   static constexpr bool folds =
-#if defined(__AVX512F__)
+#if !LADON_HAS_SHUFFLE
+      false;
+#elif defined(__AVX512F__)
       (N == 16 && (Fold == 2 || Fold == 4)) || (N == 8 && Fold == 2);
 #elif defined(__AVX__)
       N == 8 && Fold == 2;
@@ -283,22 +293,22 @@ struct XsimdPack {
   }
   // Fold rows of N / Fold lanes, one after the other, become columns: lane i of row j is lane i * Fold + j.
   template <std::size_t Fold>
-  friend LADON_INLINE XsimdPack interleave(const XsimdPack& rows) noexcept {
+  static LADON_INLINE XsimdPack interleave(const XsimdPack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return XsimdPack(reorder<(I % Fold * (N / Fold) + I / Fold)...>(rows, rows));
     }(Lanes{});
   }
-  // The sums of every Fold neighbours.
+  // The sums of every Fold neighbours: columns become rows again, and these are added.
   template <std::size_t Fold>
-  friend LADON_INLINE XsimdPack<N / Fold> add_groups(const XsimdPack& a) noexcept {
+  static LADON_INLINE XsimdPack<N / Fold> add_groups(const XsimdPack& a) noexcept {
     const XsimdPack rows = interleave<N / Fold>(a);
     if constexpr (Fold == 2) {
       return add_halves(rows);
     } else {
-      return add_halves(add_halves(rows));
+      return XsimdPack<N / 2>::add_halves(add_halves(rows));
     }
   }
-  friend LADON_INLINE XsimdPack<N / 2> add_halves(const XsimdPack& a) noexcept {
+  static LADON_INLINE XsimdPack<N / 2> add_halves(const XsimdPack& a) noexcept {
     using Half = XsimdPack<N / 2>;
 #if defined(__AVX512F__)
     if constexpr (N == 16) {
@@ -373,7 +383,7 @@ struct XsimdPack {
   }
   template <std::size_t... Index>
   static LADON_INLINE Batch reorder(const XsimdPack& a, const XsimdPack& b) noexcept {
-#if defined(__clang__) || __GNUC__ >= 12
+#if LADON_HAS_SHUFFLE
     typedef float Floats __attribute__((vector_size(N * sizeof(float))));
     const auto mixed =
         __builtin_shufflevector(ladon::bit_cast<Floats>(a.batch), ladon::bit_cast<Floats>(b.batch), Index...);
