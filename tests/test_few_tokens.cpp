@@ -15,7 +15,7 @@ using Wide = ladon::simd::Default;
 template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
 constexpr std::size_t folded = ladon::kernel::fold_of<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
 
-constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
+[[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 
 // What of it the target has; the tests below are of value everywhere.
 #if defined(__AVX512F__)
