@@ -33,7 +33,8 @@ struct RunningSoftmax {
   }
 
   // A block of scores is there: `before` is the maximum of the blocks before it. Only: nothing was before, nor a sink,
-  // and there is nothing to correct.
+  // and there is nothing to correct. (Not a loop, here and where a block is read: g++ makes memcpy of those that copy a
+  // few floats, 1.7% more instructions on RISC-V at (16,32,4).)
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
