@@ -1,4 +1,5 @@
-# expect_relocatable(<folder> <path>...): no file below the folder holds one of the paths
+# expect_relocatable(<folder> <path>...): no file below the folder holds one of the absolute paths. What follows a dot is
+# none: of a checkout in /src, "/../src" is not it.
 function(expect_relocatable folder)
   file(GLOB_RECURSE files ${folder}/*)
   if(NOT files)
@@ -8,7 +9,8 @@ function(expect_relocatable folder)
     file(READ ${file} text HEX)
     foreach(path IN LISTS ARGN)
       string(HEX "${path}" path_in_hex)
-      string(FIND "${text}" "${path_in_hex}" position)
+      string(REPLACE "2e${path_in_hex}" "2e" absolute "${text}")
+      string(FIND "${absolute}" "${path_in_hex}" position)
       if(NOT position EQUAL -1)
         message(FATAL_ERROR "${file} holds ${path}")
       endif()
