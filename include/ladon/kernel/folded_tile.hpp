@@ -11,12 +11,14 @@
 #include <cstddef>
 
 #include <ladon/kernel/tile.hpp>
-#include <ladon/simd/pack.hpp>
+#include <ladon/simd/fold.hpp>
 
 namespace ladon::inline LADON_ABI::kernel {
 
 template <class Wide, std::size_t Rows, std::size_t Fold>
 class FoldedTile {
+  using Steps = simd::Fold<Wide, Fold>;
+
  public:
   static constexpr std::size_t width = Wide::lanes / Fold;
 
@@ -55,15 +57,15 @@ class FoldedTile {
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) finish(r, Wide::template add_groups<Fold>(sum_[r]));
+    for (std::size_t r = 0; r < Rows; ++r) finish(r, Steps::add_steps(sum_[r]));
   }
 
  private:
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
-    const Wide b = Wide::template interleave<Fold>(rows);
+    const Wide b = Steps::interleave(rows);
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Wide::template repeat<Fold>(a + r * RowStride), b, sum_[r]);
+    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Steps::repeat(a + r * RowStride), b, sum_[r]);
   }
 
   Wide sum_[Rows];

@@ -64,9 +64,7 @@ inline constexpr std::size_t fold_of = [] {
   if constexpr (!LADON_DETERMINISTIC && InnerStride == 1 && Inner >= 16 && T.packs == 1 && T.lanes > 1 &&
                 T.lanes < Simd::lanes) {
     constexpr std::size_t fold = Simd::lanes / T.lanes;
-    if constexpr (requires { Simd::template Pack<Simd::lanes>::template folds<fold>; }) {
-      if (Simd::template Pack<Simd::lanes>::template folds<fold>) return fold;
-    }
+    if (simd::Fold<typename Simd::template Pack<Simd::lanes>, fold>::exists) return fold;
   }
   return std::size_t{1};
 }();

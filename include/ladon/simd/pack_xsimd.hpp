@@ -1,12 +1,11 @@
 // A pack of lanes in one vector register, over xsimd 8.1 to 14. The only file that includes xsimd; where xsimd lacks
-// an instruction of the target (or takes several for one), the intrinsic stands here and nowhere else.
+// an instruction of the target (or takes several for one), the intrinsic stands here, or in fold.hpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 // GCC 12 and older take the undefined source operand of its own AVX-512 intrinsics for a mistake (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
@@ -20,16 +19,10 @@
 #endif
 
 #include <ladon/simd/compiler.hpp>
+#include <ladon/simd/lane_order.hpp>
 #include <ladon/simd/lookup.hpp>
 
 namespace ladon::inline LADON_ABI::simd {
-
-// Whether the compiler makes instructions of any order of lanes.
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-#define LADON_HAS_SHUFFLE 1
-#else
-#define LADON_HAS_SHUFFLE 0
-#endif
 
 // Whether the target has a register of N floats.
 template <std::size_t N>
@@ -219,38 +212,8 @@ struct XsimdPack {
   }
 #endif
 
-  // Lane j of row i becomes lane i of row j. xsimd has this since 11 and by full-width zips, which take twice the
-  // instructions: here 4 x 4 blocks turn inside their 128 bits, then the blocks change places.
-  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept {
-    static_assert(N == 4 || N == 8 || N == 16);
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N; i += 4) {
-      const Batch a = shuffle<0, 4, 1, 5>(row[i], row[i + 1]), b = shuffle<0, 4, 1, 5>(row[i + 2], row[i + 3]);
-      const Batch c = shuffle<2, 6, 3, 7>(row[i], row[i + 1]), d = shuffle<2, 6, 3, 7>(row[i + 2], row[i + 3]);
-      row[i] = shuffle<0, 1, 4, 5>(a, b);
-      row[i + 1] = shuffle<2, 3, 6, 7>(a, b);
-      row[i + 2] = shuffle<0, 1, 4, 5>(c, d);
-      row[i + 3] = shuffle<2, 3, 6, 7>(c, d);
-    }
-    if constexpr (N == 8) {
-      LADON_UNROLL
-      for (std::size_t c = 0; c < 4; ++c) {
-        const XsimdPack a = row[c], b = row[c + 4];
-        row[c] = quarters<0, 0>(a, b);
-        row[c + 4] = quarters<1, 1>(a, b);
-      }
-    } else if constexpr (N == 16) {
-      LADON_UNROLL
-      for (std::size_t c = 0; c < 4; ++c) {
-        const XsimdPack a = quarters<0, 2>(row[c], row[c + 4]), b = quarters<0, 2>(row[c + 8], row[c + 12]);
-        const XsimdPack d = quarters<1, 3>(row[c], row[c + 4]), e = quarters<1, 3>(row[c + 8], row[c + 12]);
-        row[c] = quarters<0, 2>(a, b);
-        row[c + 8] = quarters<1, 3>(a, b);
-        row[c + 4] = quarters<0, 2>(d, e);
-        row[c + 12] = quarters<1, 3>(d, e);
-      }
-    }
-  }
+  // Lane j of row i becomes lane i of row j.
+  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { turn_square(row); }
 
   // Lane r of the result is the sum of row r's lanes: pairs of rows are added crosswise, then pairs of those.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
@@ -260,66 +223,6 @@ struct XsimdPack {
     if constexpr (N > 8) add_pairs<8>(row);
     return row[0];
   }
-
-  // Whether kernel/folded_tile.hpp has what follows: registers of a half or a quarter of these lanes, and shuffles that
-  // do not go through memory.
-  template <std::size_t Fold>
-  static constexpr bool folds =
-#if !LADON_HAS_SHUFFLE
-      false;
-#elif defined(__AVX512F__)
-      (N == 16 && (Fold == 2 || Fold == 4)) || (N == 8 && Fold == 2);
-#elif defined(__AVX__)
-      N == 8 && Fold == 2;
-#else
-      false;
-#endif
-#if defined(__AVX__)
-  // Fold floats, again and again.
-  template <std::size_t Fold>
-  static LADON_INLINE XsimdPack repeat(const float* from) noexcept {
-    static_assert(folds<Fold>);
-    if constexpr (Fold == 2) {
-      double two;
-      std::memcpy(&two, from, sizeof(two));
-#if defined(__AVX512F__)
-      if constexpr (N == 16) return Batch(_mm512_castpd_ps(_mm512_set1_pd(two)));
-#endif
-      if constexpr (N == 8) return Batch(_mm256_castpd_ps(_mm256_set1_pd(two)));
-    }
-#if defined(__AVX512F__)
-    if constexpr (Fold == 4) return Batch(_mm512_broadcast_f32x4(_mm_loadu_ps(from)));
-#endif
-  }
-  // Fold rows of N / Fold lanes, one after the other, become columns: lane i of row j is lane i * Fold + j.
-  template <std::size_t Fold>
-  static LADON_INLINE XsimdPack interleave(const XsimdPack& rows) noexcept {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return XsimdPack(reorder<(I % Fold * (N / Fold) + I / Fold)...>(rows, rows));
-    }(Lanes{});
-  }
-  // The sums of every Fold neighbours: columns become rows again, and these are added.
-  template <std::size_t Fold>
-  static LADON_INLINE XsimdPack<N / Fold> add_groups(const XsimdPack& a) noexcept {
-    const XsimdPack rows = interleave<N / Fold>(a);
-    if constexpr (Fold == 2) {
-      return add_halves(rows);
-    } else {
-      return XsimdPack<N / 2>::add_halves(add_halves(rows));
-    }
-  }
-  static LADON_INLINE XsimdPack<N / 2> add_halves(const XsimdPack& a) noexcept {
-    using Half = XsimdPack<N / 2>;
-#if defined(__AVX512F__)
-    if constexpr (N == 16) {
-      const __m512d both = _mm512_castps_pd(a.batch);
-      return Half(_mm256_castpd_ps(_mm512_castpd512_pd256(both))) +
-             Half(_mm256_castpd_ps(_mm512_extractf64x4_pd(both, 1)));
-    }
-#endif
-    if constexpr (N == 8) return Half(_mm256_castps256_ps128(a.batch)) + Half(_mm256_extractf128_ps(a.batch, 1));
-  }
-#endif
 
   // xsimd names the target type of this cast as an element since 9, as a batch before.
   template <class To, class From>
@@ -332,10 +235,10 @@ struct XsimdPack {
   }
 
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
-    XsimdPack largest = max(a, XsimdPack(moved_down<1>(a)));
-    largest = max(largest, XsimdPack(moved_down<2>(largest)));
-    if constexpr (N > 4) largest = max(largest, XsimdPack(moved_down<4>(largest)));
-    if constexpr (N > 8) largest = max(largest, XsimdPack(moved_down<8>(largest)));
+    XsimdPack largest = max(a, moved_down<1>(a));
+    largest = max(largest, moved_down<2>(largest));
+    if constexpr (N > 4) largest = max(largest, moved_down<4>(largest));
+    if constexpr (N > 8) largest = max(largest, moved_down<8>(largest));
     return largest.batch.get(0);
   }
   friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
@@ -343,58 +246,6 @@ struct XsimdPack {
     return xsimd::reduce_add(a.batch);
 #else
     return xsimd::hadd(a.batch);
-#endif
-  }
-
- private:
-  using Lanes = std::make_index_sequence<N>;
-
-  // Of each pair of rows one row: in groups of 2 * Width lanes first sums of the former's, then of the latter's.
-  template <std::size_t Width>
-  static LADON_INLINE void add_pairs(XsimdPack (&row)[N]) noexcept {
-    LADON_UNROLL
-    for (std::size_t i = 0; i < N / Width / 2; ++i) {
-      const XsimdPack a = row[2 * i], b = row[2 * i + 1];
-      row[i] = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return XsimdPack(reorder<(I % (2 * Width) < Width ? I : N + I - Width)...>(a, b)) +
-               XsimdPack(reorder<(I % (2 * Width) < Width ? I + Width : N + I)...>(a, b));
-      }(Lanes{});
-    }
-  }
-  template <std::size_t By>
-  static LADON_INLINE Batch moved_down(const XsimdPack& a) noexcept {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return reorder<((I + By) % N)...>(a, a); }(Lanes{});
-  }
-  // In every four lanes the same pick of a's four (0 .. 3) and b's four (4 .. 7).
-  template <std::size_t... Pick>
-  static LADON_INLINE Batch shuffle(const XsimdPack& a, const XsimdPack& b) noexcept {
-    constexpr std::size_t pick[] = {Pick...};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return reorder<(pick[I % 4] < 4 ? I / 4 * 4 + pick[I % 4] : N + I / 4 * 4 + pick[I % 4] - 4)...>(a, b);
-    }(Lanes{});
-  }
-  // Groups of four lanes: those of a (First, ... in steps of 2), then the same of b.
-  template <std::size_t First, std::size_t Second>
-  static LADON_INLINE Batch quarters(const XsimdPack& a, const XsimdPack& b) noexcept {
-    constexpr std::size_t pick[] = {First, Second};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return reorder<(I / (N / 2) * N + pick[I % (N / 2) / 4] * 4 + I % 4)...>(a, b);
-    }(Lanes{});
-  }
-  template <std::size_t... Index>
-  static LADON_INLINE Batch reorder(const XsimdPack& a, const XsimdPack& b) noexcept {
-#if LADON_HAS_SHUFFLE
-    typedef float Floats __attribute__((vector_size(N * sizeof(float))));
-    const auto mixed =
-        __builtin_shufflevector(ladon::bit_cast<Floats>(a.batch), ladon::bit_cast<Floats>(b.batch), Index...);
-    return ladon::bit_cast<Batch>(mixed);
-#else
-    alignas(64) float from[2 * N], to[N];
-    a.batch.store_aligned(from);
-    b.batch.store_aligned(from + N);
-    std::size_t lane = 0;
-    ((to[lane++] = from[Index]), ...);
-    return Batch::load_aligned(to);
 #endif
   }
 };
