@@ -1,4 +1,4 @@
-"""all.py [--quick] [--only NAME ...] [--browser] [--firmware] [--tables]
+"""all.py [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--firmware] [--tables]
 
 Every benchmark, its figures into figures/*.json, charts of them into charts/, and the tables of README.md anew between
 their markers. `./dev bench all` runs this. A part that fails leaves the figures of its last run as they were.
@@ -35,11 +35,13 @@ def cpu():
     return found[1] if found else platform.processor() or None
 
 
-def run(part, quick):
+def run(part, quick, patience):
     """Its figures, or None where it failed."""
     about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "quick": quick,
              "system": system(), "cpu": cpu(), "load_at_start": os.getloadavg()}
     command = [str(here.parent / "dev"), *part.command, *(part.quick if quick else [])]
+    if part.waits and patience is not None:
+        command += ["--patience", str(patience)]
     say(" ".join(command[1:]))
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
         file = pathlib.Path(folder) / "figures"
@@ -85,6 +87,8 @@ def rewrite(readme, known):
 def main():
     parser = argparse.ArgumentParser(prog="dev bench all", description=__doc__.split("\n\n")[1])
     parser.add_argument("--quick", action="store_true", help="fewer rounds and shapes")
+    parser.add_argument("--patience", type=float, metavar="SECONDS",
+                        help="that a case beside other libraries waits for a core that others disturb")
     parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME",
                         help="of " + ", ".join(part.name for part in PARTS))
     parser.add_argument("--tables", action="store_true", help="measure nothing: charts and tables of what is there")
@@ -97,7 +101,7 @@ def main():
         chosen = part.name in options.only if options.only else part.always or getattr(options, part.name)
         if not chosen:
             continue
-        measured = run(part, options.quick)
+        measured = run(part, options.quick, options.patience)
         if measured is None:
             failed.append(part.name)
         else:

@@ -15,6 +15,7 @@ class Part:
     quick: list[str]  # what --quick adds
     table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown
     always: bool = True  # else only by an option of its name
+    waits: bool = False  # whether the command takes --patience
     output: str = "json"  # or markdown, text: where a command has no JSON, what it prints is kept in one
     pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # of charts/*.svg: what they show
 
@@ -32,20 +33,20 @@ PARTS = [
          pictures={"start": "Milliseconds from a process's start to the first result"}),
     Part("peers", ["bench", "peers"],
          [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
-         tables.peers("peers"),
+         tables.peers("peers"), waits=True,
          pictures={"times_as_fast": "Ladon, times as fast as other libraries, by shape",
                    "share_of_peak": "Share of the FMA peak, everyone beside everyone"}),
     Part("peers_threads", ["bench", "peers", "--threads", "2"],
          [*TWO_SHAPES, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
-         tables.peers("peers_threads"),
+         tables.peers("peers_threads"), waits=True,
          pictures={"times_as_fast_2_threads": "Ladon, times as fast as other libraries, all with two threads",
                    "share_of_peak_2_threads": "Share of two cores' FMA peak, everyone beside everyone"}),
     Part("scaling", ["bench", "peers", "--scaling"],
          ["--shapes", "8,256,8", "16,256,8", "64,256,8", "256,256,8", "128,64,8", "128,256,8", "--rounds", "7",
-          "--patience", "5", "--masks", "full"], tables.scaling,
+          "--patience", "5", "--masks", "full"], tables.scaling, waits=True,
          pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],
-         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm),
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm, waits=True),
     Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.browser, always=False,
          output="markdown"),
     Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),
