@@ -1,4 +1,4 @@
-"""all.py [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--firmware] [--tables]
+"""all.py [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--firmware] [--tables]
 
 Every benchmark, its figures into figures/*.json, charts of them into charts/, and the tables of README.md anew between
 their markers. `./dev bench all` runs this. A part that fails leaves the figures of its last run as they were.

@@ -130,8 +130,8 @@ def start(known):
                   "first result", "bytes on disk"], rows)
 
 
-def browser(known):
-    return known["browser"]["markdown"].strip()
+def markdown(name):
+    return lambda known: known[name]["markdown"].strip()
 
 
 def firmware(known):

@@ -3,7 +3,7 @@ import {cpus} from "node:os";
 
 const peerNames = {ort: "ONNX Runtime Web", tfjs: "TensorFlow.js"};
 const percent = (x, width = 0) => `${(100 * x).toFixed(1)}%`.padStart(width);
-const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
+const number = (x, digits, width = 0) => (x === null ? "-" : x.toFixed(digits)).padStart(width);
 const nameOf = ({tokens, model, heads, mask}) => `attention/${tokens},${model},${heads}/${mask}`;
 
 export const machine = () => ({cpu: cpus()[0]?.model ?? "unknown", threads: 1});
@@ -23,7 +23,7 @@ export class Table {
     }
     const {compile, first_call, to_full_speed, final_call} = startup.milliseconds;
     console.log(`${nameOf(startup)} ${startup.kind}`.padEnd(42), number(compile, 2, 8), number(first_call, 2, 11),
-                number(to_full_speed, 1, 14), String(startup.calls_to_full_speed).padStart(6),
+                number(to_full_speed, 1, 14), number(startup.calls_to_full_speed, 0, 6),
                 number(final_call, 3, 12));
     return startup;
   }
@@ -88,7 +88,7 @@ export function markdown({machine: {cpu}, sizes, environments}) {
                "a call then"],
               start_up.map(row => [sizesOf(row), row.kind, row.bytes, number(row.milliseconds.compile, 2),
                 number(row.milliseconds.first_call, 2), number(row.milliseconds.to_full_speed, 1),
-                row.calls_to_full_speed,
+                number(row.calls_to_full_speed, 0),
                 number(row.milliseconds.final_call, 3)])));
     }
   }

@@ -8,7 +8,8 @@ import {pause, quantile} from "./rounds.mjs";
 /**
  * Calls report({startup}) for every case and kind, milliseconds: compile, instantiate with all weights copied and the
  * first call; then, from its start on, how long and how many calls until one takes less than 1.1 of what it takes at
- * last. Of some repeats the best, for what the machine does beside only adds.
+ * last; null where calls are shorter than the clock's steps. Of some repeats the best, for what the machine does beside
+ * only adds.
  */
 export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, report) {
   for (const one of cases) {
@@ -19,14 +20,14 @@ export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, r
       for (let i = 0; i < repeats; ++i) starts.push(await startOf(bytes, budget));
       const best = of => Math.min(...starts.map(of));
       const final_call = best(({durations}) => quantile(durations.slice(durations.length >> 1), 0.1));
-      const full = start => {
-        const calls = start.durations.findIndex(duration => duration < 1.1 * final_call);
-        return {calls: calls < 0 ? Infinity : calls, milliseconds: calls < 0 ? Infinity : start.begun[calls]};
-      };
+      const fast = ({durations}) => durations.findIndex(duration => duration < 1.1 * final_call);
+      const countable = final_call > 0 && starts.every(start => fast(start) >= 0);
       report({startup: {...one, kind, bytes: bytes.length, milliseconds: {
         compile: best(start => start.compile), first_call: best(start => start.durations[0]),
-        to_first_y: best(start => start.to_first_y), to_full_speed: best(start => full(start).milliseconds), final_call,
-      }, calls_to_full_speed: best(start => full(start).calls)}});
+        to_first_y: best(start => start.to_first_y),
+        to_full_speed: countable ? best(start => start.begun[fast(start)]) : null,
+        final_call: countable ? final_call : null,
+      }, calls_to_full_speed: countable ? best(fast) : null}});
     }
   }
 }

@@ -1,11 +1,11 @@
 // A tile for fewer tokens than a register has lanes, half or a quarter of them: instead of leaving lanes idle it folds
-// so many steps of the inner index into one. Lane i * Fold + j sums token i over the steps k with k % Fold == j, and
-// the Fold partial sums of a token are added at the end.
+// so many steps of the inner index into one. Lane i * Steps + j sums token i over the steps k with k % Steps == j, and
+// the Steps partial sums of a token are added at the end.
 //
 //     sum[r] += (a[r][k], a[r][k + 1] ... again and again) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
 //
-// Rows of a are read where they lie, Fold neighbours at once; a panel's rows are Width = lanes / Fold floats, so Fold
-// of them fill a register, whose lanes then change places.
+// Rows of a are read where they lie, Steps neighbours at once; a panel's rows are Width = lanes / Steps floats, so
+// Steps of them fill a register, whose lanes then change places.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace ladon::inline LADON_ABI::kernel {
 
-template <class Wide, std::size_t Rows, std::size_t Fold>
+template <class Wide, std::size_t Rows, std::size_t Steps>
 class FoldedTile {
-  using Steps = simd::Fold<Wide, Fold>;
+  using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Fold;
+  static constexpr std::size_t width = Wide::lanes / Steps;
 
   LADON_INLINE FoldedTile() noexcept {
     LADON_UNROLL
@@ -35,21 +35,21 @@ class FoldedTile {
     for (; k + cache_line <= inner; k += cache_line) {
       const float* const soon = eight_lines_ahead(a, k, inner, next);
       LADON_UNROLL
-      for (std::size_t i = 0; i < cache_line; i += Fold) {
+      for (std::size_t i = 0; i < cache_line; i += Steps) {
         if constexpr (Prefetch) {
-          for (std::size_t r = i; r < i + Fold && r < Rows; ++r) prefetch_near(soon + r * RowStride);
+          for (std::size_t r = i; r < i + Steps && r < Rows; ++r) prefetch_near(soon + r * RowStride);
         }
         add<RowStride>(a + k + i, Wide::load(panel + (k + i) * width));
       }
     }
-    for (; k + Fold <= inner; k += Fold) add<RowStride>(a + k, Wide::load(panel + k * width));
+    for (; k + Steps <= inner; k += Steps) add<RowStride>(a + k, Wide::load(panel + k * width));
     if (k < inner) {
-      // Neither may be read to its end: the last steps are less than Fold.
-      alignas(64) float rest[Rows * Fold] = {};
+      // Neither may be read to its end: the last steps are less than Steps.
+      alignas(64) float rest[Rows * Steps] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
-        for (std::size_t j = 0; j < inner - k; ++j) rest[r * Fold + j] = a[r * RowStride + k + j];
+        for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + k + j];
       }
-      add<Fold>(rest, Wide::load_partial(panel + k * width, (inner - k) * width));
+      add<Steps>(rest, Wide::load_partial(panel + k * width, (inner - k) * width));
     }
   }
 
@@ -57,15 +57,15 @@ class FoldedTile {
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) finish(r, Steps::add_steps(sum_[r]));
+    for (std::size_t r = 0; r < Rows; ++r) finish(r, Fold::add_steps(sum_[r]));
   }
 
  private:
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
-    const Wide b = Steps::interleave(rows);
+    const Wide b = Fold::interleave(rows);
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Steps::repeat(a + r * RowStride), b, sum_[r]);
+    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Fold::repeat(a + r * RowStride), b, sum_[r]);
   }
 
   Wide sum_[Rows];

@@ -69,9 +69,10 @@ inline constexpr std::size_t fold_of = [] {
   return std::size_t{1};
 }();
 
-// A product of so many weights is a function by itself even where a tile has 32 registers: inlined into a caller of
-// many loops, g++ keeps one of a tile's sums in memory, here and there (Zen 5, AVX-512: (256,1024,8) causal 68 -> 94%
-// of peak; from 4096 weights on, (64,128,4) 93.1 -> 92.0, (128,384,12) causal 93.3 -> 92.8).
+// A product of so many weights is a function by itself even where a tile has 32 registers (but of a feed-forward
+// network that goes on from earlier sums): inlined into a caller of many loops, g++ keeps one of a tile's sums in
+// memory, here and there (Zen 5, AVX-512: (256,1024,8) causal 68 -> 94% of peak; from 4096 weights on, (64,128,4) 93.1
+// -> 92.0, (128,384,12) causal 93.3 -> 92.8).
 inline constexpr std::size_t worth_a_call = 32768;
 
 // Where sums start: at the biases, or at what was summed of the inner index so far.

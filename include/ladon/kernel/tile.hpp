@@ -75,7 +75,7 @@ struct Tile {
 
   // The same, and meanwhile what `next` has of so many rows as `a`, the next tile's, is asked for, a line a step: where
   // a weight lies in rows, 16 of them in turn, the next tile or more, and otherwise the row of its transpose. Of one
-  // pack: eight_lines_ahead.
+  // pack, and weights in rows: eight_lines_ahead.
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, const float* LADON_RESTRICT a,
                                             const float* LADON_RESTRICT panel, const float* next) noexcept {

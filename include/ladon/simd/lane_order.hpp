@@ -7,7 +7,7 @@
 
 #include <ladon/simd/compiler.hpp>
 
-// Whether it does; otherwise they go through memory.
+// Whether the compiler does; otherwise lanes go through memory.
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define LADON_HAS_SHUFFLE 1
 #else
@@ -48,7 +48,7 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(Lanes<Pack>{});
 }
 
-// Groups of four lanes: those of a (First, ... in steps of 2), then the same of b.
+// Groups of four lanes: First and, where half of the lanes are two groups, Second of a, then the same of b.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack quarters(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
