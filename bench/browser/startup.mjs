@@ -18,16 +18,16 @@ export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, r
       const bytes = await host.read(moduleOf(one, kind));
       const starts = [];
       for (let i = 0; i < repeats; ++i) starts.push(await startOf(bytes, budget));
-      const best = of => Math.min(...starts.map(of));
+      const best = (of, among = starts) => among.length > 0 ? Math.min(...among.map(of)) : null;
       const final_call = best(({durations}) => quantile(durations.slice(durations.length >> 1), 0.1));
       const fast = ({durations}) => durations.findIndex(duration => duration < 1.1 * final_call);
-      const countable = final_call > 0 && starts.every(start => fast(start) >= 0);
+      const reached = starts.filter(start => fast(start) >= 0);
       report({startup: {...one, kind, bytes: bytes.length, milliseconds: {
         compile: best(start => start.compile), first_call: best(start => start.durations[0]),
         to_first_y: best(start => start.to_first_y),
-        to_full_speed: countable ? best(start => start.begun[fast(start)]) : null,
-        final_call: countable ? final_call : null,
-      }, calls_to_full_speed: countable ? best(fast) : null}});
+        to_full_speed: best(start => start.begun[fast(start)], reached),
+        final_call: final_call || null,
+      }, calls_to_full_speed: best(fast, reached)}});
     }
   }
 }

@@ -40,10 +40,10 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   return Lanes;
 }
 
-// A row a kind of target, each with what justified it: shares of the FMA peak at (128,384,12) and (512,256,8), full.
-//   32 registers  2 x 12  94, 87 (Zen 5, AVX-512, as all was then); 14 and 10 rows the same within a point, 3 x 8: 84,
-//   87 16 with fma   2 x 6   91, 85 (Zen 5, AVX2); 2 x 5: 88, 81; 3 x 4: 89, 87 16 without    4 x 3   90 (Xeon at 2.5
-//   GHz, SSE2, (128,384,12)); 2 x 5: 89; 2 x 6: 89. A broadcast takes a shuffle,
+// A row a kind of target, each with what justified it then: shares of the FMA peak at (128,384,12) and (512,256,8).
+//   32 registers  2 x 12  94, 87 (Zen 5, AVX-512); 14 and 10 rows the same within a point, 3 x 8: 84, 87
+//   16 with fma   2 x 6   91, 85 (Zen 5, AVX2); 2 x 5: 88, 81; 3 x 4: 89, 87
+//   16 without    4 x 3   90 (Xeon at 2.5 GHz, SSE2, (128,384,12)); 2 x 5: 89; 2 x 6: 89. A broadcast takes a shuffle,
 //                         which on Zen is one of four pipes that products and sums fill: at most 89, 2 x 5: 80
 //     up to 8 tokens, or no SSE2: 2 x 5
 //   wasm, plain   2 x 4   97, 84 (Xeon in Chromium 156, of 22 GFLOP/s); 2 x 5: 98, 85, and 540 bytes larger

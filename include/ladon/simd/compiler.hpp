@@ -22,8 +22,8 @@
 
 // The kernels with a tile inside. With 16 vector registers each is a function by itself, so that no number of its
 // caller lives in a register that the tile needs (g++ on AVX2 at (1024,512,8): 90% of peak, inlined 75%). With 32 there
-// is room, and calls are dear at small shapes (AVX-512 at (16,32,4): inlined 64%, as functions 58%). For size the
-// compiler may choose.
+// is room, and calls are dear at small shapes (AVX-512 at (16,32,4): inlined 64%, as functions 58%; large products are
+// functions all the same, kernel/project.hpp). For size the compiler may choose.
 #if defined(__AVX512F__) || defined(__aarch64__) || defined(LADON_SMALL)
 #define LADON_KERNEL
 #else

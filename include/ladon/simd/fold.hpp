@@ -16,8 +16,7 @@ struct Fold {
   static constexpr bool exists = false;
 };
 
-#if LADON_HAS_XSIMD && defined(__AVX__)
-#if LADON_HAS_SHUFFLE
+#if LADON_HAS_XSIMD && defined(__AVX__) && LADON_HAS_SHUFFLE
 template <std::size_t N, std::size_t Steps>
 #if defined(__AVX512F__)
   requires((N == 16 && (Steps == 2 || Steps == 4)) || (N == 8 && Steps == 2))
@@ -79,7 +78,6 @@ struct Fold<XsimdPack<N>, Steps> {
     if constexpr (M == 8) return Half(_mm256_castps256_ps128(a.batch)) + Half(_mm256_extractf128_ps(a.batch, 1));
   }
 };
-#endif
 #endif
 
 }  // namespace ladon::inline LADON_ABI::simd
