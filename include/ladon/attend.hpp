@@ -68,7 +68,7 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   constexpr bool beside = exponentials_beside_values<Target>;
   // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
   // is computed for the other pack only. Capture asks for all.
-  constexpr bool halves = beside && Bound::hides_keys && Packs == 2 && !Capture::weights;
+  constexpr bool halves = beside && Bound::ends_within_panels && Packs == 2 && !Capture::weights;
 
   const VisibleKeys visible = mask.panel(queries);
   std::size_t first_pack_end = 0;

@@ -73,7 +73,11 @@ inline constexpr std::size_t fold_of = [] {
 // network that goes on from earlier sums): inlined into a caller of many loops, g++ keeps one of a tile's sums in
 // memory, here and there (Zen 5, AVX-512: (256,1024,8) causal 68 -> 94% of peak; from 4096 weights on, (64,128,4) 93.1
 // -> 92.0, (128,384,12) causal 93.3 -> 92.8).
+#if defined(LADON_KERNELS_INLINED)
 inline constexpr std::size_t worth_a_call = 32768;
+#else
+inline constexpr std::size_t worth_a_call = all;
+#endif
 
 // Where sums start: at the biases, or at what was summed of the inner index so far.
 struct AtBias {};

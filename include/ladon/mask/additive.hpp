@@ -51,6 +51,7 @@ template <bool PerHead>
 struct AddedBound {
   static constexpr bool hides_keys = true;
   static constexpr bool adds = true;
+  static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = PairScratch<KeyWidth, Width>;
   const float* values;
@@ -159,6 +160,7 @@ struct Alibi {
   struct Bound {
     static constexpr bool hides_keys = false;
     static constexpr bool adds = true;
+    static constexpr bool ends_within_panels = false;
     template <std::size_t KeyWidth, std::size_t Width>
     using Scratch = NoScratch;
     const float* slopes;

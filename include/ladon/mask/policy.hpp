@@ -4,6 +4,7 @@
 //     hides_keys             false only where every query sees every active key
 //     adds                   whether it adds to scores what it does not hide
 //     panel(queries)         the keys that some of these queries may see, and those that all of them may
+//     ends_within_panels     whether panel() tells of half a panel's queries that they see fewer keys than the others
 //     any(queries, keys)     false where it is cheap to tell that none of the queries may see any of the keys
 //     lanes(slice, scratch)  the answers for one panel of queries and one of keys: may_see(v, key), add(v, key, score)
 //
@@ -60,6 +61,7 @@ struct ByPosition {
 template <class Derived>
 struct PositionBound {
   static constexpr bool adds = false;
+  static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = NoScratch;
   constexpr bool any(Range, Range) const noexcept { return true; }
@@ -105,6 +107,7 @@ concept Policy = requires(const Placement& run, const typename T::template Data<
   { T::template bind<roomy>(run, data).any(Range{}, Range{}) } -> std::same_as<bool>;
   { decltype(T::template bind<roomy>(run, data))::hides_keys } -> std::convertible_to<bool>;
   { decltype(T::template bind<roomy>(run, data))::adds } -> std::convertible_to<bool>;
+  { decltype(T::template bind<roomy>(run, data))::ends_within_panels } -> std::convertible_to<bool>;
 };
 
 // A key is seen where both masks show it; both add.
@@ -133,6 +136,7 @@ struct Both {
   struct Bound {
     static constexpr bool hides_keys = First::hides_keys || Second::hides_keys;
     static constexpr bool adds = First::adds || Second::adds;
+    static constexpr bool ends_within_panels = First::ends_within_panels || Second::ends_within_panels;
     template <std::size_t KeyWidth, std::size_t Width>
     struct Scratch {
       [[no_unique_address]] typename First::template Scratch<KeyWidth, Width> first;

@@ -23,6 +23,7 @@ constexpr std::ptrdiff_t offset_of(const Placement& run, std::ptrdiff_t given) n
 template <std::size_t Left, std::size_t Right>
 struct WindowBound : PositionBound<WindowBound<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
+  static constexpr bool ends_within_panels = hides_keys;
   std::ptrdiff_t offset;
   std::size_t keys;
 
@@ -107,6 +108,7 @@ struct CausalAt : WindowAt<all, 0, Offset> {};
 template <std::size_t Left>
 struct RingBound : PositionBound<RingBound<Left>> {
   static constexpr bool hides_keys = true;
+  static constexpr bool ends_within_panels = true;
   std::size_t past, newest, slots;
 
   constexpr RingBound(std::size_t before, std::size_t tokens, std::size_t capacity) noexcept

@@ -24,8 +24,11 @@
 // caller lives in a register that the tile needs (g++ on AVX2 at (1024,512,8): 90% of peak, inlined 75%). With 32 there
 // is room, and calls are dear at small shapes (AVX-512 at (16,32,4): inlined 64%, as functions 58%; large products are
 // functions all the same, kernel/project.hpp). For size the compiler may choose.
-#if defined(__AVX512F__) || defined(__aarch64__) || defined(LADON_SMALL)
+#if defined(LADON_SMALL)
 #define LADON_KERNEL
+#elif defined(__AVX512F__) || defined(__aarch64__)
+#define LADON_KERNEL
+#define LADON_KERNELS_INLINED
 #else
 #define LADON_KERNEL LADON_NOINLINE
 #endif

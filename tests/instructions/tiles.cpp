@@ -1,0 +1,26 @@
+// Instances whose loops tile_loops looks at.
+#include <ladon/ladon.hpp>
+
+namespace {
+
+template <class Block>
+void run(const float* x, const void* weights, float* y, void* workspace, const void* options) {
+  Block::run(x, *static_cast<const typename Block::Weights*>(weights), y,
+             *static_cast<typename Block::Workspace*>(workspace),
+             *static_cast<const typename Block::Options*>(options));
+}
+
+constexpr ladon::Shape wide{.queries = 256, .model = 1024, .heads = 8};
+constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
+
+}  // namespace
+
+using Run = void (*)(const float*, const void*, float*, void*, const void*);
+extern const Run runs[];
+const Run runs[] = {
+    run<ladon::MultiHeadAttention<wide, ladon::mask::Causal>>,
+    run<ladon::MultiHeadAttention<wide>>,
+    run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
+    run<ladon::MultiHeadAttention<usual>>,
+    run<ladon::EncoderLayer<usual, ladon::LayerForm{.feed_forward = 1536}>>,
+};
