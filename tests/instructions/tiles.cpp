@@ -13,6 +13,10 @@ void run(const float* x, const void* weights, float* y, void* workspace, const v
 constexpr ladon::Shape wide{.queries = 256, .model = 1024, .heads = 8};
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 
+struct Capped : ladon::score::Scaled {
+  static constexpr float softcap = 50;
+};
+
 }  // namespace
 
 using Run = void (*)(const float*, const void*, float*, void*, const void*);
@@ -22,5 +26,6 @@ const Run runs[] = {
     run<ladon::MultiHeadAttention<wide>>,
     run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual>>,
+    run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
     run<ladon::EncoderLayer<usual, ladon::LayerForm{.feed_forward = 1536}>>,
 };

@@ -38,11 +38,25 @@ struct ScoreForm {
 
 // The product as it is: for capture.
 struct ProductForm {
+  static constexpr bool capped = false;
   template <class Pack>
   static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
     return product;
   }
 };
+
+// The exponents of a tile's products, in their place. A function by itself: in a tile's, the constants of tanh took
+// registers from the sums (Zen 5, AVX-512, g++, (128,384,12): 87.8 -> 90.0% of peak so, and a third less code).
+template <class Form, class Pack, std::size_t Packs, std::size_t QueryWidth>
+LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
+  for (std::size_t r = 0; r < rows; ++r) {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      float* const at = scores + r * QueryWidth + v * Pack::lanes;
+      Form::exponent(Pack::load(at)).store(at);
+    }
+  }
+}
 
 // Keys from `first_pack_keys_end` on are hidden from all queries of a panel's first pack. Where these are the latter
 // half of a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of
@@ -80,8 +94,18 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
         s.store(out + r * QueryWidth + v * Pack::lanes);
       };
       const auto exponent = [&](std::size_t r, std::size_t v, const Pack& product) {
-        return lanes.add(First + v, key + r, Form::exponent(product));
+        if constexpr (Form::capped) {
+          return lanes.add(First + v, key + r, Pack::load(out + r * QueryWidth + v * Pack::lanes));
+        } else {
+          return lanes.add(First + v, key + r, Form::exponent(product));
+        }
       };
+      if constexpr (Form::capped) {
+        tile.finish([&](std::size_t r, std::size_t v, const Pack& product) {
+          if (key + r < range.end) product.store(out + r * QueryWidth + v * Pack::lanes);
+        });
+        cap<Form, Pack, packs, QueryWidth>(out, range.end - key < R ? range.end - key : R);
+      }
       if (clear.contains({key, key + R})) {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) { keep(r, v, exponent(r, v, s)); });
       } else {
