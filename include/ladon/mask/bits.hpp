@@ -53,7 +53,7 @@ template <class Rows>
 struct PairBound {
   static constexpr bool hides_keys = true;
   static constexpr bool adds = false;
-  static constexpr bool ends_within_panels = false;  // seen() is in whole words
+  static constexpr bool ends_within_panels = false;  // seldom, for seen() is in whole words
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
   Rows rows;

@@ -4,7 +4,7 @@
 //     hides_keys             false only where every query sees every active key
 //     adds                   whether it adds to scores what it does not hide
 //     panel(queries)         the keys that some of these queries may see, and those that all of them may
-//     ends_within_panels     whether panel() tells of half a panel's queries that they see fewer keys than the others
+//     ends_within_panels     whether to ask panel() for half a panel's queries, too, which may see fewer keys
 //     any(queries, keys)     false where it is cheap to tell that none of the queries may see any of the keys
 //     lanes(slice, scratch)  the answers for one panel of queries and one of keys: may_see(v, key), add(v, key, score)
 //

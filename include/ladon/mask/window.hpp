@@ -23,7 +23,7 @@ constexpr std::ptrdiff_t offset_of(const Placement& run, std::ptrdiff_t given) n
 template <std::size_t Left, std::size_t Right>
 struct WindowBound : PositionBound<WindowBound<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
-  static constexpr bool ends_within_panels = hides_keys;
+  static constexpr bool ends_within_panels = Right != all;
   std::ptrdiff_t offset;
   std::size_t keys;
 
