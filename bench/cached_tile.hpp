@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include <ladon/kernel/tile.hpp>
+#include <ladon/detail/linear/micro_kernel.hpp>
 
 namespace ladon::inline LADON_ABI::bench {
 
@@ -24,7 +24,7 @@ class CachedTile {
   }
 
   LADON_INLINE void multiply() {
-    kernel::Tile<Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
+    detail::Tile<Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
     tile.template accumulate<Inner, 1, width>(Inner, rows_, panel_);
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out_ + r * width + v * Pack::lanes); });
     asm volatile("" : : "r"(out_) : "memory");

@@ -5,16 +5,16 @@
 
 #include <cstddef>
 
-#include <ladon/kernel/softmax.hpp>
-#include <ladon/kernel/weigh.hpp>
-#include <ladon/tile_sizes.hpp>
+#include <ladon/detail/attention/softmax.hpp>
+#include <ladon/detail/attention/weighted_sum.hpp>
+#include <ladon/detail/target/tiling.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
 
-using Widest = simd::Default;
+using Widest = detail::simd::Default;
 using WidePack = Widest::Pack<Widest::lanes>;
 
 // Bytes that are read a second, so many numbers again and again: where these lie is the caller's business. They begin
@@ -41,14 +41,14 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
 // Exponentials a second of the softmax, over a block of scores that fills half of an L1 of 32 KB: of its loop, or,
 // where they are made beside a tile that weighs values, by what they add to the tile's time.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
-  static constexpr kernel::Tiling tiling = kernel::tiling<Widest>(1000);
+  static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;
   constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
   for (float& value : values) value = 1;  // not one page of zeros many times over: cached_tile.hpp
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
-  kernel::RunningSoftmax<Pack, tiling.packs> running;
+  detail::RunningSoftmax<Pack, tiling.packs> running;
   // What comes out, between 0 and 1, goes in again: below this maximum it is as good as any other score.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
@@ -60,20 +60,20 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
     return now() - start;
   };
   double taken;
-  if constexpr (kernel::exponentials_beside_values<Widest>) {
+  if constexpr (detail::exponentials_beside_values<Widest>) {
     taken = seconds([&] {
       running.template begin<false>(before);
-      kernel::weigh_scores<Pack, rows, tiling.packs, width, width, rows, false>(values, scores, {0, keys}, keys,
+      detail::weigh_scores<Pack, rows, tiling.packs, width, width, rows, false>(values, scores, {0, keys}, keys,
                                                                                 running, true, true, after, out);
     });
     taken -= seconds([&] {
-      kernel::weigh<Pack, rows, tiling.packs, width, width, rows>(values, scores, {0, keys},
+      detail::weigh<Pack, rows, tiling.packs, width, width, rows>(values, scores, {0, keys},
                                                                   {true, running.correction, after}, out);
     });
   } else {
     taken = seconds([&] {
       running.template begin<false>(before);
-      running.template exponentials<width, kernel::chains<Widest>>(scores, keys);
+      running.template exponentials<width, detail::chains<Widest>>(scores, keys);
     });
   }
   return static_cast<double>(times * keys * width) / taken;

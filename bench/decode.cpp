@@ -102,7 +102,7 @@ class Table {
     });
   }
 
-  template <std::size_t Layers, Shape S, LayerForm Form, class Layout = layout::InProj>
+  template <std::size_t Layers, Shape S, LayerConfig Form, class Layout = layout::InProj>
   void encoder(const std::string& name) {
     using Stack = Encoder<Layers, S, Form, mask::Causal, FinalNorm::without, Layout>;
     if (!wanted(name)) return;
@@ -142,8 +142,8 @@ constexpr Shape large{.queries = 1, .keys = 1024, .model = 1024, .heads = 16};
 constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, .kv_heads = 4};
 
 void measure_all(Table& table) {
-  constexpr LayerForm form{.feed_forward = 2048};
-  constexpr LayerForm llama{.feed_forward = 2816,
+  constexpr LayerConfig form{.feed_forward = 2048};
+  constexpr LayerConfig llama{.feed_forward = 2816,
                             .activation = Activation::silu,
                             .norm = NormOrder::pre,
                             .gated = true,

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include <ladon/simd/pack.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::bench {
 
@@ -16,7 +16,7 @@ inline double now() {
 // fma (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2
 // the "peak" comes out a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
-  using Target = simd::Default;
+  using Target = detail::simd::Default;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
   Pack sum[sums];

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ladon/simd/pack.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon_bench {
 
@@ -34,7 +34,7 @@ inline nlohmann::ordered_json machine(std::size_t threads = 1) {
 #else
   const char* simd = "plain arrays";
 #endif
-  return {{"cpu", cpu_name()},    {"target", LADON_TEXT_OF(LADON_ABI)}, {"lanes", ladon::simd::Default::lanes},
+  return {{"cpu", cpu_name()},    {"target", LADON_TEXT_OF(LADON_ABI)}, {"lanes", ladon::detail::simd::Default::lanes},
           {"compiler", compiler}, {"flags", LADON_BENCH_FLAGS},         {"simd", simd},
           {"threads", threads}};
 #undef LADON_TEXT_OF

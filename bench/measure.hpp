@@ -80,7 +80,7 @@ void measure_attention(benchmark::State& state) {
 template <Shape S>
 void measure_encoder_layer(benchmark::State& state) {
   constexpr std::size_t hidden = 4 * S.model;
-  using Layer = EncoderLayer<S, LayerForm{.feed_forward = hidden}>;
+  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}>;
   const Parameters in(3 * S.model, S.model), out(S.model, S.model), first(hidden, S.model), second(S.model, hidden);
   const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f), x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <ladon/simd/pack.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 #include "fma_peak.hpp"
 
@@ -24,7 +24,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 // best (bench/README.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
-  using Target = simd::Default;
+  using Target = detail::simd::Default;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
   Pack sum[sums];

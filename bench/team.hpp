@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <ladon/share.hpp>
+#include <ladon/threads.hpp>
 
 namespace ladon_bench {
 

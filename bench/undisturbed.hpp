@@ -10,7 +10,7 @@
 
 #include <sys/resource.h>
 
-#include <ladon/tile_sizes.hpp>
+#include <ladon/detail/target/tiling.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
@@ -19,8 +19,8 @@ namespace ladon::inline LADON_ABI::bench {
 
 // GFLOP/s of a tile over 128 steps, some microseconds of it.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
-  using Target = simd::Default;
-  static constexpr kernel::Tiling tiling = kernel::tiling<Target>(1000);
+  using Target = detail::simd::Default;
+  static constexpr detail::Tiling tiling = detail::tiling<Target>(1000);
   // A thread's own: several may look at the same time, each at its core.
   static thread_local CachedTile<Target::Pack<tiling.lanes>, tiling.rows, tiling.packs, 128> tile;
   double start = 0;

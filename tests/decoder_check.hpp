@@ -21,7 +21,7 @@ namespace ladon_test {
 
 struct DecoderForm {
   std::size_t layers = 1;
-  ladon::LayerForm layer{.feed_forward = 1};
+  ladon::LayerConfig layer{.feed_forward = 1};
   bool final_norm = false;
   bool self_causal = false;
   bool self_padding = false;
@@ -74,7 +74,7 @@ Subject decoder_subject_running(void (*run)(const Call&), LayoutKind layout) {
   return subject;
 }
 
-template <ladon::Shape S, std::size_t Memory, ladon::LayerForm Form, class SelfMask, class MemoryMask,
+template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Form, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 Subject decoder_layer_subject() {
   using Layer = ladon::DecoderLayer<S, Memory, Form, SelfMask, MemoryMask, Layout>;
@@ -93,7 +93,7 @@ Subject decoder_layer_subject() {
   return decoder_subject_running<Layer, 1>(run, kind_of<Layout>);
 }
 
-template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerForm Form, class SelfMask,
+template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Form, class SelfMask,
           class MemoryMask, ladon::FinalNorm Final>
 Subject decoder_subject() {
   using Decoder = ladon::Decoder<Layers, S, Memory, Form, SelfMask, MemoryMask, Final>;

@@ -15,7 +15,7 @@ namespace ladon_test {
 
 struct EncoderForm {
   std::size_t layers = 1;
-  ladon::LayerForm layer{.feed_forward = 1};
+  ladon::LayerConfig layer{.feed_forward = 1};
   ladon::Bias projections = ladon::Bias::with;  // of attention, and of its output
   ladon::Bias output = ladon::Bias::with;
   bool final_norm = false;

@@ -227,7 +227,7 @@ Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
   return kind == NormKind::rms ? rms_norm(norm, x) : layer_norm(norm, x);
 }
 
-Matrix feed_forward(const LayerWeights& weights, const LayerForm& form, const Matrix& x) {
+Matrix feed_forward(const LayerWeights& weights, const LayerConfig& form, const Matrix& x) {
   Matrix hidden = linear(form.gated ? weights.gate : weights.linear1, x);
   for (Real& value : hidden.data) value = activate(form.activation, value);
   if (form.gated) {
@@ -237,7 +237,7 @@ Matrix feed_forward(const LayerWeights& weights, const LayerForm& form, const Ma
   return linear(weights.linear2, hidden);
 }
 
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerForm& form,
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& form,
                        std::size_t queries, std::size_t keys, const MaySee& may_see) {
   const bool pre = form.norm == NormOrder::pre;
   const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };
@@ -253,7 +253,7 @@ Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads
 }
 
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
-                      const LayerForm& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const LayerConfig& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen) {
   const bool pre = form.norm == NormOrder::pre;
   const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };

@@ -284,7 +284,7 @@ Subject subject_of_attention() {
           C == Captures::every_stage};
 }
 
-template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::simd::Default,
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::detail::simd::Default,
           class Score = ladon::score::Scaled, Captures C = Captures::weights>
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>, Mask, Layout, Score, C>();
@@ -327,7 +327,7 @@ Subject projected_subject() {
 
 // x, context and weights[0] are q, k and v.
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, Captures C = Captures::weights,
-          class Target = ladon::simd::Default>
+          class Target = ladon::detail::simd::Default>
 Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Target>;
   const auto run = [](const Call& call) {
@@ -369,8 +369,8 @@ Subject subject_of_layer() {
   return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <ladon::Shape S, ladon::LayerForm Form, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::simd::Default>
+template <ladon::Shape S, ladon::LayerConfig Form, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::detail::simd::Default>
 Subject layer_subject() {
   using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
   return subject_of_layer<Layer, Mask, Layout>();
@@ -404,7 +404,7 @@ Subject subject_of_encoder() {
   return {Encoder::shape, LayoutKind::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerForm Form, class Mask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Form, class Mask, ladon::FinalNorm Final>
 Subject encoder_subject() {
   return subject_of_encoder<ladon::Encoder<Layers, S, Form, Mask, Final>, Mask>();
 }

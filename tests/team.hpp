@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include <ladon/share.hpp>
+#include <ladon/threads.hpp>
 
 namespace ladon_test {
 

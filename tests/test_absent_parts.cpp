@@ -10,7 +10,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Bias, ladon::LayerForm;
+using ladon::Bias, ladon::LayerConfig;
 namespace layout = ladon::layout;
 
 constexpr S shape{.queries = 9, .model = 10, .heads = 2, .kv_heads = 1, .value_width = 3};
@@ -46,14 +46,14 @@ void check_attention_without_bias() {
   CHECK_FALSE(same_bits(zero.y, zero_output.y));
 }
 
-template <LayerForm Form>
+template <LayerConfig Form>
 Subject subject_of() {
   return layer_subject<shape, Form, ladon::mask::None>();
 }
 
-constexpr LayerForm relu{.feed_forward = 7};
-constexpr LayerForm gated{.feed_forward = 7, .gated = true};
-constexpr LayerForm gated_without_bias{.feed_forward = 7, .gated = true, .bias = Bias::without};
+constexpr LayerConfig relu{.feed_forward = 7};
+constexpr LayerConfig gated{.feed_forward = 7, .gated = true};
+constexpr LayerConfig gated_without_bias{.feed_forward = 7, .gated = true, .bias = Bias::without};
 
 }  // namespace
 

@@ -6,19 +6,19 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/kernel/activation.hpp>
-#include <ladon/simd/pack.hpp>
+#include <ladon/detail/layer/activation.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace {
 
-using ladon::simd::ArrayPack;
+using ladon::detail::simd::ArrayPack;
 using Limits = std::numeric_limits<float>;
 constexpr float infinity = Limits::infinity();
 
 template <class Pack>
 float silu(float x) {
   float y[Pack::lanes];
-  ladon::kernel::activate<ladon::Activation::silu>(Pack(Pack::broadcast(x))).store(y);
+  ladon::detail::activate<ladon::Activation::silu>(Pack(Pack::broadcast(x))).store(y);
   return y[Pack::lanes - 1];
 }
 
@@ -46,7 +46,7 @@ double worst_error() {
   return worst / 0x1p-24;
 }
 
-using Vector = ladon::simd::Default::Pack<ladon::simd::Default::lanes>;
+using Vector = ladon::detail::simd::Default::Pack<ladon::detail::simd::Default::lanes>;
 
 TEST_CASE("SiLU: its ends") {
   check_ends<ArrayPack<1>>();

@@ -12,15 +12,15 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::Bias, ladon::LayerForm, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
 
 constexpr S shape{.queries = 17, .model = 12, .heads = 3};
-constexpr LayerForm post{.feed_forward = 20, .activation = Activation::gelu};
-constexpr LayerForm pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
+constexpr LayerConfig post{.feed_forward = 20, .activation = Activation::gelu};
+constexpr LayerConfig pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
 
 // Runs right, then asks whether the bound finds what `mistake` does to the oracle. What meets the first LayerNorm is of
 // this size.
-template <LayerForm Form>
+template <LayerConfig Form>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
   const Subject subject = layer_subject<shape, Form, ladon::mask::None>();
   const EncoderForm form{.layer = Form, .epsilon = 1e-12f};
@@ -35,7 +35,7 @@ double distance_after(const std::function<void(EncoderProblem&)>& mistake, float
   return worst_distance(outcome.y, expected_encoder(subject, problem, {}).y);
 }
 
-template <LayerForm Form>
+template <LayerConfig Form>
 void check_mistakes() {
   CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
   CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
@@ -68,8 +68,8 @@ TEST_CASE("GELU by tanh in place of the exact one breaks the bound, and the othe
   CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::relu; }) > 1);
 }
 
-constexpr LayerForm gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
-constexpr LayerForm rms{.feed_forward = 20,
+constexpr LayerConfig gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
+constexpr LayerConfig rms{.feed_forward = 20,
                         .activation = Activation::silu,
                         .norm = NormOrder::pre,
                         .norm_kind = NormKind::rms,

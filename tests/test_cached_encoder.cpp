@@ -13,7 +13,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::LayerForm, ladon::mask::Causal, ladon::mask::Window;
+using ladon::LayerConfig, ladon::mask::Causal, ladon::mask::Window;
 
 // As in Llama: turned in neighbouring pairs, grouped heads; the form of its layers is below.
 struct Turned : ladon::score::Scaled {
@@ -47,7 +47,7 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
 }
 
 // Shape: queries are the most tokens of a call, keys what the caches hold.
-template <std::size_t Layers, ladon::Shape Shape, LayerForm Form, class Mask, class Score = ladon::score::Scaled>
+template <std::size_t Layers, ladon::Shape Shape, LayerConfig Form, class Mask, class Score = ladon::score::Scaled>
 void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::Bias::with) {
   using Layout = std::conditional_t<Form.bias == ladon::Bias::with, ladon::layout::InProj,
                                     ladon::layout::WithoutBias<ladon::layout::InProj>>;
@@ -100,7 +100,7 @@ const std::vector<std::size_t> ones(12, 1);
 }  // namespace
 
 TEST_CASE("growing text: a stack as in Llama") {
-  constexpr LayerForm form{.feed_forward = 20,
+  constexpr LayerConfig form{.feed_forward = 20,
                            .activation = ladon::Activation::silu,
                            .norm = ladon::NormOrder::pre,
                            .gated = true,
@@ -113,7 +113,7 @@ TEST_CASE("growing text: a stack as in Llama") {
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("growing text: post-LN, in a ring") {
-  constexpr LayerForm form{.feed_forward = 7, .activation = ladon::Activation::gelu};
+  constexpr LayerConfig form{.feed_forward = 7, .activation = ladon::Activation::gelu};
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
   check_growing<3, shape, form, Window<5>>({{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}});
 }

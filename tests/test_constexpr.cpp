@@ -86,7 +86,7 @@ static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
 using Layer =
-    ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::LayerForm{.feed_forward = 2}>;
+    ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::LayerConfig{.feed_forward = 2}>;
 
 constexpr std::array<float, 2> encode() {
   constexpr float token[2] = {3, 1};
@@ -107,7 +107,7 @@ static_assert(close(encode(), {11, -19}));
 
 // The same in a decoder layer whose attentions add nothing: norm1 and norm2 give (3, 1), and norm3 comes last.
 using Decoder =
-    ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerForm{.feed_forward = 2}>;
+    ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
 
 constexpr std::array<float, 2> decode() {
   constexpr float token[2] = {3, 1}, memory[4] = {1, 2, 3, 4};
@@ -134,7 +134,7 @@ TEST_CASE("what the compiler computes is what the program computes, to the last 
   for (const auto& [expected, may_see] :
        {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);
-    if (ladon::simd::fma_is_up_to_the_engine) {
+    if (ladon::detail::simd::fma_is_up_to_the_engine) {
       CHECK(close(result.y, expected->y));
       CHECK(close(result.map, expected->map));
       continue;

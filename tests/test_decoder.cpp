@@ -12,25 +12,25 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::FinalNorm, ladon::LayerForm, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
 using ladon::mask::None, ladon::mask::Causal, ladon::mask::Padding;
 
 template <class SelfMask, class MemoryMask>
-DecoderForm form_of(const LayerForm& layer) {
+DecoderForm form_of(const LayerConfig& layer) {
   return {.layer = layer,
           .self_causal = MaskOf<SelfMask>::causal,
           .self_padding = MaskOf<SelfMask>::padding,
           .memory_padding = MaskOf<MemoryMask>::padding};
 }
 
-template <S Shape, std::size_t Memory, LayerForm Form, class SelfMask, class MemoryMask,
+template <S Shape, std::size_t Memory, LayerConfig Form, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 void check_layer() {
   check_decoder(decoder_layer_subject<Shape, Memory, Form, SelfMask, MemoryMask, Layout>(),
                 form_of<SelfMask, MemoryMask>(Form));
 }
 
-template <std::size_t Layers, S Shape, std::size_t Memory, LayerForm Form, class SelfMask, class MemoryMask,
+template <std::size_t Layers, S Shape, std::size_t Memory, LayerConfig Form, class SelfMask, class MemoryMask,
           FinalNorm Final>
 void check_stack() {
   DecoderForm form = form_of<SelfMask, MemoryMask>(Form);
@@ -40,8 +40,8 @@ void check_stack() {
 }
 
 constexpr S small{.queries = 18, .model = 12, .heads = 3};
-constexpr LayerForm post{.feed_forward = 20};
-constexpr LayerForm pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
+constexpr LayerConfig post{.feed_forward = 20};
+constexpr LayerConfig pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
 
 }  // namespace
 
@@ -54,25 +54,25 @@ TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("decoder layer: post-LN, no masks, grouped heads, (in, out)") {
   check_layer<S{.queries = 5, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5}, 40,
-              LayerForm{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
+              LayerConfig{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
 }
 
 TEST_CASE("decoder stack: post-LN") {
-  check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, LayerForm{.feed_forward = 8}, Causal, Padding,
+  check_stack<2, S{.queries = 9, .model = 6, .heads = 2}, 17, LayerConfig{.feed_forward = 8}, Causal, Padding,
               FinalNorm::without>();
 }
 #endif
 
 TEST_CASE("decoder stack: pre-LN with RMSNorm and a final one") {
   check_stack<2, S{.queries = 19, .model = 6, .heads = 2}, 20,
-              LayerForm{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
+              LayerConfig{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
               FinalNorm::with>();
 }
 
 namespace {
 
 // Runs right, then asks whether the bound finds what `mistake` does to the oracle.
-template <LayerForm Form>
+template <LayerConfig Form>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
   const Subject subject = decoder_layer_subject<small, 33, Form, CausalAndPadding, None>();
   DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Form), 1);

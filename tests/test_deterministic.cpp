@@ -13,7 +13,7 @@
 #include "cached_check.hpp"
 #include "encoder_check.hpp"
 
-static_assert(LADON_DETERMINISTIC && !ladon::simd::fma_is_fused);
+static_assert(LADON_DETERMINISTIC && !ladon::detail::simd::fma_is_fused);
 
 namespace ladon_test {
 
@@ -63,14 +63,14 @@ std::string bits_of(const Subject& subject, bool cross) {
 
 template <S Shape, class Mask, class Score = ladon::score::Scaled>
 std::string self() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::simd::Default, Score>(), false);
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::Default, Score>(), false);
 }
 template <S Shape, class Mask, class Score = ladon::score::Scaled>
 std::string cross() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::simd::Default, Score>(), true);
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::Default, Score>(), true);
 }
 
-template <S Shape, ladon::LayerForm Form, class Mask>
+template <S Shape, ladon::LayerConfig Form, class Mask>
 std::string layer() {
   const Subject subject = layer_subject<Shape, Form, Mask>();
   const EncoderProblem problem = random_encoder(subject.shape, {.layer = Form}, 3);
@@ -104,7 +104,7 @@ TEST_CASE("the same bits: one query") {
 TEST_CASE("the same bits: an encoder layer of one token") {
   CHECK(
       layer<S{.queries = 1, .model = 14, .heads = 2},
-            ladon::LayerForm{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+            ladon::LayerConfig{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
             None>() == "66bf9a31d40b6231");
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("the same bits: queries, keys and values as given") {
 
 TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
   CHECK(layer<S{.queries = 13, .model = 14, .heads = 2},
-              ladon::LayerForm{.feed_forward = 19,
+              ladon::LayerConfig{.feed_forward = 19,
                                .activation = ladon::Activation::silu,
                                .gated = true,
                                .norm_kind = ladon::NormKind::rms,

@@ -15,13 +15,13 @@
 
 #include <doctest/doctest.h>
 
-#include <ladon/kernel/elementary.hpp>
-#include <ladon/simd/pack.hpp>
+#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace {
 
-namespace kernel = ladon::kernel;
-using ladon::simd::ArrayPack;
+namespace kernel = ladon::detail;
+using ladon::detail::simd::ArrayPack;
 using Limits = std::numeric_limits<float>;
 constexpr float infinity = Limits::infinity();
 
@@ -95,7 +95,7 @@ std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
 #if LADON_HAS_XSIMD
   const auto add_vector = [&]<std::size_t N>() {
-    if constexpr (ladon::simd::has_register<N>) all.push_back(evaluate<Function, ladon::simd::XsimdPack<N>>);
+    if constexpr (ladon::detail::simd::has_register<N>) all.push_back(evaluate<Function, ladon::detail::simd::XsimdPack<N>>);
   };
   (add_vector.template operator()<Lanes>(), ...);
 #endif
@@ -235,8 +235,8 @@ TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its ta
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
     const float x = -static_cast<float>(i) / 64;  // halves too, which both must round the same way
-    if constexpr (!ladon::simd::has_lookup) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
-    if (ladon::simd::has_lookup && i % 8 == 0)
+    if constexpr (!ladon::detail::simd::has_lookup) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
+    if (ladon::detail::simd::has_lookup && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
   }
   CHECK(different == 0);

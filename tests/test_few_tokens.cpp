@@ -9,11 +9,11 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::kernel::tiling;
-using Wide = ladon::simd::Default;
+using ladon::detail::tiling;
+using Wide = ladon::detail::simd::Default;
 
 template <std::size_t Tokens, std::size_t Inner, std::size_t InnerStride = 1>
-constexpr std::size_t folded = ladon::kernel::fold_of<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
+constexpr std::size_t folded = ladon::detail::fold_of<Wide, tiling<Wide>(Tokens), Inner, InnerStride>;
 
 [[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 
@@ -48,10 +48,10 @@ TEST_CASE("few tokens: rows asked for ahead") {
 
 TEST_CASE("few tokens: encoder layers") {
   check_encoder(layer_subject<S{.queries = 7, .model = 37, .heads = 1},
-                              ladon::LayerForm{.feed_forward = 67, .activation = ladon::Activation::gelu},
+                              ladon::LayerConfig{.feed_forward = 67, .activation = ladon::Activation::gelu},
                               ladon::mask::Padding, ladon::layout::InProj>(),
                 {.layer = {.feed_forward = 67, .activation = ladon::Activation::gelu}});
-  constexpr ladon::LayerForm gated{.feed_forward = 45,
+  constexpr ladon::LayerConfig gated{.feed_forward = 45,
                                    .activation = ladon::Activation::silu,
                                    .norm = ladon::NormOrder::pre,
                                    .gated = true,

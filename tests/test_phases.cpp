@@ -10,7 +10,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::FinalNorm, ladon::LayerForm, ladon::NormKind, ladon::NormOrder, ladon::Share;
+using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder, ladon::Share;
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
@@ -53,12 +53,12 @@ void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
     (check_same(whole, subject_of.template operator()<InPhases<Layer, InTurn<Shares>>>(), task), ...);
   }
 }
-template <S Shape, LayerForm Form, class Mask>
+template <S Shape, LayerConfig Form, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
   check_in_phases<ladon::EncoderLayer<Shape, Form, Mask>, 1, 2, 3, 5, too_many>({.layer = Form}, subject_of);
 }
-template <std::size_t Layers, S Shape, LayerForm Form, class Mask, FinalNorm Final>
+template <std::size_t Layers, S Shape, LayerConfig Form, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
   check_in_phases<ladon::Encoder<Layers, Shape, Form, Mask, Final>, 1, 2, 3, 5, too_many>(
@@ -84,11 +84,11 @@ static_assert(shares_evenly(12, 13) && shares_evenly(1, 70) && shares_evenly(0, 
 
 constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads = 2};
 using Cross = ladon::MultiHeadAttention<grouped>;
-using L = ladon::kernel::PanelLayout<Cross::shape, ladon::simd::Default>;
+using L = ladon::detail::PanelLayout<Cross::shape, ladon::detail::simd::Default>;
 static_assert(Cross::phases == 3);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));
-using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerForm{.feed_forward = 2}>;
+using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerConfig{.feed_forward = 2}>;
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
 
 // A team has one of everything, and a scratch a thread.
@@ -108,26 +108,26 @@ TEST_CASE("one query asks many keys") {
   check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>(true);
 }
 TEST_CASE("layer: post-LN, causal") {
-  check_layer_in_phases<S{.queries = 66, .model = 12, .heads = 4, .kv_heads = 2}, LayerForm{.feed_forward = 20},
+  check_layer_in_phases<S{.queries = 66, .model = 12, .heads = 4, .kv_heads = 2}, LayerConfig{.feed_forward = 20},
                         mask::Causal>();
 }
 TEST_CASE("layer: pre-LN, gated") {
   check_layer_in_phases<S{.queries = 35, .model = 10, .heads = 5},
-                        LayerForm{
+                        LayerConfig{
                             .feed_forward = 9, .activation = Activation::gelu, .norm = NormOrder::pre, .gated = true},
                         mask::None>();
 }
 TEST_CASE("layer: a single token") {
-  check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, LayerForm{.feed_forward = 5, .norm = NormOrder::pre},
+  check_layer_in_phases<S{.queries = 1, .model = 6, .heads = 2}, LayerConfig{.feed_forward = 5, .norm = NormOrder::pre},
                         mask::None>();
 }
 TEST_CASE("stack: pre-LN with a final norm, padding") {
   check_stack_in_phases<3, S{.queries = 67, .model = 8, .heads = 2},
-                        LayerForm{.feed_forward = 16, .norm = NormOrder::pre}, mask::Padding, FinalNorm::with>();
+                        LayerConfig{.feed_forward = 16, .norm = NormOrder::pre}, mask::Padding, FinalNorm::with>();
 }
 TEST_CASE("stack: post-LN, RMSNorm") {
   check_stack_in_phases<2, S{.queries = 34, .model = 9, .heads = 3},
-                        LayerForm{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal, FinalNorm::without>();
+                        LayerConfig{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal, FinalNorm::without>();
 }
 
 }  // namespace ladon_test

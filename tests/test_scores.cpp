@@ -72,7 +72,7 @@ TEST_CASE("sinks") {
 }
 
 TEST_CASE("everything at once, with projections") {
-  using ladon::layout::InProj, ladon::simd::Default;
+  using ladon::layout::InProj, ladon::detail::simd::Default;
   check_attention(attention_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, decltype(Additive{} & Causal{}),
                                     InProj, Default, CappedQuarterWithSinks, Captures::every_stage>());
 }

@@ -14,7 +14,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::simd::Array;
+using ladon::detail::simd::Array;
 
 void check_equal(const std::vector<Subject>& subjects, bool cross) {
   const AttentionProblem problem = random_problem(subjects[0].shape, cross, 23);
@@ -33,7 +33,7 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
-          attention_subject<Shape, Mask, ladon::layout::InProj, ladon::simd::Default>()};
+          attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::Default>()};
 }
 
 }  // namespace
@@ -62,13 +62,13 @@ TEST_CASE("targets agree to the last bit: a block of keys that only some packs o
 
 namespace {
 
-template <ladon::LayerForm Form, class... Targets>
+template <ladon::LayerConfig Form, class... Targets>
 void check_layer_on() {
   constexpr S shape{.queries = 13, .model = 14, .heads = 2};
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
   const Subject subjects[] = {layer_subject<shape, Form, Mask, Layout, Targets>()...,
-                              layer_subject<shape, Form, Mask, Layout, ladon::simd::Default>()};
+                              layer_subject<shape, Form, Mask, Layout, ladon::detail::simd::Default>()};
   const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Form}, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));
@@ -84,13 +84,13 @@ void check_layer_on() {
 }  // namespace
 
 TEST_CASE("targets agree to the last bit: an encoder layer") {
-  check_layer_on<ladon::LayerForm{
+  check_layer_on<ladon::LayerConfig{
                      .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
                  Array<1>, Array<4>>();
 }
 
 TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
-  check_layer_on<ladon::LayerForm{.feed_forward = 19,
+  check_layer_on<ladon::LayerConfig{.feed_forward = 19,
                                   .activation = ladon::Activation::silu,
                                   .gated = true,
                                   .norm_kind = ladon::NormKind::rms,

@@ -10,7 +10,7 @@ namespace ladon_test {
 namespace {
 
 using namespace ladon::mask;
-using ladon::simd::Array;
+using ladon::detail::simd::Array;
 
 template <ladon::Shape Shape, class Mask, class Score, Captures captures, class... Targets>
 void check_equal() {

@@ -18,7 +18,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::FinalNorm, ladon::LayerForm, ladon::NormOrder;
+using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder;
 namespace mask = ladon::mask;
 using Floats = std::vector<float>;
 
@@ -62,9 +62,9 @@ constexpr std::size_t numbers = 41 * 12;
 using Attention = ladon::MultiHeadAttention<square, mask::Causal>;
 using Cross = ladon::MultiHeadAttention<oblong>;
 using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
-using Layer = ladon::EncoderLayer<square, LayerForm{.feed_forward = 14}>;
+using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}>;
 using Stack =
-    ladon::Encoder<2, square, LayerForm{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
+    ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
 // A call by so many threads, again and again, on one workspace: x to y, and in place.
 template <class Kind, std::size_t Threads>

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include <ladon/share.hpp>
+#include <ladon/threads.hpp>
 
 namespace ladon_test {
 

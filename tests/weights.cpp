@@ -26,7 +26,7 @@ Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float e
   return norm;
 }
 
-LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerForm& form, float epsilon) {
+LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& form, float epsilon) {
   LayerWeights layer{random_attention(random, shape),
                      {},
                      random_linear(random, form.feed_forward, shape.model),
@@ -41,7 +41,7 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
 }
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::LayerForm& form, float epsilon) {
+                                                 const ladon::LayerConfig& form, float epsilon) {
   return {random_layer(random, shape, form, epsilon), random_attention(random, shape),
           random_norm(random, shape.model, form.norm_kind, epsilon)};
 }

@@ -52,12 +52,12 @@ void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
 // Tokens times a square matrix, from panels to panels, as a layer does it.
 template <std::size_t Tokens, std::size_t Model, class Weights>
 void multiply(const Weights& weights, const float* in, float* out) {
-  constexpr ladon::kernel::Tiling tiling = ladon::kernel::tiling<ladon::simd::Default>(Tokens);
+  constexpr ladon::detail::Tiling tiling = ladon::detail::tiling<ladon::detail::simd::Default>(Tokens);
   constexpr std::size_t stride = Model * tiling.width();
   ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    ladon::kernel::project<ladon::simd::Default, tiling, Packs, Model, Model>(
+    ladon::detail::project<ladon::detail::simd::Default, tiling, Packs, Model, Model>(
         weights, in + first * stride, count,
-        ladon::kernel::StoreScaled<tiling.width()>{out + first * stride, stride, 1.0f});
+        ladon::detail::StoreScaled<tiling.width()>{out + first * stride, stride, 1.0f});
   });
 }
 
@@ -79,7 +79,7 @@ void count(const char* name) {
                                             .out_proj = {&out_weight[0], &bias[0]}};
   print_ratio(instructions([&] { Attention::run(&x[0], weights, &y[0], workspace); }), attention);
 
-  constexpr ladon::LayerForm form{.feed_forward = 4 * Model};
+  constexpr ladon::LayerConfig form{.feed_forward = 4 * Model};
   using Layer = ladon::EncoderLayer<shape, form>;
   static typename Layer::Workspace layer_workspace;
   const typename Layer::Weights layer{.attention = weights,

@@ -118,7 +118,7 @@ bool add_attention() {
 
 template <Shape S>
 bool add_encoder_layer() {
-  using Layer = EncoderLayer<S, LayerForm{.feed_forward = 4 * S.model}>;
+  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}>;
   return layers()
       .emplace(Case{"encoder_layer", S.queries, S.model, S.heads, "full"}.name(),
                [](const Numbers& n, std::size_t threads) -> std::unique_ptr<AnyLayer> {

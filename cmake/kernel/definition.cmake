@@ -99,7 +99,7 @@ function(ladon_kernel_form out)
   set(text ".feed_forward = ${arg_FEED_FORWARD}, .activation = ladon::Activation::${arg_ACTIVATION}")
   string(APPEND text ", .norm = ladon::NormOrder::${arg_NORM}, .gated = ${gated}")
   string(APPEND text ", .norm_kind = ladon::NormKind::${arg_NORM_KIND}, .bias = ladon::Bias::${arg_FEED_FORWARD_BIAS}")
-  set(${out} "constexpr ladon::LayerForm form{${text}};" PARENT_SCOPE)
+  set(${out} "constexpr ladon::LayerConfig form{${text}};" PARENT_SCOPE)
 endfunction()
 
 # ladon_kernel_definition(<variable>): the declarations that end with `using Kernel = ...`

@@ -1,7 +1,7 @@
 #include "reader.hpp"
 
 #include <iterator>
-#include <ladon/kernel/elementary.hpp>
+#include <ladon/detail/simd/elementary.hpp>
 
 #include "encoder_weights.hpp"
 
@@ -43,7 +43,7 @@ void embed(const Squeezed& text, float (&tokens)[shape.queries][model]) noexcept
 }
 
 // One linear layer, shared by the slots, with the slots in the lanes.
-using Lanes = ladon::simd::ArrayPack<slots>;
+using Lanes = ladon::detail::simd::ArrayPack<slots>;
 
 void classify(const float (&tokens)[shape.queries][model], Logits& logits) noexcept {
   Lanes features[model];
@@ -70,7 +70,7 @@ void choose(const Logits& logits, Reading& reading) noexcept {
     largest = max(largest, Lanes::load(logits[c].data()));
   }
   Lanes sum = Lanes::broadcast(0);
-  for (const auto& logit : logits) sum = sum + ladon::kernel::exp(Lanes::load(logit.data()) - largest);
+  for (const auto& logit : logits) sum = sum + ladon::detail::exp(Lanes::load(logit.data()) - largest);
   (Lanes::broadcast(1) / sum).store(reading.certainty.data());
 }
 

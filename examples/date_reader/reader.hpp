@@ -26,7 +26,7 @@ inline constexpr std::size_t layers = 2;
 inline constexpr std::size_t feed_forward = 96;
 inline constexpr ladon::Shape shape{.queries = slots + longest_text, .model = 48, .heads = 4};
 using Encoder =
-    ladon::Encoder<layers, shape, ladon::LayerForm{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
+    ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
                    ladon::mask::None, ladon::FinalNorm::with>;
 
 // The caller's scratch memory; it holds nothing between two texts.

@@ -18,7 +18,7 @@ class Wired {
   }
 
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
-  static constexpr ladon::LayerForm layer_form{
+  static constexpr ladon::LayerConfig layer_form{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
   using Encoder =
       ladon::Encoder<layer_count, shape, layer_form, Mask, ladon::FinalNorm::without, ladon::layout::SeparateQKV>;

@@ -16,7 +16,7 @@ namespace {
 // The prompt goes in so many tokens at once: few texts' beginnings are longer, and the vectors are full.
 constexpr std::size_t chunk = 32;
 
-constexpr ladon::LayerForm form{.feed_forward = feed_forward_width,
+constexpr ladon::LayerConfig form{.feed_forward = feed_forward_width,
                                 .activation = ladon::Activation::silu,
                                 .norm = ladon::NormOrder::pre,
                                 .gated = true,

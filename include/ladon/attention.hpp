@@ -5,16 +5,16 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/attend.hpp>
-#include <ladon/kernel/rotate.hpp>
+#include <ladon/detail/attention/query_block.hpp>
+#include <ladon/detail/attention/rotate.hpp>
 #include <ladon/mask.hpp>
-#include <ladon/matrix.hpp>
+#include <ladon/views.hpp>
 #include <ladon/score.hpp>
-#include <ladon/workspace.hpp>
+#include <ladon/detail/memory/workspace.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-namespace kernel {
+namespace detail {
 
 // Every head in turn: its keys and values into panels, then each panel of its queries in, through, and out again.
 template <Shape S, class Score, class Target, class Simd>
@@ -74,12 +74,12 @@ struct GivenHeads {
   }
 };
 
-}  // namespace kernel
+}  // namespace detail
 
 // run() computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width]
 // and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
 // their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
-template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled, class Target = simd::Default>
+template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled, class Target = detail::simd::Default>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -92,14 +92,14 @@ struct Attention {
   using Values = Tensor<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = Tensor<float, shape.heads, shape.queries, shape.value_width>;
 
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {
     const Lengths lengths = options.lengths();
     const auto bound = options.bind(lengths);
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
-      kernel::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, options,
-                                                          workspace, kernel::capture<shape>(to));
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      detail::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, options,
+                                                          workspace, detail::capture<shape>(to));
     });
   }
 };

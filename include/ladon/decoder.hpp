@@ -10,10 +10,10 @@
 namespace ladon::inline LADON_ABI {
 
 // Contract as MultiHeadAttention's; of fewer queries than keys as Encoder's. Every layer attends to the same memory.
-template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerForm Form,
+template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Form,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = simd::Default>
+          class Target = detail::simd::Default>
 struct Decoder {
   using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Target>;
   static constexpr Shape shape = Layer::shape;
@@ -30,12 +30,12 @@ struct Decoder {
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_layers(x, memory, weights, y, workspace, options,
-               [](std::size_t, auto layer) { layer(kernel::CaptureNone{}, kernel::CaptureNone{}); });
+               [](std::size_t, auto layer) { layer(detail::CaptureNone{}, detail::CaptureNone{}); });
   }
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_layers(x, memory, weights, y, workspace, options, [&](std::size_t i, auto layer) {
-      layer(kernel::CaptureWanted<shape>{maps[i].self}, kernel::CaptureWanted<Layer::cross>{maps[i].memory});
+      layer(detail::CaptureWanted<shape>{maps[i].self}, detail::CaptureWanted<Layer::cross>{maps[i].memory});
     });
   }
 
@@ -44,11 +44,11 @@ struct Decoder {
   template <class WithCaptures>
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {
-    const kernel::DecoderLengths last = Layer::lengths(options);
+    const detail::DecoderLengths last = Layer::lengths(options);
     const std::size_t longer = last.self.longer();
-    const kernel::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
+    const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
     float* const panels = workspace.tokens.shared.x.data;
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       Steps::Self::queries_in(x.data, longer, panels);
       Steps::Cross::template context_in<shape.model>(memory.data, last.memory.keys, workspace.memory.data);

@@ -33,7 +33,7 @@ constexpr Shape memory_shape() noexcept {
 }
 
 // PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
-template <Shape S, LayerForm Form, class Layout>
+template <Shape S, LayerConfig Form, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
   typename Layout::template Weights<S> self_attention;
@@ -44,7 +44,7 @@ struct DecoderLayerWeights {
   Norm<S.model, Form.norm_kind> norm2;
   Norm<S.model, Form.norm_kind> norm3;
 };
-template <Shape S, LayerForm Form, class Layout>
+template <Shape S, LayerConfig Form, class Layout>
   requires(Form.gated)
 struct DecoderLayerWeights<S, Form, Layout> {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
@@ -59,11 +59,11 @@ struct DecoderLayerWeights<S, Form, Layout> {
 };
 
 // An encoder layer's, the memory in panels, and what attending to it needs.
-template <Shape S, std::size_t Memory, LayerForm Form, class Target>
+template <Shape S, std::size_t Memory, LayerConfig Form, class Target>
 struct DecoderWorkspace {
   static constexpr Shape cross = memory_shape<S, Memory>();
   EncoderWorkspace<S, Form, Target> tokens;
-  Panels<Memory, S.model, kernel::PanelLayout<cross, Target>::keys> memory;
+  Panels<Memory, S.model, detail::PanelLayout<cross, Target>::keys> memory;
   HeadScratch<cross, Target> scratch;
 };
 
@@ -82,7 +82,7 @@ struct DecoderMaps {
   float* memory = nullptr;
 };
 
-namespace kernel {
+namespace detail {
 
 struct DecoderLengths {
   Lengths self;
@@ -90,14 +90,14 @@ struct DecoderLengths {
 };
 
 // One layer on panels, in place: x is workspace.tokens.shared.x.
-template <Shape S, std::size_t Memory, LayerForm Form, class Layer, class Score, class Target, class Simd>
+template <Shape S, std::size_t Memory, LayerConfig Form, class Layer, class Score, class Target, class Simd>
 struct DecoderSteps {
   using Self = Heads<S, decltype(Layer::self_attention), Score, Target, Simd>;
   using Cross =
       Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
   using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
   static constexpr Tiling q = Self::q;
-  using Sublayers = kernel::Sublayers<S, Form, Target, Simd>;
+  using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
   static constexpr bool post = Form.norm == NormOrder::post;
 
   template <class Options, class CaptureSelf, class CaptureMemory>
@@ -137,13 +137,13 @@ struct DecoderSteps {
   }
 };
 
-}  // namespace kernel
+}  // namespace detail
 
 // A layer by itself; Decoder runs a stack of them. y [queries][model] from x [queries][model] and memory
 // [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
-template <Shape ShapeGiven, std::size_t Memory, LayerForm Form, mask::Policy SelfMask = mask::Causal,
+template <Shape ShapeGiven, std::size_t Memory, LayerConfig Form, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = simd::Default>
+          class Target = detail::simd::Default>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -164,19 +164,19 @@ struct DecoderLayer {
   using MemoryInput = Matrix<const float, Memory, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = kernel::DecoderSteps<shape, Memory, Form, Weights, Score, Target, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, Form, Weights, Score, Target, Simd>;
 
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    run_capturing(x, memory, weights, y, workspace, options, kernel::CaptureNone{}, kernel::CaptureNone{});
+    run_capturing(x, memory, weights, y, workspace, options, detail::CaptureNone{}, detail::CaptureNone{});
   }
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
-    run_capturing(x, memory, weights, y, workspace, options, kernel::CaptureWanted<shape>{maps.self},
-                  kernel::CaptureWanted<cross>{maps.memory});
+    run_capturing(x, memory, weights, y, workspace, options, detail::CaptureWanted<shape>{maps.self},
+                  detail::CaptureWanted<cross>{maps.memory});
   }
 
-  static constexpr kernel::DecoderLengths lengths(const Options& options) noexcept {
+  static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};
   }
@@ -186,9 +186,9 @@ struct DecoderLayer {
   static constexpr void run_capturing(Input x, MemoryInput memory, const Weights& weights, Output y,
                                       Workspace& workspace, const Options& options, CaptureSelf capture_self,
                                       CaptureMemory capture_memory) noexcept {
-    const kernel::DecoderLengths active = lengths(options);
+    const detail::DecoderLengths active = lengths(options);
     float* const panels = workspace.tokens.shared.x.data;
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
       Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data);
       Steps<Simd>::run(weights, active, options, workspace, capture_self, capture_memory);

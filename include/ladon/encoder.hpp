@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include <ladon/encoder_layer.hpp>
-#include <ladon/expects.hpp>
+#include <ladon/checks.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -25,9 +25,9 @@ struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
 
 // Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others
 // out: every layer before it needs them as keys of the next.
-template <std::size_t Layers, Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None,
+template <std::size_t Layers, Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = simd::Default>
+          class Target = detail::simd::Default>
 struct Encoder {
   using Layer = EncoderLayer<ShapeGiven, Form, Mask, Layout, Score, Target>;
   static constexpr Shape shape = Layer::shape;
@@ -51,23 +51,23 @@ struct Encoder {
 
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
   }
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
                             const Maps& attention) noexcept {
-    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
   }
 
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
-    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_none);
+    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_none);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& attention) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
-    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
+    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
 
   // As EncoderLayer::extend, with a cache a layer.
@@ -76,8 +76,8 @@ struct Encoder {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       for (std::size_t i = 0; i < Layers; ++i) Steps::extend(weights.layers[i], tokens, options, caches[i], workspace);
       if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
@@ -87,9 +87,9 @@ struct Encoder {
 
  private:
   // Called with (i, layer), these call layer with what captures the attention of layer i.
-  static constexpr auto capture_none = [](std::size_t, auto layer) { kernel::CaptureNone{}(layer); };
+  static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const Maps& maps) noexcept {
-    return [&](std::size_t i, auto layer) { kernel::CaptureWanted<shape>{maps[i]}(layer); };
+    return [&](std::size_t i, auto layer) { detail::CaptureWanted<shape>{maps[i]}(layer); };
   }
 
   template <class Part, class WithCapture>
@@ -100,8 +100,8 @@ struct Encoder {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
         Steps::norm_input(weights.layers[0], inner.queries, shared, part);

@@ -8,15 +8,15 @@
 
 #include <cstddef>
 
-#include <ladon/expects.hpp>
-#include <ladon/layer_form.hpp>
-#include <ladon/layer_steps.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/layer_config.hpp>
+#include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/multi_head_attention.hpp>
 
 namespace ladon::inline LADON_ABI {
 
 // PyTorch's names (TransformerEncoderLayer); a gated feed-forward network has one weight more.
-template <Shape S, LayerForm Form, class Layout>
+template <Shape S, LayerConfig Form, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
   typename Layout::template Weights<S> attention;
@@ -25,7 +25,7 @@ struct EncoderLayerWeights {
   Norm<S.model, Form.norm_kind> norm1;
   Norm<S.model, Form.norm_kind> norm2;
 };
-template <Shape S, LayerForm Form, class Layout>
+template <Shape S, LayerConfig Form, class Layout>
   requires(Form.gated)
 struct EncoderLayerWeights<S, Form, Layout> {
   using Linears = FeedForwardLinears<S, Form, Layout::order>;
@@ -38,8 +38,8 @@ struct EncoderLayerWeights<S, Form, Layout> {
 };
 
 // A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
-template <Shape ShapeGiven, LayerForm Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
-          class Score = score::Scaled, class Target = simd::Default>
+template <Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
+          class Score = score::Scaled, class Target = detail::simd::Default>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -63,20 +63,20 @@ struct EncoderLayer {
   // As MultiHeadAttention's.
   static constexpr std::size_t phases = 3;
   static constexpr std::size_t parts(std::size_t phase) noexcept {
-    return kernel::parts_of_phase<shape, Target>(phase);
+    return detail::parts_of_phase<shape, Target>(phase);
   }
 
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
-    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
-    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
+    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
   // As MultiHeadAttention::extend: shape.keys is the cache's capacity, shape.queries the most tokens of one call.
@@ -85,8 +85,8 @@ struct EncoderLayer {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       Steps::extend(weights, tokens, options, cache, workspace);
       Steps::Attention::queries_out(panels, tokens, y.data);
@@ -101,14 +101,14 @@ struct EncoderLayer {
                   "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
-    simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = kernel::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
         Steps::norm_input(weights, lengths.longer(), shared, part);
       }
       if (part.has(1)) {
-        Steps::attend(weights, lengths, options, shared, scratch, kernel::capture<shape>(to), part);
+        Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), part);
       }
       if (part.has(2)) {
         Steps::after_heads(weights, lengths.queries, shared, scratch, part);

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include <ladon/expects.hpp>
+#include <ladon/checks.hpp>
 #include <ladon/mask/window.hpp>
-#include <ladon/panels.hpp>
+#include <ladon/detail/memory/panels.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -17,7 +17,7 @@ enum class Keep { every, latest };
 // K^T [kv heads][panels][head width][width] and V^T likewise, ready to be used. `length` counts every token so far.
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
-  static constexpr kernel::Tiling tiling = kernel::tiling<Target>(Keys);
+  static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
   static constexpr Keep keep = K;
   static constexpr std::size_t capacity = Keys;
   Panels<Keys, HeadWidth, tiling> keys[KvHeads];
@@ -37,7 +37,7 @@ template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
                               mask::fits_ring<Mask> ? Keep::latest : Keep::every, Target>;
 
-namespace kernel {
+namespace detail {
 
 // What a mask says once `tokens` more were appended to a cache: query i stands at past + i.
 template <Shape S, class Mask, class Options, class Cache>
@@ -64,5 +64,5 @@ constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first
   }
 }
 
-}  // namespace kernel
+}  // namespace detail
 }  // namespace ladon::inline LADON_ABI

@@ -2,21 +2,21 @@
 #pragma once
 
 #include <ladon/attention.hpp>
-#include <ladon/capture.hpp>
+#include <ladon/attention_map.hpp>
 #include <ladon/decoder.hpp>
 #include <ladon/decoder_layer.hpp>
 #include <ladon/encoder.hpp>
 #include <ladon/encoder_layer.hpp>
 #include <ladon/key_value_cache.hpp>
-#include <ladon/layer_form.hpp>
+#include <ladon/layer_config.hpp>
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
-#include <ladon/matrix.hpp>
+#include <ladon/views.hpp>
 #include <ladon/multi_head_attention.hpp>
-#include <ladon/rotary.hpp>
+#include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/share.hpp>
+#include <ladon/threads.hpp>
 #include <ladon/version.hpp>
 #include <ladon/weights.hpp>
-#include <ladon/workspace.hpp>
+#include <ladon/detail/memory/workspace.hpp>

@@ -4,18 +4,18 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/kernel/project.hpp>
+#include <ladon/detail/linear/matmul.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
 // x [In], y [Out]; they may not overlap.
-template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = simd::Default>
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::Default>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vector<const float, In>> x,
                       std::type_identity_t<Vector<float, Out>> y) noexcept {
-  constexpr kernel::Tiling one = kernel::tiling<Target>(1);
-  simd::with_packs<Target>([&]<class Simd>(Simd) {
-    kernel::project<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, kernel::StoreScaled<1>{y.data, 0, 1.0f});
+  constexpr detail::Tiling one = detail::tiling<Target>(1);
+  detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+    detail::project<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, detail::StoreScaled<1>{y.data, 0, 1.0f});
   });
 }
 

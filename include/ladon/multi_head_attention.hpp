@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/expects.hpp>
-#include <ladon/heads.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/mask.hpp>
-#include <ladon/matrix.hpp>
+#include <ladon/views.hpp>
 #include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -35,7 +35,7 @@ namespace ladon::inline LADON_ABI {
 // bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
 // [keys]; rows of queries that are not active stay as they were.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = simd::Default>
+          class Target = detail::simd::Default>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -66,33 +66,33 @@ struct MultiHeadAttention {
   static constexpr std::size_t phases = 3;
   // The most shares of a phase that find something to do.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
-    return kernel::parts_of_phase<shape, Target>(phase);
+    return detail::parts_of_phase<shape, Target>(phase);
   }
 
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
-    compute(kernel::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
-    compute(kernel::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
+    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
-    compute(kernel::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
+    compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
-    compute(kernel::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
+    compute(detail::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
   }
 
   // The first options.keys tokens of the context, in the place of what the cache held.
@@ -117,7 +117,7 @@ struct MultiHeadAttention {
   }
 
   // options.keys may shorten what the cache holds. Query i stands at i + keys - queries of the shape, as in run.
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
     Lengths lengths = options.lengths();
@@ -128,15 +128,15 @@ struct MultiHeadAttention {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, lengths.queries, panels);
       Steps::attend_cache(panels, cache, weights, lengths, options.bind(lengths), Options::bottom_right(), options,
-                          workspace.scratch, workspace.shared.heads.data, kernel::capture<shape>(to));
-      finish<Steps>(kernel::WholeCall{}, workspace.shared, weights, lengths.queries, y);
+                          workspace.scratch, workspace.shared.heads.data, detail::capture<shape>(to));
+      finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
     });
   }
 
   // The first options.tokens tokens of x; options.keys is not looked at. Where the mask is a Window<Left> the cache is
   // a ring of the latest keys, and the text may grow without end (as far as a rotary table goes); otherwise it ends
   // with the cache's capacity.
-  template <class To = kernel::CaptureNothing>
+  template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
@@ -147,8 +147,8 @@ struct MultiHeadAttention {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, tokens, panels);
       Steps::extend(panels, weights, tokens, options, cache, workspace.scratch, workspace.shared.heads.data,
-                    kernel::capture<shape>(to));
-      finish<Steps>(kernel::WholeCall{}, workspace.shared, weights, tokens, y);
+                    detail::capture<shape>(to));
+      finish<Steps>(detail::WholeCall{}, workspace.shared, weights, tokens, y);
     });
   }
 
@@ -167,7 +167,7 @@ struct MultiHeadAttention {
       if (part.has(0)) Steps::queries_in(x.data, lengths.longer(), panels, part);
       if (part.has(1)) {
         Steps::attend_all(panels, panels, weights, lengths, options, scratch, shared.heads.data,
-                          kernel::capture<shape>(to), part);
+                          detail::capture<shape>(to), part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
@@ -187,7 +187,7 @@ struct MultiHeadAttention {
       }
       if (part.has(1)) {
         Steps::attend_all(shared.x.data, shared.context.data, weights, lengths, options, scratch, shared.heads.data,
-                          kernel::capture<shape>(to), part);
+                          detail::capture<shape>(to), part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
@@ -203,7 +203,7 @@ struct MultiHeadAttention {
 
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    simd::with_packs<Target>([&]<class Simd>(Simd) { f(kernel::Heads<shape, Weights, Score, Target, Simd>{}); });
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Target, Simd>{}); });
   }
 };
 

@@ -8,9 +8,9 @@
 
 #include <cstddef>
 
-#include <ladon/rotary.hpp>
+#include <ladon/position.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/simd/pack_array.hpp>
+#include <ladon/detail/simd/pack_array.hpp>
 
 namespace ladon::inline LADON_ABI::score {
 
@@ -20,7 +20,7 @@ inline constexpr double log2_e = 1.4426950408889634074;
 // q . k / sqrt(head width), as in "Attention Is All You Need", 3.2.1.
 struct Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / simd::sqrt_newton(static_cast<float>(shape.head_width));
+    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.head_width));
   }
   // Where it is not 0, a score s becomes softcap * tanh(s / softcap), before any mask (Gemma 2, arXiv 2408.00118).
   static constexpr float softcap = 0;
@@ -34,14 +34,14 @@ struct Scaled {
 // q . k / sqrt(keys of the shape)
 struct ScaledByKeys : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / simd::sqrt_newton(static_cast<float>(shape.keys));
+    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.keys));
   }
 };
 
 // q . k / sqrt(model width)
 struct ScaledByModel : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
-    return 1.0f / simd::sqrt_newton(static_cast<float>(shape.model));
+    return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.model));
   }
 };
 

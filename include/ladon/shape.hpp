@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/expects.hpp>
-#include <ladon/matrix.hpp>
-#include <ladon/simd/compiler.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/views.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <cstddef>
 
-#include <ladon/expects.hpp>
-#include <ladon/matrix.hpp>
+#include <ladon/checks.hpp>
+#include <ladon/views.hpp>
 #include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI {

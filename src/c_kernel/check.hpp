@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/simd/compiler.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 namespace c_kernel {
 

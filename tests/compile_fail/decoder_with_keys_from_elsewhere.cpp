@@ -2,5 +2,5 @@
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::DecoderLayer<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2}, 5,
-                                  ladon::LayerForm{.feed_forward = 3}>;
+                                  ladon::LayerConfig{.feed_forward = 3}>;
 Layer::Options options;

@@ -2,5 +2,5 @@
 #include <ladon/ladon.hpp>
 
 using Layer =
-    ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 0, ladon::LayerForm{.feed_forward = 3}>;
+    ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 0, ladon::LayerConfig{.feed_forward = 3}>;
 Layer::Options options;

@@ -3,7 +3,7 @@
 #include <ladon/ladon.hpp>
 
 using Stack = ladon::Encoder<2, ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2},
-                             ladon::LayerForm{.feed_forward = 8}>;
+                             ladon::LayerConfig{.feed_forward = 8}>;
 void run(const float* x, const Stack::Weights& weights, float* y, Stack::Workspace& workspace) {
   Stack::run(x, weights, y, workspace);
 }

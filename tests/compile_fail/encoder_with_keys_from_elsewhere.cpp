@@ -3,7 +3,7 @@
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2},
-                                  ladon::LayerForm{.feed_forward = 8}>;
+                                  ladon::LayerConfig{.feed_forward = 8}>;
 void run(const float* x, const Layer::Weights& weights, float* y, Layer::Workspace& workspace) {
   Layer::run(x, weights, y, workspace);
 }

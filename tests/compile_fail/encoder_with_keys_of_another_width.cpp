@@ -2,5 +2,5 @@
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::EncoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2, .value_model = 7},
-                                  ladon::LayerForm{.feed_forward = 3}, ladon::mask::None, ladon::layout::SeparateQKV>;
+                                  ladon::LayerConfig{.feed_forward = 3}, ladon::mask::None, ladon::layout::SeparateQKV>;
 Layer::Options options;

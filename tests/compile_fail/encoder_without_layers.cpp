@@ -2,5 +2,5 @@
 #include <ladon/ladon.hpp>
 
 using Stack =
-    ladon::Encoder<0, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerForm{.feed_forward = 8}>;
+    ladon::Encoder<0, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, ladon::LayerConfig{.feed_forward = 8}>;
 Stack::Options options;

@@ -44,7 +44,7 @@ struct LayerInstances {
 template <LayerSizes L>
 inline constexpr ladon::Shape shape_of{.queries = L.length, .model = L.model, .heads = L.heads};
 template <LayerSizes L>
-inline constexpr ladon::LayerForm form_of{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
+inline constexpr ladon::LayerConfig form_of{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
 
 template <LayerSizes L>
 void run_encoder(const Sentence& sentence) {

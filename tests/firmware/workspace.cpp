@@ -8,7 +8,7 @@
 
 namespace {
 
-using ladon::Shape, ladon::kernel::PanelLayout, ladon::simd::Default;
+using ladon::Shape, ladon::detail::PanelLayout, ladon::detail::simd::Default;
 
 template <Shape Given>
 constexpr std::size_t formula() {
@@ -29,7 +29,7 @@ constexpr bool attention_keeps_to_it() {
 
 template <Shape S, ladon::NormOrder Order>
 constexpr bool layer_keeps_to_it() {
-  constexpr ladon::LayerForm form{.feed_forward = 4 * S.model, .norm = Order};
+  constexpr ladon::LayerConfig form{.feed_forward = 4 * S.model, .norm = Order};
   using L = PanelLayout<S.complete(), Default>;
   constexpr std::size_t width = L::queries.width(), tokens = L::queries.panels(S.queries) * width;
   constexpr std::size_t one_panel = 4 * width * (form.feed_forward + S.model);

@@ -27,5 +27,5 @@ const Run runs[] = {
     run<ladon::MultiHeadAttention<usual, ladon::mask::Causal>>,
     run<ladon::MultiHeadAttention<usual>>,
     run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
-    run<ladon::EncoderLayer<usual, ladon::LayerForm{.feed_forward = 1536}>>,
+    run<ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536}>>,
 };

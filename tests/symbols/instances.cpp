@@ -9,11 +9,11 @@ using Attention = ladon::MultiHeadAttention<shape, Mask>;
 using Given = ladon::Attention<shape, ladon::mask::None>;
 using Stack =
     ladon::Encoder<2, shape,
-                   ladon::LayerForm{
+                   ladon::LayerConfig{
                        .feed_forward = 40, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
                    ladon::mask::Padding, ladon::FinalNorm::with>;
 using TanhLayer =
-    ladon::EncoderLayer<shape, ladon::LayerForm{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
+    ladon::EncoderLayer<shape, ladon::LayerConfig{.feed_forward = 40, .activation = ladon::Activation::gelu_tanh}>;
 
 constinit Attention::Workspace attention_workspace{};
 constinit Stack::Workspace stack_workspace{};

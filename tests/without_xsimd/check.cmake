@@ -2,7 +2,7 @@
 # A note where xsimd is missing, which -Werror does not make an error, and silence where plain arrays are asked for.
 function(compile out)
   execute_process(COMMAND ${COMPILE} -Wall -Wextra -Wpedantic -Werror -DLADON_HAS_XSIMD=0 ${ARGN} -fsyntax-only
-      -include ladon/simd/pack.hpp -xc++ /dev/null
+      -include ladon/detail/simd/vectors.hpp -xc++ /dev/null
     RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE err)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "it does not compile:\n${said}${err}")

@@ -36,7 +36,7 @@ std::string squeezed(const std::string& text) {
 // that hides the places before the text; the classifier in float64.
 void run_as_trained(std::string_view text, double (&logits)[classes][slots]) {
   using Trained =
-      ladon::Encoder<layers, shape, ladon::LayerForm{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
+      ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
                      ladon::mask::Padding, ladon::FinalNorm::with>;
   constexpr std::size_t model = shape.model;
   const auto memory = std::make_unique<Trained::Workspace>();

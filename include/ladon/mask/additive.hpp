@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/expects.hpp>
+#include <ladon/checks.hpp>
 #include <ladon/mask/window.hpp>
 #include <ladon/score.hpp>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <ladon/expects.hpp>
+#include <ladon/checks.hpp>
 #include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::mask {

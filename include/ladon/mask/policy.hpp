@@ -17,10 +17,10 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/matrix.hpp>
+#include <ladon/views.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/share.hpp>
-#include <ladon/simd/pack.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI {
 

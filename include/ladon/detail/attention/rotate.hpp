@@ -1,0 +1,58 @@
+// Rotate: the pairs of one head's features, for the tokens of one panel (rotary.hpp).
+//
+//     panel  [head width][Width], in place; token t of it stands at `position` + t, and the options' offset further
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/memory/panels.hpp>
+#include <ladon/position.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+template <class Rotary, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
+constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t position, std::size_t tokens,
+                      float* panel) noexcept {
+  static_assert(Rotary::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  LADON_EXPECTS(given.table != nullptr, "ladon: this score turns queries and keys: options.rotary.table");
+  const typename Rotary::Table& table = *given.table;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(given.offset) + position;
+  LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first");
+  const auto first = static_cast<std::size_t>(start);
+  LADON_EXPECTS(first + tokens <= Rotary::positions, "ladon: the rotary table ends before these positions");
+  constexpr std::size_t half = Rotary::width / 2;
+  constexpr bool neighbours = Rotary::pairing == Pairing::neighbours;
+  for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
+    const std::size_t at = first + v * Pack::lanes;
+    // Lanes that hold no token turn by nothing, for the table may end there.
+    const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
+    const auto load = [&](const float* from) {
+      return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
+    };
+    for (std::size_t pair = 0; pair < half; ++pair) {
+      float* const a = panel + (neighbours ? 2 * pair : pair) * Width + v * Pack::lanes;
+      float* const b = a + (neighbours ? 1 : half) * Width;
+      const Pack cosine = load(table.cosine[pair]), sine = load(table.sine[pair]);
+      const Pack x = Pack::load(a), y = Pack::load(b);
+      (x * cosine - y * sine).store(a);
+      fma(x, sine, y * cosine).store(b);
+    }
+  }
+}
+
+// The first `active` keys of one head, in panels [panels][head width][T.width()]: key j stands at position j.
+template <class Rotary, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
+constexpr void rotate_keys(const typename Rotary::Data& given, std::size_t active, float* keys) noexcept {
+  for_panels<T, Keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    for (std::size_t p = first; p < first + count; ++p) {
+      const std::size_t begin = p * T.width();
+      const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
+      rotate<Rotary, Pack, Packs, T.width(), HeadWidth>(given, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                        keys + begin * HeadWidth);
+    }
+  });
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,101 @@
+// The steps of an encoder layer on panels, and the memory that they need; EncoderLayer and Encoder are made of them,
+// and decoder layers of the same memory.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/sublayers.hpp>
+#include <ladon/layer_config.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// As for attention; pre-LN keeps the normed tokens beside the residual's.
+template <Shape S, LayerConfig Form, class Target>
+struct EncoderShared {
+  using L = detail::PanelLayout<S, Target>;
+  struct Nothing {};
+  using Normed = Panels<S.queries, S.model, L::queries>;
+  Panels<S.queries, S.model, L::queries> x;
+  Panels<S.queries, S.concat_width(), L::queries> heads;
+  [[no_unique_address]] std::conditional_t<Form.norm == NormOrder::pre, Normed, Nothing> normed;
+};
+
+// As for attention, and the hidden layer: one panel of it, or of several panels a part.
+template <Shape S, LayerConfig Form, class Target, class AttentionScratch = HeadScratch<S, Target>>
+struct EncoderScratch {
+  using L = detail::PanelLayout<S, Target>;
+  AttentionScratch attention;
+  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Form, Target>;
+  Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
+};
+
+template <Shape S, LayerConfig Form, class Target>
+using EncoderWorkspace = Workspace<EncoderShared<S, Form, Target>, EncoderScratch<S, Form, Target>>;
+
+namespace detail {
+
+// The steps of a layer on panels, in place: x is shared.x.
+template <Shape S, LayerConfig Form, class Layer, class Score, class Target, class Simd>
+struct LayerSteps {
+  using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
+  static constexpr Tiling q = Attention::q;
+  using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
+  using Shared = EncoderShared<S, Form, Target>;
+
+  // What the heads read, of the first `active` tokens: x itself, or in pre-LN its norm.
+  template <class Part = WholeCall>
+  static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+    if constexpr (Form.norm == NormOrder::pre) {
+      Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
+    }
+  }
+
+  template <class Options, class CaptureOf, class Part>
+  static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
+                               EncoderScratch<S, Form, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
+    const float* const in = input(shared);
+    Attention::attend_all(in, in, w.attention, lengths, options, scratch.attention, shared.heads.data, capture_of,
+                          part);
+  }
+
+  // Everything after the heads; each group of panels goes through it by itself.
+  template <class Scratch, class Part = WholeCall>
+  static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
+                                    Part part = {}) noexcept {
+    const auto& norm = Form.norm == NormOrder::post ? w.norm1 : w.norm2;
+    const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      float* const heads = shared.heads.data + first * Sublayers::heads_stride;
+      float* const x = shared.x.data + first * Sublayers::stride;
+      float* const normed = input(shared) + first * Sublayers::stride;  // apart from x in pre-LN only
+      Sublayers::template add_attention<Packs>(w.attention.output(), heads, count, x, norm, normed);
+      Sublayers::template add_feed_forward<Packs>(w, normed, count, scratch.hidden.data, heads, x, w.norm2);
+    };
+    for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
+  }
+
+  // All of a layer, where what went before is in a cache.
+  template <class Options, class Cache, class Workspace>
+  static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
+                               Workspace& workspace) noexcept {
+    Shared& shared = workspace.shared;
+    norm_input(w, tokens, shared);
+    Attention::extend(input(shared), w.attention, tokens, options, cache, workspace.scratch.attention,
+                      shared.heads.data, CaptureNothing{});
+    after_heads(w, tokens, shared, workspace.scratch);
+  }
+
+ private:
+  static constexpr float* input(Shared& shared) noexcept {
+    if constexpr (Form.norm == NormOrder::pre) {
+      return shared.normed.data;
+    } else {
+      return shared.x.data;
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,74 @@
+// A tile for fewer tokens than a register has lanes, half or a quarter of them: instead of leaving lanes idle it folds
+// so many steps of the inner index into one. Lane i * Steps + j sums token i over the steps k with k % Steps == j, and
+// the Steps partial sums of a token are added at the end.
+//
+//     sum[r] += (a[r][k], a[r][k + 1] ... again and again) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
+//
+// Rows of a are read where they lie, Steps neighbours at once; a panel's rows are Width = lanes / Steps floats, so
+// Steps of them fill a register, whose lanes then change places.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/simd/fold.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+template <class Wide, std::size_t Rows, std::size_t Steps>
+class FoldedTile {
+  using Fold = simd::Fold<Wide, Steps>;
+
+ public:
+  static constexpr std::size_t width = Wide::lanes / Steps;
+
+  LADON_INLINE FoldedTile() noexcept {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
+  }
+
+  // Rows of a are RowStride floats apart, and asked for ahead of their use as Tile does; `next` are the next tile's.
+  template <std::size_t RowStride, bool Prefetch>
+  LADON_INLINE void accumulate(std::size_t inner, const float* LADON_RESTRICT a, const float* LADON_RESTRICT panel,
+                               const float* next) noexcept {
+    std::size_t k = 0;
+    for (; k + cache_line <= inner; k += cache_line) {
+      const float* const soon = eight_lines_ahead(a, k, inner, next);
+      LADON_UNROLL
+      for (std::size_t i = 0; i < cache_line; i += Steps) {
+        if constexpr (Prefetch) {
+          for (std::size_t r = i; r < i + Steps && r < Rows; ++r) prefetch_near(soon + r * RowStride);
+        }
+        add<RowStride>(a + k + i, Wide::load(panel + (k + i) * width));
+      }
+    }
+    for (; k + Steps <= inner; k += Steps) add<RowStride>(a + k, Wide::load(panel + k * width));
+    if (k < inner) {
+      // Neither may be read to its end: the last steps are less than Steps.
+      alignas(64) float rest[Rows * Steps] = {};
+      for (std::size_t r = 0; r < Rows; ++r) {
+        for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + k + j];
+      }
+      add<Steps>(rest, Wide::load_partial(panel + k * width, (inner - k) * width));
+    }
+  }
+
+  // finish(row, sums) takes the sums of each row, a pack of `width` tokens.
+  template <class Finish>
+  LADON_INLINE void finish(Finish finish) const noexcept {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) finish(r, Fold::add_steps(sum_[r]));
+  }
+
+ private:
+  template <std::size_t RowStride>
+  LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
+    const Wide b = Fold::interleave(rows);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Fold::repeat(a + r * RowStride), b, sum_[r]);
+  }
+
+  Wide sum_[Rows];
+};
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,140 @@
+// Panels: activations with tokens in the lanes.
+//
+//     row-major  [tokens][features]           the caller's
+//     panels     [panels][features][width]    ours
+//
+// `width` tokens lie side by side, so that a feature of all of them is one load, and what is of a token stays in its
+// lane. (Of a few tokens, whose panels are narrower than a register, folded_tile.hpp adds parts of a sum that stood in
+// idle lanes.) A last panel that is not full begins padded with zeros; whatever becomes of them stays in their own
+// lanes and is never stored.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/detail/target/tiling.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// Storage for the panels of Tokens tokens.
+template <std::size_t Tokens, std::size_t Features, detail::Tiling T>
+struct alignas(64) Panels {
+  static constexpr std::size_t stride = Features * T.width();  // from a panel to the next
+  float data[T.panels(Tokens) * stride];
+};
+
+namespace detail {
+
+// How the queries and the keys of a shape lie in panels.
+template <Shape S, class Target>
+struct PanelLayout {
+  static constexpr Tiling queries = tiling<Target>(S.queries);
+  static constexpr Tiling keys = tiling<Target>(S.keys);
+  // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all. A single query takes them all
+  // at once, where its sums may run in an order of their own.
+  static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
+  static constexpr bool all_at_once = queries.width() == 1 && !LADON_DETERMINISTIC;
+  static constexpr std::size_t block =
+      all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
+  static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
+};
+
+// The most shares of a phase that find something to do: panels on the way in and out, groups of heads between.
+template <Shape S, class Target>
+constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
+  using L = PanelLayout<S, Target>;
+  const std::size_t queries = L::queries.panels(S.queries), keys = L::keys.panels(S.keys);
+  if (phase % 2 == 1) return S.kv_heads;
+  return phase == 0 && keys > queries ? keys : queries;
+}
+
+}  // namespace detail
+
+// Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
+// of the shape where that takes fewer packs; at most Most at a time. Only panels that hold one of the first `active`
+// tokens are visited, and of them those that `part` has.
+template <detail::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = detail::WholeCall>
+LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
+  constexpr std::size_t panels = T.panels(Tokens);
+  constexpr bool all_whole = T.last_packs(Tokens) == T.packs;
+  constexpr std::size_t whole = all_whole ? panels : panels - 1;
+  const Range wanted = part.of(T.panels(active));
+  if constexpr (whole > 0) {
+    const Range first = wanted & Range{0, whole};
+    if constexpr (Most < whole) {
+      for (std::size_t p = first.begin; p < first.end; p += Most) {
+        f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
+      }
+    } else {
+      // In a whole call f may as well be called with none: one branch more here, and g++ inlines other things below (a
+      // point of peak at (64,128,4)).
+      if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
+    }
+  }
+  if constexpr (!all_whole) {
+    if (wanted.begin < wanted.end && wanted.end == panels) {
+      f.template operator()<T.last_packs(Tokens)>(whole, std::size_t(1));
+    }
+  }
+}
+
+// Row-major rows [tokens][Features] into those panels that `part` has: squares of lanes x lanes, turned in registers.
+template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
+constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
+  constexpr std::size_t lanes = Pack::lanes;
+  const Range wanted = part.of(T.panels(tokens));
+  for (std::size_t t = wanted.begin * T.width(); t < wanted.end * T.width(); t += lanes) {
+    float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
+    for (std::size_t i = 0; i < Features; i += lanes) {
+      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      Pack square[lanes];
+      LADON_UNROLL
+      for (std::size_t r = 0; r < lanes; ++r) {
+        if (t + r >= tokens) {
+          square[r] = Pack::broadcast(0.0f);
+          continue;
+        }
+        const float* const from = rows + (t + r) * Features + i;
+        square[r] = count == lanes ? Pack::load(from) : Pack::load_partial(from, count);
+      }
+      Pack::transpose(square);
+      LADON_UNROLL
+      for (std::size_t c = 0; c < lanes; ++c) {
+        if (c < count) square[c].store(panel + (i + c) * T.width());
+      }
+    }
+  }
+}
+
+// The panels that `part` has to row-major rows; lanes that hold no token are not stored.
+template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
+constexpr void from_panels(const float* panels, std::size_t tokens, float* rows, Part part = {}) noexcept {
+  constexpr std::size_t lanes = Pack::lanes;
+  const Range wanted = part.of(T.panels(tokens));
+  const std::size_t end = wanted.end * T.width() < tokens ? wanted.end * T.width() : tokens;
+  for (std::size_t t = wanted.begin * T.width(); t < end; t += lanes) {
+    const float* const panel = panels + t / T.width() * T.width() * Features + t % T.width();
+    for (std::size_t i = 0; i < Features; i += lanes) {
+      const std::size_t count = Features - i < lanes ? Features - i : lanes;
+      Pack square[lanes];
+      LADON_UNROLL
+      for (std::size_t c = 0; c < lanes; ++c) {
+        square[c] = c < count ? Pack::load(panel + (i + c) * T.width()) : Pack::broadcast(0.0f);
+      }
+      Pack::transpose(square);
+      LADON_UNROLL
+      for (std::size_t r = 0; r < lanes; ++r) {
+        if (t + r >= tokens) continue;
+        float* const to = rows + (t + r) * Features + i;
+        if (count == lanes) {
+          square[r].store(to);
+        } else {
+          square[r].store_partial(to, count);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,202 @@
+// 2^x, e^x, erf(x) and tanh(x) on packs, without branches and without libm. All of them split the power of two off an
+// exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits. The
+// softmax's may split off eighths instead, by lookup.
+//
+// Worst of all 2^32 floats, in units in the last place (tests/test_elementary.cpp with LADON_TEST_SLOW=1):
+//                         allowed   with fma   without
+//   exp2                     2        0.96      1.23
+//   exp2_of_nonpositive      2        0.96      1.23
+//     by lookup              2        1.08
+//   exp                      2        0.90      1.17
+//   erf                      4        2.74      2.88
+//   tanh                     4        2.63      2.73
+// A result below the normals is rounded once: within 0.95 of their spacing. In constant evaluation, g++ takes an
+// overflow and clang++ a NaN for an error, as in any other arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/simd/exp2_table.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Adding 1.5*2^23 rounds to the nearest integer, needs no rounding instruction, and leaves that integer in the low
+// bits; with the exponent's bias added to it, the low byte of the sum is the biased exponent of 2^n.
+inline constexpr float rounding_magic = 0x1.8p23f + 127;
+
+// f(0), f(1) ... f(N - 1), without a loop.
+template <std::size_t N, class F>
+LADON_INLINE constexpr void for_each_index(F f) noexcept {
+  LADON_UNROLL
+  for (std::size_t i = 0; i < N; ++i) f(i);
+}
+
+// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule: the fewest instructions; a loop over packs hides the chain.
+template <class Pack, std::size_t N>
+LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
+  Pack sum = Pack::broadcast(c[N - 1]);
+  LADON_UNROLL
+  for (std::size_t i = N - 1; i > 0; --i) sum = fma(sum, x, Pack::broadcast(c[i - 1]));
+  return sum;
+}
+
+// (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24, and that of 2^f - 1, which
+// erf needs, 0.67 * 2^-24. One degree less: 2.0 units in the last place in the end, instead of 0.9.
+inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
+                                          9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
+
+// The same of N packs, step by step for all of them: sum[i] = c[0] + c[1] x[i] + ...
+template <class Pack, std::size_t N, std::size_t Terms>
+LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
+  for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
+  LADON_UNROLL
+  for (std::size_t t = Terms - 1; t > 0; --t) {
+    const Pack term = Pack::broadcast(c[t - 1]);
+    for_each_index<N>([&](std::size_t i) { sum[i] = fma(sum[i], x[i], term); });
+  }
+}
+
+// p * 2^n for a whole n in [-252, 254]. Two factors, since 2^n alone may be too large or too small for a float; the
+// first product is exact, so a subnormal result is rounded once.
+template <class Pack>
+LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic);
+  const Pack first = fma(n, Pack::broadcast(0.5f), magic);
+  const Pack second = (n - (first - magic)) + magic;
+  return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
+}
+
+// 2^x. Overflow is +inf, NaN stays NaN, and what is too small for a subnormal is 0.
+template <class Pack>
+LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
+  // beyond these ends nothing changes any more: 2^-151 is rounded to 0, 2^129 to +inf
+  const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
+  const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
+  const Pack f = z - n;
+  return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
+}
+
+// 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
+inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
+
+// Adding it rounds to the nearest eighth, and leaves eight times that in the low bits.
+inline constexpr float eighths_magic = 0x1.8p20f;
+
+// 2^x for x <= 0, the softmax's (its largest score is subtracted before). NaN stays NaN. Right up to x = 127 as well;
+// beyond that it is not even infinity. Each step for all N packs before the next: a chain is 12 or 13 instructions that
+// wait for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after
+// the other (cycles a pack without lookup at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports
+// allow 7.0).
+//
+// By lookup: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. Exactly 0 below -126; -inf raises the flag of an
+// invalid operation on its way to 0. Hardly fewer instructions than by the longer polynomial, but four of them
+// multiply, not seven, and those are what a tile beside it waits for (Zen 5, whose sums and products have pipes of
+// their own: alone 4.0 cycles a pack instead of 4.6, beside a tile 2.4 instead of 3.6).
+template <class Pack, std::size_t N>
+  requires(simd::has_lookup)
+LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
+  const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
+  Pack t[N], f[N], p[N];
+  if (std::is_constant_evaluated()) {  // which takes inf - inf for a mistake
+    for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
+  }
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
+  for_each_index<N>([&](std::size_t i) { f[i] = t[i] - magic; });
+  for_each_index<N>([&](std::size_t i) { f[i] = x[i] - f[i]; });
+  for_each_index<N>([&](std::size_t i) { t[i] = low_bits_to_power(t[i]); });
+  polynomials(exp2_sixteenth, f, p);
+  for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
+}
+// Without: exactly 0 from -126.5 down, otherwise the same bits as exp2. AVX-512's own way (vrndscale, vscalef under a
+// mask that flushes to 0: 10 instructions instead of these 12) takes 4.2 cycles a pack on Zen 5, beside a tile 3.1.
+template <class Pack, std::size_t N>
+  requires(!simd::has_lookup)
+LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic);
+  Pack t[N], p[N];
+  for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // for n = -127 the low byte is 0: as an exponent, 0
+  for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
+  for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
+  polynomials(exp2_fraction, x, p);
+  for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
+  for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
+}
+// One pack, without an array, which g++ puts into memory on a Cortex-M55 (6% more instructions for attention at
+// (16,32,4)).
+template <class Pack>
+LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
+  if constexpr (simd::has_lookup) {
+    Pack result[] = {x};
+    exp2_of_nonpositive(result);
+    return result[0];
+  } else {
+    const Pack magic = Pack::broadcast(rounding_magic);
+    const Pack z = max(Pack::broadcast(-127.0f), x);
+    const Pack t = z + magic;
+    const Pack f = z - (t - magic);
+    return fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)) * low_bits_to_exponent(t);
+  }
+}
+
+// ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
+inline constexpr float log2_e = 0x1.715476p0f;
+inline constexpr float ln2_first = 0x1.62e4p-1f;
+inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
+
+// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is 0.054 * 2^-24; that
+// of e^f - 1, which tanh needs, is at most 0.13 * 2^-24.
+inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
+                                     1.383890165e-3f};
+
+// e^x, with the same rules as exp2.
+template <class Pack>
+LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
+  const Pack one = Pack::broadcast(1);
+  // beyond these ends nothing changes any more: e^-105 is rounded to 0, e^89 to +inf
+  const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
+  const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
+  const Pack n = rounded - Pack::broadcast(rounding_magic);
+  const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
+  return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
+}
+
+// erf(x) = 1 - 2^z with z = log2(erfc |x|), and the sign of x. With 2^z = s (1 + m), s = 2^n and m = 2^f - 1, it is
+// -(s m + (s - 1)), where nothing cancels: for small x s is 1, and m is as exact as its polynomial.
+template <class Pack>
+LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
+  // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24. With
+  // that weight one polynomial does for the whole interval: the larger a is, the coarser z may be. Degree 7: 0.59.
+  constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
+                                 -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
+  const Pack magic = Pack::broadcast(rounding_magic);
+  // erfc(4) = 2^-25.95, and below 2^-25 erf is rounded to 1
+  const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
+  const Pack z = polynomial(log2_erfc, a) * a;
+  const Pack t = z + magic;
+  const Pack f = z - (t - magic);
+  const Pack s = low_bits_to_exponent(t);
+  const Pack m = polynomial(exp2_fraction, f) * f;
+  return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
+}
+
+// tanh(x) = d / (d + 2) with d = e^z - 1, z = 2 |x|, and the sign of x. With e^z = s (1 + m), s = 2^n and m = e^f - 1,
+// d is s m + (s - 1), where nothing cancels, as in erf; for small x s is 1 and f is z itself, not rounded.
+template <class Pack>
+LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
+  const Pack magic = Pack::broadcast(rounding_magic);
+  // 1 - tanh(9.125) = 2^-25.3, and above 1 - 2^-25 tanh is rounded to 1
+  const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
+  const Pack z = a + a;
+  const Pack t = fma(z, Pack::broadcast(log2_e), magic);
+  const Pack n = t - magic;
+  const Pack f = fma(n, Pack::broadcast(-ln2_second), fma(n, Pack::broadcast(-ln2_first), z));
+  const Pack s = low_bits_to_exponent(t);
+  const Pack m = fma(polynomial(exp_tail, f) * f, f, f);
+  const Pack d = fma(s, m, s - Pack::broadcast(1));
+  return copy_sign(d / (d + Pack::broadcast(2)), x);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

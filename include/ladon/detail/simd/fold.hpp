@@ -1,0 +1,83 @@
+// What kernel/folded_tile.hpp does with a register that holds Steps steps of a product for each of lanes / Steps
+// tokens: step j of token i lies in lane i * Steps + j. For AVX2 and AVX-512, which have registers of a half of those
+// lanes and shuffles that do not go through memory.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include <ladon/detail/simd/vectors.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+template <class Pack, std::size_t Steps>
+struct Fold {
+  static constexpr bool exists = false;
+};
+
+#if LADON_HAS_XSIMD && defined(__AVX__) && LADON_HAS_SHUFFLE
+template <std::size_t N, std::size_t Steps>
+#if defined(__AVX512F__)
+  requires((N == 16 && (Steps == 2 || Steps == 4)) || (N == 8 && Steps == 2))
+#else
+  requires(N == 8 && Steps == 2)
+#endif
+struct Fold<XsimdPack<N>, Steps> {
+  static constexpr bool exists = true;
+  using Pack = XsimdPack<N>;
+  static constexpr std::size_t tokens = N / Steps;
+
+  // So many floats, again and again: a weight of each step.
+  static LADON_INLINE Pack repeat(const float* from) noexcept {
+    if constexpr (Steps == 2) {
+      double two;
+      std::memcpy(&two, from, sizeof(two));
+#if defined(__AVX512F__)
+      if constexpr (N == 16) return Pack(_mm512_castpd_ps(_mm512_set1_pd(two)));
+#endif
+      if constexpr (N == 8) return Pack(_mm256_castpd_ps(_mm256_set1_pd(two)));
+    }
+#if defined(__AVX512F__)
+    if constexpr (Steps == 4) return Pack(_mm512_broadcast_f32x4(_mm_loadu_ps(from)));
+#endif
+  }
+
+  // Rows of tokens, one after the other as a panel has them, become columns.
+  static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return turned<Steps>(rows); }
+
+  // The sum of each token's steps: columns become rows again, and these are added.
+  static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
+    const Pack rows = turned<tokens>(a);
+    if constexpr (Steps == 2) {
+      return add_halves(rows);
+    } else {
+      return add_halves(add_halves(rows));
+    }
+  }
+
+ private:
+  // Of a matrix with so many rows, one after the other, to one with so many columns.
+  template <std::size_t Rows>
+  static LADON_INLINE Pack turned(const Pack& rows) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return reorder<(I % Rows * (N / Rows) + I / Rows)...>(rows, rows);
+    }(Lanes<Pack>{});
+  }
+
+  template <std::size_t M>
+  static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
+    using Half = XsimdPack<M / 2>;
+#if defined(__AVX512F__)
+    if constexpr (M == 16) {
+      const __m512d both = _mm512_castps_pd(a.batch);
+      return Half(_mm256_castpd_ps(_mm512_castpd512_pd256(both))) +
+             Half(_mm256_castpd_ps(_mm512_extractf64x4_pd(both, 1)));
+    }
+#endif
+    if constexpr (M == 8) return Half(_mm256_castps256_ps128(a.batch)) + Half(_mm256_extractf128_ps(a.batch, 1));
+  }
+};
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

@@ -1,0 +1,257 @@
+// A pack of lanes in one vector register, over xsimd 8.1 to 14. The only file that includes xsimd; where xsimd lacks
+// an instruction of the target (or takes several for one), the intrinsic stands here, or in fold.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+// GCC 12 and older take the undefined source operand of its own AVX-512 intrinsics for a mistake (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <xsimd/xsimd.hpp>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/simd/lane_order.hpp>
+#include <ladon/detail/simd/exp2_table.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// Whether the target has a register of N floats.
+template <std::size_t N>
+inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
+
+// GCC 12 unrolls the loops over tokens and takes what lies behind a run-time length for an access beyond the caller's
+// array, where that is short and in sight.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#endif
+template <std::size_t N>
+struct XsimdPack {
+  static_assert(has_register<N>, "ladon: the target has no vector register of this many floats");
+  using Batch = xsimd::make_sized_batch_t<float, N>;
+  using Mask = typename Batch::batch_bool_type;
+  static constexpr std::size_t lanes = N;
+  Batch batch;
+
+  XsimdPack() = default;
+  LADON_INLINE XsimdPack(const Batch& b) noexcept : batch(b) {}
+
+  static LADON_INLINE XsimdPack broadcast(float x) noexcept { return Batch(x); }
+  static LADON_INLINE XsimdPack lane_index() noexcept {
+    alignas(64) static constexpr float index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static_assert(N <= 16);
+    return Batch::load_aligned(index);
+  }
+  // A mask that is the same in every lane.
+  static LADON_INLINE Mask every_lane(bool value) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(value ? 0xffff : 0));
+#endif
+    return Mask(value);
+  }
+  // A mask whose lane i is bit i. Without mask registers: the bit of each lane, in the significand of 1.
+  static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
+#endif
+    alignas(64) static constexpr std::uint32_t own[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                                          1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                                          1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    alignas(64) float own_bits[N];
+    std::memcpy(own_bits, own, sizeof(own_bits));
+    const Batch one(1.0f), all(ladon::bit_cast<float>(bits));
+    return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(own_bits)), one);
+  }
+  static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
+  // From a multiple of the pack's size: then the load may be a part of the instruction that uses it.
+  static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
+  static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return Batch(_mm_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 8) return Batch(_mm256_maskz_loadu_ps(static_cast<__mmask8>(first), from));
+    if constexpr (N == 16) return Batch(_mm512_maskz_loadu_ps(static_cast<__mmask16>(first), from));
+#endif
+    alignas(64) float lane[N] = {};
+    std::memcpy(lane, from, n * sizeof(float));
+    return Batch::load_aligned(lane);
+  }
+  LADON_INLINE void store(float* to) const noexcept { batch.store_unaligned(to); }
+  LADON_INLINE void store_partial(float* to, std::size_t n) const noexcept {
+#if defined(__AVX512VL__)
+    const unsigned first = (1u << n) - 1;
+    if constexpr (N == 4) return _mm_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 8) return _mm256_mask_storeu_ps(to, static_cast<__mmask8>(first), batch);
+    if constexpr (N == 16) return _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first), batch);
+#endif
+    alignas(64) float lane[N];
+    batch.store_aligned(lane);
+    std::memcpy(to, lane, n * sizeof(float));
+  }
+
+  friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
+  friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
+  friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
+  // On 64-bit Arm xsimd 8.1 divides by an estimate.
+  friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
+#endif
+    return a.batch / b.batch;
+  }
+
+  // xsimd leaves the fma to the compiler's contraction (which is off here) for sixteen lanes in 8.1, and for four on an
+  // AVX2 machine, which it takes for SSE4: so x86's are written out.
+  friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
+#if LADON_DETERMINISTIC
+    return a.batch * b.batch + c.batch;
+#else
+#if defined(__FMA__)
+    if constexpr (N == 4) return Batch(_mm_fmadd_ps(a.batch, b.batch, c.batch));
+    if constexpr (N == 8) return Batch(_mm256_fmadd_ps(a.batch, b.batch, c.batch));
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
+#endif
+#elif defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd 8.1 multiplies, then adds
+#elif defined(__wasm_relaxed_simd__)
+    if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
+#endif
+    return xsimd::fma(a.batch, b.batch, c.batch);
+#endif
+  }
+  // 0 where `zero` is, a * b + c elsewhere. One instruction on AVX-512, of which g++ makes two (Zen 5, exponentials
+  // beside a tile: 2.4 cycles a pack instead of 2.9).
+  friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
+                                            const XsimdPack& c) noexcept {
+#if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
+    if constexpr (N == 16) {
+      const auto elsewhere = static_cast<__mmask16>(~static_cast<__mmask16>(zero));
+      return Batch(_mm512_maskz_fmadd_ps(elsewhere, a.batch, b.batch, c.batch));
+    }
+#endif
+    return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
+  }
+  // On 64-bit Arm xsimd takes float roots by an estimate, too.
+  friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
+#if defined(__aarch64__)
+    if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));
+#endif
+    return xsimd::sqrt(a.batch);
+  }
+
+  // A NaN in b stays: x86 takes the second operand then, Arm any NaN. x86's are written out, for xsimd 14 swaps the
+  // operands and 8.1 does not.
+  friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_max_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_max_ps(a.batch, b.batch));
+#endif
+    return xsimd::max(a.batch, b.batch);
+  }
+  friend LADON_INLINE XsimdPack min(const XsimdPack& a, const XsimdPack& b) noexcept {
+#if defined(__SSE2__)
+    if constexpr (N == 4) return Batch(_mm_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX__)
+    if constexpr (N == 8) return Batch(_mm256_min_ps(a.batch, b.batch));
+#endif
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Batch(_mm512_min_ps(a.batch, b.batch));
+#endif
+    return xsimd::min(a.batch, b.batch);
+  }
+  friend LADON_INLINE Mask operator<(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch < b.batch; }
+  friend LADON_INLINE Mask operator<=(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch <= b.batch; }
+  friend LADON_INLINE Mask operator==(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch == b.batch; }
+  friend LADON_INLINE XsimdPack select(const Mask& where, const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::select(where, a.batch, b.batch);
+  }
+
+  // The magnitude of a with the sign of b.
+  friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
+    return xsimd::bitwise_or(xsimd::abs(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f)));
+  }
+  // The bits of a, 23 to the left: the low byte of the significand becomes the exponent of a power of two.
+  friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
+    return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
+  }
+  // 2^(k/8), normal, where the low 12 bits of a are those of the whole number k.
+#if defined(__AVX512F__)
+  friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
+    if constexpr (N == 16) {
+      const __m512i bits = _mm512_castps_si512(a.batch), table = _mm512_load_si512(exp2_eighths);
+      const __m512i power = _mm512_add_epi32(_mm512_permutexvar_epi32(bits, table), _mm512_slli_epi32(bits, 20));
+      return Batch(_mm512_castsi512_ps(power));
+    }
+    const __m256i table = _mm256_load_si256(reinterpret_cast<const __m256i*>(exp2_eighths));
+    if constexpr (N == 8) {
+      const __m256i bits = _mm256_castps_si256(a.batch);
+      const __m256i power = _mm256_add_epi32(_mm256_permutevar8x32_epi32(table, bits), _mm256_slli_epi32(bits, 20));
+      return Batch(_mm256_castsi256_ps(power));
+    }
+    if constexpr (N == 4) {
+      const __m128i bits = _mm_castps_si128(a.batch);
+      const __m256i picked = _mm256_permutevar8x32_epi32(table, _mm256_castsi128_si256(bits));
+      return Batch(_mm_castsi128_ps(_mm_add_epi32(_mm256_castsi256_si128(picked), _mm_slli_epi32(bits, 20))));
+    }
+  }
+#endif
+
+  // Lane j of row i becomes lane i of row j.
+  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { turn_square(row); }
+
+  // Lane r of the result is the sum of row r's lanes: pairs of rows are added crosswise, then pairs of those.
+  static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
+    add_pairs<1>(row);
+    add_pairs<2>(row);
+    if constexpr (N > 4) add_pairs<4>(row);
+    if constexpr (N > 8) add_pairs<8>(row);
+    return row[0];
+  }
+
+  // xsimd names the target type of this cast as an element since 9, as a batch before.
+  template <class To, class From>
+  static LADON_INLINE auto cast_bits(const From& from) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::bitwise_cast<To>(from);
+#else
+    return xsimd::bitwise_cast<xsimd::batch<To, typename Batch::arch_type>>(from);
+#endif
+  }
+
+  friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
+    XsimdPack largest = max(a, moved_down<1>(a));
+    largest = max(largest, moved_down<2>(largest));
+    if constexpr (N > 4) largest = max(largest, moved_down<4>(largest));
+    if constexpr (N > 8) largest = max(largest, moved_down<8>(largest));
+    return largest.batch.get(0);
+  }
+  friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {
+#if XSIMD_VERSION_MAJOR >= 9
+    return xsimd::reduce_add(a.batch);
+#else
+    return xsimd::hadd(a.batch);
+#endif
+  }
+};
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd
