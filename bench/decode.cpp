@@ -144,11 +144,11 @@ constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, 
 void measure_all(Table& table) {
   constexpr LayerConfig form{.feed_forward = 2048};
   constexpr LayerConfig llama{.feed_forward = 2816,
-                            .activation = Activation::silu,
-                            .norm = NormOrder::pre,
-                            .gated = true,
-                            .norm_kind = NormKind::rms,
-                            .bias = Bias::without};
+                              .activation = Activation::silu,
+                              .norm = NormOrder::pre,
+                              .gated = true,
+                              .norm_kind = NormKind::rms,
+                              .bias = Bias::without};
   table.attention<1, small>("1 x attention 128,4, 256 keys");
   table.attention<1, medium>("1 x attention 512,8, 1024 keys");
   table.attention<12, medium>("12 x attention 512,8, 1024 keys");

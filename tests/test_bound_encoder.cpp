@@ -70,10 +70,10 @@ TEST_CASE("GELU by tanh in place of the exact one breaks the bound, and the othe
 
 constexpr LayerConfig gated{.feed_forward = 20, .activation = Activation::silu, .gated = true};
 constexpr LayerConfig rms{.feed_forward = 20,
-                        .activation = Activation::silu,
-                        .norm = NormOrder::pre,
-                        .norm_kind = NormKind::rms,
-                        .bias = Bias::without};
+                          .activation = Activation::silu,
+                          .norm = NormOrder::pre,
+                          .norm_kind = NormKind::rms,
+                          .bias = Bias::without};
 
 TEST_CASE("mistakes with a gate break the bound") {
   CHECK(distance_after<gated>([](EncoderProblem& p) { p.form.layer.gated = false; }) > 1);

@@ -101,11 +101,11 @@ const std::vector<std::size_t> ones(12, 1);
 
 TEST_CASE("growing text: a stack as in Llama") {
   constexpr LayerConfig form{.feed_forward = 20,
-                           .activation = ladon::Activation::silu,
-                           .norm = ladon::NormOrder::pre,
-                           .gated = true,
-                           .norm_kind = ladon::NormKind::rms,
-                           .bias = ladon::Bias::without};
+                             .activation = ladon::Activation::silu,
+                             .norm = ladon::NormOrder::pre,
+                             .gated = true,
+                             .norm_kind = ladon::NormKind::rms,
+                             .bias = ladon::Bias::without};
   constexpr S shape{.queries = 6, .keys = 20, .model = 16, .heads = 4, .kv_heads = 2};
   check_growing<2, shape, form, Causal, Turned>({{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}},
                                                 ladon::Bias::without);

@@ -67,7 +67,8 @@ std::string self() {
 }
 template <S Shape, class Mask, class Score = ladon::score::Scaled>
 std::string cross() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::Default, Score>(), true);
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::Default, Score>(),
+                 true);
 }
 
 template <S Shape, ladon::LayerConfig Form, class Mask>
@@ -102,10 +103,10 @@ TEST_CASE("the same bits: one query") {
 }
 
 TEST_CASE("the same bits: an encoder layer of one token") {
-  CHECK(
-      layer<S{.queries = 1, .model = 14, .heads = 2},
-            ladon::LayerConfig{.feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-            None>() == "66bf9a31d40b6231");
+  CHECK(layer<S{.queries = 1, .model = 14, .heads = 2},
+              ladon::LayerConfig{
+                  .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+              None>() == "66bf9a31d40b6231");
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -150,10 +151,10 @@ TEST_CASE("the same bits: queries, keys and values as given") {
 TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
   CHECK(layer<S{.queries = 13, .model = 14, .heads = 2},
               ladon::LayerConfig{.feed_forward = 19,
-                               .activation = ladon::Activation::silu,
-                               .gated = true,
-                               .norm_kind = ladon::NormKind::rms,
-                               .bias = ladon::Bias::without},
+                                 .activation = ladon::Activation::silu,
+                                 .gated = true,
+                                 .norm_kind = ladon::NormKind::rms,
+                                 .bias = ladon::Bias::without},
               Padding>() == "acd13eb1a61cf4cf");
 }
 #endif

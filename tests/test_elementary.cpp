@@ -95,7 +95,8 @@ std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
 #if LADON_HAS_XSIMD
   const auto add_vector = [&]<std::size_t N>() {
-    if constexpr (ladon::detail::simd::has_register<N>) all.push_back(evaluate<Function, ladon::detail::simd::XsimdPack<N>>);
+    if constexpr (ladon::detail::simd::has_register<N>)
+      all.push_back(evaluate<Function, ladon::detail::simd::XsimdPack<N>>);
   };
   (add_vector.template operator()<Lanes>(), ...);
 #endif

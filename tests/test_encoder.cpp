@@ -32,14 +32,15 @@ TEST_CASE("layer: post-LN, ReLU") {
 
 TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
   check_layer<S{.queries = 33, .model = 10, .heads = 2},
-              LayerConfig{.feed_forward = 31, .activation = Activation::gelu, .norm = NormOrder::pre}, CausalAndPadding>(
-      1e-12f);
+              LayerConfig{.feed_forward = 31, .activation = Activation::gelu, .norm = NormOrder::pre},
+              CausalAndPadding>(1e-12f);
 }
 
 // Weights of the feed-forward network that are large enough for panels to share them, more panels than do, the last one
 // narrower, and hidden features that do not fall into equal chunks.
 TEST_CASE("layer: several groups of panels, post-LN") {
-  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515}, ladon::mask::None>();
+  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
+              ladon::mask::None>();
 }
 
 // Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
@@ -54,11 +55,11 @@ TEST_CASE("layer: 1024 hidden features") {
 TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no biases, grouped heads, causal") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
               LayerConfig{.feed_forward = 21,
-                        .activation = Activation::silu,
-                        .norm = NormOrder::pre,
-                        .gated = true,
-                        .norm_kind = NormKind::rms,
-                        .bias = Bias::without},
+                          .activation = Activation::silu,
+                          .norm = NormOrder::pre,
+                          .gated = true,
+                          .norm_kind = NormKind::rms,
+                          .bias = Bias::without},
               ladon::mask::Causal, layout::WithoutBias<layout::SeparateQKV>>(1e-6f);
 }
 
@@ -110,16 +111,17 @@ TEST_CASE("layer: RMSNorm after each residual, SiLU, feed-forward without biases
 TEST_CASE("stack: RMSNorm before each part and at the end, gates") {
   check_stack<2, S{.queries = 10, .model = 6, .heads = 2},
               LayerConfig{.feed_forward = 9,
-                        .activation = Activation::silu,
-                        .norm = NormOrder::pre,
-                        .gated = true,
-                        .norm_kind = NormKind::rms},
+                          .activation = Activation::silu,
+                          .norm = NormOrder::pre,
+                          .gated = true,
+                          .norm_kind = NormKind::rms},
               ladon::mask::Causal, FinalNorm::with>();
 }
 
 TEST_CASE("stack: post-LN, GELU, causal") {
   check_stack<2, S{.queries = 17, .model = 6, .heads = 1},
-              LayerConfig{.feed_forward = 12, .activation = Activation::gelu}, ladon::mask::Causal, FinalNorm::without>();
+              LayerConfig{.feed_forward = 12, .activation = Activation::gelu}, ladon::mask::Causal,
+              FinalNorm::without>();
 }
 
 TEST_CASE("stack: three pre-LN layers, both masks") {

@@ -52,10 +52,10 @@ TEST_CASE("few tokens: encoder layers") {
                               ladon::mask::Padding, ladon::layout::InProj>(),
                 {.layer = {.feed_forward = 67, .activation = ladon::Activation::gelu}});
   constexpr ladon::LayerConfig gated{.feed_forward = 45,
-                                   .activation = ladon::Activation::silu,
-                                   .norm = ladon::NormOrder::pre,
-                                   .gated = true,
-                                   .norm_kind = ladon::NormKind::rms};
+                                     .activation = ladon::Activation::silu,
+                                     .norm = ladon::NormOrder::pre,
+                                     .gated = true,
+                                     .norm_kind = ladon::NormKind::rms};
   check_encoder(
       layer_subject<S{.queries = 3, .model = 38, .heads = 2}, gated, ladon::mask::Causal, ladon::layout::InProj>(),
       {.layer = gated});

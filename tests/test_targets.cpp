@@ -91,10 +91,10 @@ TEST_CASE("targets agree to the last bit: an encoder layer") {
 
 TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
   check_layer_on<ladon::LayerConfig{.feed_forward = 19,
-                                  .activation = ladon::Activation::silu,
-                                  .gated = true,
-                                  .norm_kind = ladon::NormKind::rms,
-                                  .bias = ladon::Bias::without},
+                                    .activation = ladon::Activation::silu,
+                                    .gated = true,
+                                    .norm_kind = ladon::NormKind::rms,
+                                    .bias = ladon::Bias::without},
                  Array<4>>();
 }
 #endif

@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t chunk = 32;
 
 constexpr ladon::LayerConfig form{.feed_forward = feed_forward_width,
-                                .activation = ladon::Activation::silu,
-                                .norm = ladon::NormOrder::pre,
-                                .gated = true,
-                                .norm_kind = ladon::NormKind::rms,
-                                .bias = ladon::Bias::without};
+                                  .activation = ladon::Activation::silu,
+                                  .norm = ladon::NormOrder::pre,
+                                  .gated = true,
+                                  .norm_kind = ladon::NormKind::rms,
+                                  .bias = ladon::Bias::without};
 
 struct Score : ladon::score::Scaled {
   using Rotary = ladon::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;

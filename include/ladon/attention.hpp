@@ -7,10 +7,10 @@
 
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/rotate.hpp>
-#include <ladon/mask.hpp>
-#include <ladon/views.hpp>
-#include <ladon/score.hpp>
 #include <ladon/detail/memory/workspace.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/score.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -79,7 +79,8 @@ struct GivenHeads {
 // run() computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width]
 // and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
 // their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
-template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled, class Target = detail::simd::Default>
+template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
+          class Target = detail::simd::Default>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include <ladon/views.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/encoder_layer.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/encoder_layer.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -9,8 +9,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/layer_config.hpp>
 #include <ladon/multi_head_attention.hpp>
 
 namespace ladon::inline LADON_ABI {

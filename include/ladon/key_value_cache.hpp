@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/mask/window.hpp>
 #include <ladon/detail/memory/panels.hpp>
+#include <ladon/mask/window.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -10,8 +10,8 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/mask.hpp>
-#include <ladon/views.hpp>
 #include <ladon/score.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -203,7 +203,8 @@ struct MultiHeadAttention {
 
   template <class F>
   static constexpr void with_steps(F f) noexcept {
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Target, Simd>{}); });
+    detail::simd::with_packs<Target>(
+        [&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Target, Simd>{}); });
   }
 };
 

@@ -8,9 +8,9 @@
 
 #include <cstddef>
 
+#include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/detail/simd/pack_array.hpp>
 
 namespace ladon::inline LADON_ABI::score {
 

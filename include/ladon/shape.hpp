@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/views.hpp>
 #include <ladon/detail/target/compiler.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 

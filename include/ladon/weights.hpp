@@ -8,8 +8,8 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/views.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -17,10 +17,10 @@
 #include <limits>
 #include <type_traits>
 
-#include <ladon/views.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/threads.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -4,13 +4,13 @@
 
 #include <cstddef>
 
-#include <ladon/detail/attention/query_block.hpp>
 #include <ladon/checks.hpp>
-#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/weights.hpp>
-#include <ladon/detail/memory/workspace.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

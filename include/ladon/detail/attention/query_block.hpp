@@ -6,14 +6,14 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/attention/single_query.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/head.hpp>
 #include <ladon/detail/attention/scores.hpp>
+#include <ladon/detail/attention/single_query.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/weighted_sum.hpp>
-#include <ladon/mask.hpp>
 #include <ladon/detail/memory/panels.hpp>
+#include <ladon/mask.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -7,8 +7,8 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/position.hpp>
 #include <ladon/detail/simd/vectors.hpp>
+#include <ladon/position.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <limits>
 
-#include <ladon/detail/simd/elementary.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/detail/target/tiling.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
-#include <ladon/detail/target/tiling.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include <ladon/detail/attention/head.hpp>
-#include <ladon/detail/linear/streams.hpp>
 #include <ladon/detail/attention/scores.hpp>
+#include <ladon/detail/linear/streams.hpp>
 #include <ladon/detail/target/tiling.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
 #include <ladon/layer_config.hpp>
 

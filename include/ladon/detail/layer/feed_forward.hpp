@@ -11,8 +11,8 @@
 #include <cstddef>
 
 #include <ladon/detail/linear/matmul.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/detail/memory/panels.hpp>
+#include <ladon/layer_config.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

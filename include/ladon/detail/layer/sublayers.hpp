@@ -8,8 +8,8 @@
 
 #include <ladon/detail/layer/feed_forward.hpp>
 #include <ladon/detail/layer/norm.hpp>
-#include <ladon/layer_config.hpp>
 #include <ladon/detail/memory/panels.hpp>
+#include <ladon/layer_config.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -12,11 +12,11 @@
 #include <type_traits>
 
 #include <ladon/detail/layer/activation.hpp>
-#include <ladon/detail/linear/micro_kernel_folded.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/views.hpp>
+#include <ladon/detail/linear/micro_kernel_folded.hpp>
 #include <ladon/detail/target/tiling.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -7,11 +7,11 @@
 
 #include <cstddef>
 
-#include <ladon/detail/linear/streams.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/views.hpp>
+#include <ladon/detail/linear/streams.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 #include <ladon/detail/target/tiling.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -11,9 +11,9 @@
 
 #include <cstddef>
 
+#include <ladon/detail/target/tiling.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/threads.hpp>
-#include <ladon/detail/target/tiling.hpp>
 
 namespace ladon::inline LADON_ABI {
 

@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -11,8 +11,8 @@
 #include <wasm_simd128.h>
 #endif
 
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/detail/simd/exp2_table.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -7,8 +7,8 @@
 
 #include <arm_mve.h>
 
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/target/compiler.hpp>
 #include <ladon/detail/simd/pack_array.hpp>
+#include <ladon/detail/target/compiler.hpp>
 
 // NEON of 32 bits flushes subnormals to zero, so it can't give the bits of the others.
 #if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
