@@ -1,4 +1,4 @@
-// The library's tile by itself, with all that it reads in the nearest cache.
+// The library's micro-kernel alone, with everything that it reads in the nearest cache.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class CachedTile {
   }
 
   LADON_INLINE void multiply() {
-    detail::Tile<Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
-    tile.template accumulate<Inner, 1, width>(Inner, rows_, panel_);
+    detail::MicroKernel<float, Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
+    tile.template accumulate<width>(Inner, detail::WeightMatrix<float, Inner, 1>{rows_}, panel_);
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out_ + r * width + v * Pack::lanes); });
     asm volatile("" : : "r"(out_) : "memory");
   }

@@ -7,14 +7,14 @@
 
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/weighted_sum.hpp>
-#include <ladon/detail/target/tiling.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
 
-using Widest = detail::simd::Default;
+using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
 // Bytes that are read a second, so many numbers again and again: where these lie is the caller's business. They begin
@@ -44,6 +44,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;
   constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
+  using Form = detail::QueryBlockForm<Pack, tiling.packs, tiling, width, 1, rows>;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
   for (float& value : values) value = 1;  // not one page of zeros many times over: cached_tile.hpp
   const Pack one = Pack::broadcast(1.0f);
@@ -60,20 +61,17 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
     return now() - start;
   };
   double taken;
-  if constexpr (detail::exponentials_beside_values<Widest>) {
+  if constexpr (Widest::exponentials_beside_values) {
     taken = seconds([&] {
       running.template begin<false>(before);
-      detail::weigh_scores<Pack, rows, tiling.packs, width, width, rows, false>(values, scores, {0, keys}, keys,
-                                                                                running, true, true, after, out);
+      detail::weighted_sum_of_scores<Form, false>(values, scores, {0, keys}, keys, running, true, true, after, out);
     });
-    taken -= seconds([&] {
-      detail::weigh<Pack, rows, tiling.packs, width, width, rows>(values, scores, {0, keys},
-                                                                  {true, running.correction, after}, out);
-    });
+    taken -=
+        seconds([&] { detail::weighted_sum<Form>(values, scores, {0, keys}, {true, running.correction, after}, out); });
   } else {
     taken = seconds([&] {
       running.template begin<false>(before);
-      running.template exponentials<width, detail::chains<Widest>>(scores, keys);
+      running.template exponentials<width, Widest::softmax_chains>(scores, keys);
     });
   }
   return static_cast<double>(times * keys * width) / taken;

@@ -16,7 +16,7 @@ inline double now() {
 // fma (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2
 // the "peak" comes out a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
-  using Target = detail::simd::Default;
+  using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
   Pack sum[sums];

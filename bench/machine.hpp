@@ -34,8 +34,12 @@ inline nlohmann::ordered_json machine(std::size_t threads = 1) {
 #else
   const char* simd = "plain arrays";
 #endif
-  return {{"cpu", cpu_name()},    {"target", LADON_TEXT_OF(LADON_ABI)}, {"lanes", ladon::detail::simd::Default::lanes},
-          {"compiler", compiler}, {"flags", LADON_BENCH_FLAGS},         {"simd", simd},
+  return {{"cpu", cpu_name()},
+          {"target", LADON_TEXT_OF(LADON_ABI)},
+          {"lanes", ladon::detail::simd::NativeVectors::lanes},
+          {"compiler", compiler},
+          {"flags", LADON_BENCH_FLAGS},
+          {"simd", simd},
           {"threads", threads}};
 #undef LADON_TEXT_OF
 #undef LADON_TEXT

@@ -24,7 +24,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 // best (bench/README.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
-  using Target = detail::simd::Default;
+  using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 8, packs = sums / Places, step = packs * Pack::lanes;
   Pack sum[sums];

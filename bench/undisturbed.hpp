@@ -10,7 +10,7 @@
 
 #include <sys/resource.h>
 
-#include <ladon/detail/target/tiling.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 #include "cached_tile.hpp"
 #include "fma_peak.hpp"
@@ -19,7 +19,7 @@ namespace ladon::inline LADON_ABI::bench {
 
 // GFLOP/s of a tile over 128 steps, some microseconds of it.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
-  using Target = detail::simd::Default;
+  using Target = detail::simd::NativeVectors;
   static constexpr detail::Tiling tiling = detail::tiling<Target>(1000);
   // A thread's own: several may look at the same time, each at its core.
   static thread_local CachedTile<Target::Pack<tiling.lanes>, tiling.rows, tiling.packs, 128> tile;

@@ -8,7 +8,8 @@ namespace ladon_test {
 
 using S = ladon::Shape;
 
-inline constexpr std::size_t lanes = ladon::detail::simd::Default::lanes < 4 ? 4 : ladon::detail::simd::Default::lanes;
+inline constexpr std::size_t lanes =
+    ladon::detail::simd::NativeVectors::lanes < 4 ? 4 : ladon::detail::simd::NativeVectors::lanes;
 
 template <class Mask, ladon::Shape... Shapes>
 void sweep_given() {

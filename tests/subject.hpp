@@ -284,8 +284,9 @@ Subject subject_of_attention() {
           C == Captures::every_stage};
 }
 
-template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj, class Target = ladon::detail::simd::Default,
-          class Score = ladon::score::Scaled, Captures C = Captures::weights>
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          Captures C = Captures::weights>
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>, Mask, Layout, Score, C>();
 }
@@ -327,7 +328,7 @@ Subject projected_subject() {
 
 // x, context and weights[0] are q, k and v.
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, Captures C = Captures::weights,
-          class Target = ladon::detail::simd::Default>
+          class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {
   using Attention = ladon::Attention<S, Mask, Score, Target>;
   const auto run = [](const Call& call) {
@@ -370,7 +371,7 @@ Subject subject_of_layer() {
 }
 
 template <ladon::Shape S, ladon::LayerConfig Form, class Mask, class Layout = ladon::layout::InProj,
-          class Target = ladon::detail::simd::Default>
+          class Target = ladon::detail::simd::NativeVectors>
 Subject layer_subject() {
   using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
   return subject_of_layer<Layer, Mask, Layout>();

@@ -46,7 +46,7 @@ double worst_error() {
   return worst / 0x1p-24;
 }
 
-using Vector = ladon::detail::simd::Default::Pack<ladon::detail::simd::Default::lanes>;
+using Vector = ladon::detail::simd::NativeVectors::Pack<ladon::detail::simd::NativeVectors::lanes>;
 
 TEST_CASE("SiLU: its ends") {
   check_ends<ArrayPack<1>>();

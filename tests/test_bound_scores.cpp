@@ -40,7 +40,7 @@ struct Ran {
 };
 
 Ran run_right() {
-  Ran ran{attention_subject<shape, Mask, ladon::layout::InProj, ladon::detail::simd::Default, CappedWithSinks>(),
+  Ran ran{attention_subject<shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, CappedWithSinks>(),
           random_problem(shape.complete(), false, 5),
           {},
           {}};

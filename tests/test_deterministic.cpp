@@ -63,12 +63,13 @@ std::string bits_of(const Subject& subject, bool cross) {
 
 template <S Shape, class Mask, class Score = ladon::score::Scaled>
 std::string self() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::Default, Score>(), false);
+  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, Score>(),
+                 false);
 }
 template <S Shape, class Mask, class Score = ladon::score::Scaled>
 std::string cross() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::Default, Score>(),
-                 true);
+  return bits_of(
+      attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::NativeVectors, Score>(), true);
 }
 
 template <S Shape, ladon::LayerConfig Form, class Mask>

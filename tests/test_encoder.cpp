@@ -45,8 +45,11 @@ TEST_CASE("layer: several groups of panels, post-LN") {
 
 // Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
 #if defined(__SSE2__)
-static_assert(ladon::detail::rows_at_a_time<ladon::detail::Tiling{16, 2, 12}, 2, 1024, 1> == 8);
-static_assert(ladon::detail::rows_at_a_time<ladon::detail::Tiling{16, 2, 12}, 2, 1040, 1> == 12);
+template <std::size_t RowStride>
+constexpr std::size_t tile_rows =
+    ladon::detail::tile_rows<ladon::detail::Tiling{16, 2, 12}, 2, ladon::detail::WeightMatrix<float, RowStride, 1>>;
+static_assert(tile_rows<1024> == 8);
+static_assert(tile_rows<1040> == 12);
 #endif
 TEST_CASE("layer: 1024 hidden features") {
   check_layer<S{.queries = 37, .model = 31, .heads = 1}, LayerConfig{.feed_forward = 1024}, ladon::mask::None>();

@@ -84,7 +84,7 @@ static_assert(shares_evenly(12, 13) && shares_evenly(1, 70) && shares_evenly(0, 
 
 constexpr S grouped{.queries = 3, .keys = 300, .model = 8, .heads = 4, .kv_heads = 2};
 using Cross = ladon::MultiHeadAttention<grouped>;
-using L = ladon::detail::PanelLayout<Cross::shape, ladon::detail::simd::Default>;
+using L = ladon::detail::PanelLayout<Cross::shape, ladon::detail::simd::NativeVectors>;
 static_assert(Cross::phases == 3);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));

@@ -66,10 +66,10 @@ TEST_CASE("rotary embedding of a part of a head, with other bases and scalings")
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
-  using ladon::layout::InProj, ladon::detail::simd::Default;
-  check_attention(attention_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj, Default,
-                                    CappedAndTurned>());
-  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, Default,
+  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
+  check_attention(attention_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj,
+                                    NativeVectors, CappedAndTurned>());
+  check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
                                 Turned<Pairing::neighbours, 6, 30>>());
 }
 #endif

@@ -72,9 +72,9 @@ TEST_CASE("sinks") {
 }
 
 TEST_CASE("everything at once, with projections") {
-  using ladon::layout::InProj, ladon::detail::simd::Default;
+  using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
   check_attention(attention_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, decltype(Additive{} & Causal{}),
-                                    InProj, Default, CappedQuarterWithSinks, Captures::every_stage>());
+                                    InProj, NativeVectors, CappedQuarterWithSinks, Captures::every_stage>());
 }
 #endif
 

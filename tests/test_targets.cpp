@@ -14,7 +14,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::detail::simd::Array;
+using ladon::detail::simd::ArrayVectors;
 
 void check_equal(const std::vector<Subject>& subjects, bool cross) {
   const AttentionProblem problem = random_problem(subjects[0].shape, cross, 23);
@@ -33,30 +33,33 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
-          attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::Default>()};
+          attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors>()};
 }
 
 }  // namespace
 
 TEST_CASE("targets agree to the last bit: attention") {
-  check_equal(on<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, Array<1>, Array<4>>(), false);
+  check_equal(on<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, ArrayVectors<1>, ArrayVectors<4>>(),
+              false);
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("targets agree to the last bit: few tokens, 16 lanes") {
-  check_equal(on<S{.queries = 11, .keys = 15, .model = 7, .heads = 2, .head_width = 5}, ladon::mask::Causal, Array<1>,
-                 Array<16>>(),
+  check_equal(on<S{.queries = 11, .keys = 15, .model = 7, .heads = 2, .head_width = 5}, ladon::mask::Causal,
+                 ArrayVectors<1>, ArrayVectors<16>>(),
               true);
 }
 
 TEST_CASE("targets agree to the last bit: several blocks of keys") {
-  check_equal(on<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, ladon::mask::Padding, Array<1>, Array<8>>(),
+  check_equal(on<S{.queries = 5, .keys = 600, .model = 6, .heads = 2}, ladon::mask::Padding, ArrayVectors<1>,
+                 ArrayVectors<8>>(),
               true);
 }
 
 // Query i sees 493 + i keys: of the last block, from 512 on, the first 19 queries see none, the others up to 18.
 TEST_CASE("targets agree to the last bit: a block of keys that only some packs of a panel see") {
-  check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, Array<1>, Array<8>>(),
+  check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>,
+                 ArrayVectors<8>>(),
               true);
 }
 
@@ -68,7 +71,7 @@ void check_layer_on() {
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
   const Subject subjects[] = {layer_subject<shape, Form, Mask, Layout, Targets>()...,
-                              layer_subject<shape, Form, Mask, Layout, ladon::detail::simd::Default>()};
+                              layer_subject<shape, Form, Mask, Layout, ladon::detail::simd::NativeVectors>()};
   const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Form}, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));
@@ -86,7 +89,7 @@ void check_layer_on() {
 TEST_CASE("targets agree to the last bit: an encoder layer") {
   check_layer_on<ladon::LayerConfig{
                      .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
-                 Array<1>, Array<4>>();
+                 ArrayVectors<1>, ArrayVectors<4>>();
 }
 
 TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
@@ -95,7 +98,7 @@ TEST_CASE("targets agree to the last bit: RMSNorm, a gate of SiLU, no biases") {
                                     .gated = true,
                                     .norm_kind = ladon::NormKind::rms,
                                     .bias = ladon::Bias::without},
-                 Array<4>>();
+                 ArrayVectors<4>>();
 }
 #endif
 

@@ -10,7 +10,7 @@ namespace ladon_test {
 namespace {
 
 using namespace ladon::mask;
-using ladon::detail::simd::Array;
+using ladon::detail::simd::ArrayVectors;
 
 template <ladon::Shape Shape, class Mask, class Score, Captures captures, class... Targets>
 void check_equal() {
@@ -43,7 +43,7 @@ constexpr Captures weights = Captures::weights;
 
 TEST_CASE("targets agree to the last bit: bits and a window") {
   check_equal<S{.queries = 21, .keys = 37, .model = 6, .heads = 2}, decltype(Bits{} & Window<20, 3>{}), Scaled, weights,
-              Array<1>, Array<4>>();
+              ArrayVectors<1>, ArrayVectors<4>>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -56,20 +56,21 @@ struct CappedWithSinks : ladon::score::Scaled {
 
 TEST_CASE("targets agree to the last bit: numbers and slopes, cap and sinks") {
   check_equal<S{.queries = 21, .keys = 37, .model = 6, .heads = 2}, decltype(AdditivePerHead{} & Alibi{}),
-              CappedWithSinks, Captures::every_stage, Array<1>, Array<4>>();
+              CappedWithSinks, Captures::every_stage, ArrayVectors<1>, ArrayVectors<4>>();
 }
 
 TEST_CASE("targets agree to the last bit: bytes, few tokens, 16 lanes") {
-  check_equal<S{.queries = 9, .keys = 15, .model = 4}, BooleanPerHead, CappedWithSinks, weights, Array<1>, Array<16>>();
+  check_equal<S{.queries = 9, .keys = 15, .model = 4}, BooleanPerHead, CappedWithSinks, weights, ArrayVectors<1>,
+              ArrayVectors<16>>();
 }
 
 TEST_CASE("targets agree to the last bit: numbers over several blocks") {
-  check_equal<S{.queries = 5, .keys = 530, .model = 4}, decltype(Additive{} & Causal{}), Scaled, weights, Array<1>,
-              Array<8>>();
+  check_equal<S{.queries = 5, .keys = 530, .model = 4}, decltype(Additive{} & Causal{}), Scaled, weights,
+              ArrayVectors<1>, ArrayVectors<8>>();
 }
 
 TEST_CASE("targets agree to the last bit: bits over several blocks") {
-  check_equal<S{.queries = 5, .keys = 530, .model = 4}, Bits, Scaled, weights, Array<4>>();
+  check_equal<S{.queries = 5, .keys = 530, .model = 4}, Bits, Scaled, weights, ArrayVectors<4>>();
 }
 #endif
 

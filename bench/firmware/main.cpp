@@ -52,12 +52,11 @@ void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
 // Tokens times a square matrix, from panels to panels, as a layer does it.
 template <std::size_t Tokens, std::size_t Model, class Weights>
 void multiply(const Weights& weights, const float* in, float* out) {
-  constexpr ladon::detail::Tiling tiling = ladon::detail::tiling<ladon::detail::simd::Default>(Tokens);
+  constexpr ladon::detail::Tiling tiling = ladon::detail::tiling<ladon::detail::simd::NativeVectors>(Tokens);
   constexpr std::size_t stride = Model * tiling.width();
   ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    ladon::detail::project<ladon::detail::simd::Default, tiling, Packs, Model, Model>(
-        weights, in + first * stride, count,
-        ladon::detail::StoreScaled<tiling.width()>{out + first * stride, stride, 1.0f});
+    ladon::detail::matmul<ladon::detail::simd::NativeVectors, tiling, Packs, Model, Model>(
+        weights, in + first * stride, count, ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
   });
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/attention/query_block.hpp>
+#include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/rotate.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/mask.hpp>
@@ -51,7 +51,7 @@ struct GivenHeads {
   static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths, const Bound& mask,
                                     const Options& options, AttentionWorkspace<S, Target>& workspace,
                                     CaptureOf capture_of) noexcept {
-    constexpr float scale = ScoreForm<S, Score>::query_scale;
+    constexpr float scale = ScoreFunction<S, Score>::query_scale;
     float* const query = workspace.scratch.query.data;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
@@ -65,8 +65,8 @@ struct GivenHeads {
               options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + Options::bottom_right(),
               queries.end - queries.begin, query);
         }
-        attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
-                                              workspace.out.data, capture_of(head.index, queries));
+        const QueryBlock block{query, queries, workspace.scratch.scores.data, workspace.out.data};
+        attend<S, Score, Target, Simd, Packs>(head, block, lengths.keys, mask, capture_of(head.index, queries));
         from_panels<Pack, q, S.value_width>(workspace.out.data, queries.end - queries.begin,
                                             out + queries.begin * S.value_width);
       }
@@ -80,7 +80,7 @@ struct GivenHeads {
 // and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
 // their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          class Target = detail::simd::NativeVectors>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();

@@ -13,7 +13,7 @@ namespace ladon::inline LADON_ABI {
 template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Form,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          class Target = detail::simd::NativeVectors>
 struct Decoder {
   using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Target>;
   static constexpr Shape shape = Layer::shape;

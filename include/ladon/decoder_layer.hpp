@@ -143,7 +143,7 @@ struct DecoderSteps {
 // [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Form, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          class Target = detail::simd::NativeVectors>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();

@@ -27,7 +27,7 @@ struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
 // out: every layer before it needs them as keys of the next.
 template <std::size_t Layers, Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          class Target = detail::simd::NativeVectors>
 struct Encoder {
   using Layer = EncoderLayer<ShapeGiven, Form, Mask, Layout, Score, Target>;
   static constexpr Shape shape = Layer::shape;

@@ -39,7 +39,7 @@ struct EncoderLayerWeights<S, Form, Layout> {
 
 // A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
 template <Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
-          class Score = score::Scaled, class Target = detail::simd::Default>
+          class Score = score::Scaled, class Target = detail::simd::NativeVectors>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();

@@ -10,12 +10,12 @@
 namespace ladon::inline LADON_ABI {
 
 // x [In], y [Out]; they may not overlap.
-template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::Default>
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vector<const float, In>> x,
                       std::type_identity_t<Vector<float, Out>> y) noexcept {
   constexpr detail::Tiling one = detail::tiling<Target>(1);
   detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-    detail::project<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, detail::StoreScaled<1>{y.data, 0, 1.0f});
+    detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, detail::Epilogue<1>{y.data, 0});
   });
 }
 

@@ -35,7 +35,7 @@ namespace ladon::inline LADON_ABI {
 // bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
 // [keys]; rows of queries that are not active stay as they were.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          class Target = detail::simd::NativeVectors>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
@@ -22,7 +24,8 @@ struct LinearStrides {
   static constexpr std::size_t row = O == Order::out_in ? In : 1;
   static constexpr std::size_t inner = O == Order::out_in ? 1 : Out;
   using Weight = Matrix<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
-  using Rows = WeightRows<row, inner, B>;
+  using Rows = detail::WeightRows<detail::WeightMatrix<float, row, inner>,
+                                  std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
 };
 
 template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with>
@@ -33,7 +36,7 @@ struct Linear {
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
-    return {weight.data + first * Strides::row, bias.data + first};
+    return {{weight.data + first * Strides::row}, {bias.data + first}};
   }
 };
 // y = x W^T, or y = x W.
@@ -44,7 +47,7 @@ struct Linear<Out, In, O, Bias::without> {
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight");
-    return {weight.data + first * Strides::row};
+    return {{weight.data + first * Strides::row}, {}};
   }
 };
 

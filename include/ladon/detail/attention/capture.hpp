@@ -8,9 +8,8 @@
 #include <limits>
 
 #include <ladon/attention_map.hpp>
-#include <ladon/detail/attention/scores.hpp>
-#include <ladon/detail/attention/softmax.hpp>
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/memory/range.hpp>
+#include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

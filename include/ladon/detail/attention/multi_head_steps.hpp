@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
-#include <ladon/detail/attention/query_block.hpp>
+#include <ladon/detail/attention/attend.hpp>
 #include <ladon/detail/attention/rotate.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/workspace.hpp>
@@ -22,12 +22,12 @@ struct Heads {
   static constexpr Tiling q = L::queries, k = L::keys;
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
-  static constexpr float query_scale = ScoreForm<S, Score>::query_scale;
+  static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
   // For a single token of a text, where one head's rows follow another's: memory gives more when it reads all of them
   // in one go, and what they become has room where the concatenated heads will be. (attend has the bits of run, which
   // goes head by head.)
-  static constexpr bool all_heads_at_once = runs > 1 && (Weights::heads_adjacent) &&
-                                            (S.head_width == S.value_width) && one_token<Simd, q>;
+  static constexpr bool all_heads_at_once = target::Current::streams > 1 && (Weights::heads_adjacent) &&
+                                            (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
@@ -90,10 +90,9 @@ struct Heads {
         const std::size_t at = cache.length + p * q.width();
         const float* const in = x + p * S.model * q.width();
         for (std::size_t g = 0; g < S.kv_heads; ++g) {
-          project<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, StoreScaled<q.width()>{projected, 0, 1.0f});
+          matmul<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, Epilogue<q.width()>{projected, 0});
           append_keys<Packs>(g, projected, used, at, rotary, cache);
-          project<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1,
-                                                          StoreScaled<q.width()>{projected, 0, 1.0f});
+          matmul<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1, Epilogue<q.width()>{projected, 0});
           append_values(g, projected, used, at, cache);
         }
       }
@@ -106,11 +105,11 @@ struct Heads {
   static constexpr void append_one(const float* x, const Weights& w, const Data& rotary, Cache& cache,
                                    float* heads) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
-    project<Simd, q, 1, rows, S.model>(w.key(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
+    matmul<Simd, q, 1, rows, S.model>(w.key(0), x, 1, Epilogue<1>{heads, 0});
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       append_keys<1>(g, heads + g * S.head_width, 1, cache.length, rotary, cache);
     }
-    project<Simd, q, 1, rows, S.model>(w.value(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
+    matmul<Simd, q, 1, rows, S.model>(w.value(0), x, 1, Epilogue<1>{heads, 0});
     for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, heads + g * S.value_width, 1, cache.length, cache);
     cache.length += 1;
   }
@@ -136,7 +135,7 @@ struct Heads {
     LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     if constexpr (all_heads_at_once) {
       append_one(x, w, options.rotary, cache, heads);
-      project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});
+      matmul<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, Epilogue<1, ScaledBy>{heads, 0, {query_scale}});
     } else {
       append(x, w, tokens, options.rotary, cache, scratch);
     }
@@ -151,9 +150,9 @@ struct Heads {
   static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      project<Simd, q, Packs, S.model, S.concat_width()>(
+      matmul<Simd, q, Packs, S.model, S.concat_width()>(
           w.output(), heads + first * S.concat_width() * q.width(), count,
-          StoreScaled<q.width()>{y + first * S.model * q.width(), S.model * q.width(), 1.0f});
+          Epilogue<q.width()>{y + first * S.model * q.width(), S.model * q.width()});
     };
     for_panels<q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
   }
@@ -166,8 +165,8 @@ struct Heads {
     constexpr std::size_t in_stride = Inner * k.width(), out_stride = Rows * k.width();
     for_panels<k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
         active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          project<Simd, k, Packs, Rows, Inner>(w, context + first * in_stride, count,
-                                               StoreScaled<k.width()>{out + first * out_stride, out_stride, 1.0f});
+          matmul<Simd, k, Packs, Rows, Inner>(w, context + first * in_stride, count,
+                                              Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
   template <class W, class Data>
@@ -216,18 +215,18 @@ struct Heads {
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         if constexpr (!Projected) {
-          project<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
-                                                         StoreScaled<q.width()>{query, 0, query_scale},
-                                                         p == 0 ? Reading::first : Reading::again);
+          matmul<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
+                                                        Epilogue<q.width(), ScaledBy>{query, 0, {query_scale}},
+                                                        p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
         if constexpr (Rotary::turns) {
           rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(
               options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
         }
-        attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, scratch.scores.data,
-                                              heads + (p * S.concat_width() + h * S.value_width) * q.width(),
-                                              capture_of(h, queries));
+        const QueryBlock block{query, queries, scratch.scores.data,
+                               heads + (p * S.concat_width() + h * S.value_width) * q.width()};
+        attend<S, Score, Target, Simd, Packs>(head, block, lengths.keys, mask, capture_of(h, queries));
       }
     });
   }

@@ -1,135 +1,161 @@
-// Score: S^T[key][query] = K Q^T for a range of keys and one panel of queries, with the running maximum of each query.
+// Scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), masked, and each query's running
+// maximum.
 //
-//     keys    [panels][head width][KeyWidth]      broadcast: KeyWidth keys lie side by side, a row of S^T is a key
-//     query   [head width][QueryWidth]            already scaled
-//     scores  [keys of the range][QueryWidth]
+//     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts a key, so a row of S^T is a key
+//     query   Q^T [head width][query width]          already scaled
+//     scores  [keys of the range][query width]
 //
-// A tile whose keys are all in `clear` is stored without asking the mask what it hides. In any other a key that a query
-// may not see gets -inf, by select: whatever NaN stood there is gone.
+// A tile of scores takes four steps: product, cap, mask, maximum. A hidden key gets -inf by select, which removes
+// whatever the product was, NaN included.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 
+#include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/detail/simd/elementary.hpp>
-#include <ladon/detail/target/tiling.hpp>
 #include <ladon/mask/policy.hpp>
-#include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What queries are multiplied by as they are stored, and what then becomes of q . k on its way to an exponent of two.
-// Softcap needs the quotient by itself, so log2(e) joins after it.
-template <Shape S, class Score>
-struct ScoreForm {
-  static constexpr bool capped = Score::softcap != 0;
-  static constexpr float query_scale =
-      capped ? Score::scale(S) / (capped ? Score::softcap : 1.0f) : static_cast<float>(Score::scale(S) * score::log2_e);
-  template <class Pack>
-  static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
-    if constexpr (capped) {
-      return tanh(product) * Pack::broadcast(static_cast<float>(Score::softcap * score::log2_e));
-    } else {
-      return product;
+// The running maxima of a tile's queries, in several independent chains, so that a tile of one pack does not wait for
+// the latency of each max.
+template <class Pack, std::size_t Packs, std::size_t Chains>
+struct TileMaximum {
+  Pack largest[Chains][Packs];
+
+  LADON_INLINE constexpr explicit TileMaximum(const Pack* running) noexcept {
+    LADON_UNROLL
+    for (std::size_t c = 0; c < Chains; ++c) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) largest[c][v] = running[v];
+    }
+  }
+  LADON_INLINE constexpr void take(std::size_t row, std::size_t v, const Pack& score) noexcept {
+    largest[row % Chains][v] = max(largest[row % Chains][v], score);
+  }
+  LADON_INLINE constexpr void store(Pack* running) noexcept {
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      LADON_UNROLL
+      for (std::size_t c = 1; c < Chains; ++c) largest[0][v] = max(largest[0][v], largest[c][v]);
+      running[v] = largest[0][v];
     }
   }
 };
 
-// The product as it is: for capture.
-struct ProductForm {
-  static constexpr bool capped = false;
-  template <class Pack>
-  static LADON_INLINE constexpr Pack exponent(const Pack& product) noexcept {
-    return product;
-  }
-};
-
-// The exponents of a tile's products, in their place. A function by itself: in a tile's, the constants of tanh took
-// registers from the sums (Zen 5, AVX-512, g++: (128,384,12) 87.8 -> 90.0% of peak so, (64,128,4) a third less code).
-template <class Form, class Pack, std::size_t Packs, std::size_t QueryWidth>
+// Turns the products of a tile into exponents, in place. A separate function: inlined, the constants of tanh took
+// registers from the accumulators (Zen 5, AVX-512, g++: (128,384,12) 87.8 -> 90.0% of peak, (64,128,4) a third less
+// code).
+template <class Function, class Pack, std::size_t Packs, std::size_t QueryWidth>
 LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   for (std::size_t r = 0; r < rows; ++r) {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      float* const at = scores + r * QueryWidth + v * Pack::lanes;
-      Form::exponent(Pack::load(at)).store(at);
+      float* const score = scores + r * QueryWidth + v * Pack::lanes;
+      Function::exponent(Pack::load(score)).store(score);
     }
   }
 }
 
-// Keys from `first_pack_keys_end` on are hidden from all queries of a panel's first pack. Where these are the latter
-// half of a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of
-// the panel).
-template <class Form, class Pack, Tiling T, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t HeadWidth, bool Halves = false, class Bound>
-LADON_KERNEL constexpr void score(const float* keys, const float* query, const Slice& slice, Range clear,
-                                  const Bound& mask, float* scores, Pack (&maximum)[Packs],
-                                  [[maybe_unused]] std::size_t first_pack_keys_end = 0) noexcept {
-  const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
+// A tile of scores: Rows keys from `key` on, of which those before `end` exist, and the packs of queries from FirstPack
+// on. `lanes` has what the mask says of each key: which lanes may see the key, and what joins their scores.
+template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
+struct ScoreTile {
+  using Pack = typename Form::Pack;
+  static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
+  using Products = MicroKernel<float, Pack, Rows, packs>;
+  using Maximum = TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows)>;
+
+  const Lanes& lanes;
+  std::size_t key;
+  std::size_t end;
+  float* scores;  // of the tile's first key and first pack
+
+  LADON_INLINE constexpr void compute(const float* keys, const float* query, bool unmasked,
+                                      Pack* running) const noexcept {
+    const Products products = product(keys, query);
+    Maximum maximum(opaque(running));
+    if constexpr (Function::capped) cap_products(products);
+    if (unmasked) {
+      products.finish(
+          [&](std::size_t r, std::size_t v, const Pack& product) { keep(r, v, score_of(r, v, product), maximum); });
+    } else {
+      products.finish([&](std::size_t r, std::size_t v, const Pack& product) {
+        if (key + r < end) keep(r, v, hide(r, v, score_of(r, v, product)), maximum);
+      });
+    }
+    maximum.store(running);
+  }
+
+ private:
+  LADON_INLINE constexpr Products product(const float* keys, const float* query) const noexcept {
+    Products products([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
+    products.template accumulate<width>(Form::head_width, WeightMatrix<float, 1, Form::key_width>{keys},
+                                        query + FirstPack * Pack::lanes);
+    return products;
+  }
+  LADON_INLINE constexpr void cap_products(const Products& products) const noexcept {
+    products.finish([&](std::size_t r, std::size_t v, const Pack& product) {
+      if (key + r < end) product.store(at(r, v));
+    });
+    cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
+  }
+  // Returns the score of row r and pack v, with what the mask adds.
+  LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
+    if constexpr (Function::capped) {
+      return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
+    } else {
+      return lanes.add(FirstPack + v, key + r, Function::exponent(product));
+    }
+  }
+  LADON_INLINE constexpr Pack hide(std::size_t r, std::size_t v, const Pack& score) const noexcept {
+    return select(lanes.may_see(FirstPack + v, key + r), score,
+                  Pack::broadcast(-std::numeric_limits<float>::infinity()));
+  }
+  LADON_INLINE constexpr void keep(std::size_t r, std::size_t v, const Pack& score, Maximum& maximum) const noexcept {
+    maximum.take(r, v, score);
+    score.store(at(r, v));
+  }
+  LADON_INLINE constexpr float* at(std::size_t r, std::size_t v) const noexcept {
+    return scores + r * width + v * Pack::lanes;
+  }
+};
+
+// Computes the scores of the block's keys and updates `maximum`. Keys in `unmasked` are visible to all queries, so the
+// mask is not asked. Halves: keys from first_pack_end on are hidden from every query of the first pack. Where these
+// keys are the latter half of a panel of keys, only the other pack is computed (a causal mask on the diagonal: a
+// quarter of the panel).
+template <class Form, class Function, bool Halves = false, class BoundMask>
+LADON_KERNEL constexpr void scores(const QueryBlock& block, const Slice& slice, const float* keys, Range unmasked,
+                                   const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
+                                   [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
+  using Pack = typename Form::Pack;
+  constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
   const Range range = slice.keys;
-  constexpr std::size_t max_rows = T.rows_for(Packs);
-  // Where a panel has one pack nothing else goes on while a tile's maxima wait for each other.
-  constexpr std::size_t ways = Packs == 1 && max_rows >= 8 ? 4 : 1;
-  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
-  for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
-    const float* const panel = keys + base * HeadWidth;
-    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, {base, range.end}}, scratch);
-    const auto rows = [&]<std::size_t R, std::size_t First>(std::size_t row) {
-      constexpr std::size_t packs = Packs - First;
+  typename BoundMask::template Scratch<key_width, query_width> scratch;
+  for (std::size_t base = range.begin; base < range.end; base += key_width) {
+    const float* const panel = keys + base * Form::head_width;
+    const auto lanes = mask.template lanes<Pack, query_width>({slice.head, slice.queries, {base, range.end}}, scratch);
+    const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) {
       const std::size_t key = base + row;
       if (key >= range.end) return;
-      float* const out = scores + (key - range.begin) * QueryWidth + First * Pack::lanes;
-      Tile<Pack, R, packs> tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
-      tile.template accumulate<1, KeyWidth, QueryWidth>(HeadWidth, panel + row, query + First * Pack::lanes);
-      Pack* const running = read_here(&maximum[0]) + First;
-      Pack largest[ways][packs];
-      LADON_UNROLL
-      for (std::size_t i = 0; i < ways; ++i) {
-        LADON_UNROLL
-        for (std::size_t v = 0; v < packs; ++v) largest[i][v] = running[v];
-      }
-      const auto keep = [&](std::size_t r, std::size_t v, const Pack& s) {
-        largest[r % ways][v] = max(largest[r % ways][v], s);
-        s.store(out + r * QueryWidth + v * Pack::lanes);
-      };
-      const auto exponent = [&](std::size_t r, std::size_t v, const Pack& product) {
-        if constexpr (Form::capped) {
-          return lanes.add(First + v, key + r, Pack::load(out + r * QueryWidth + v * Pack::lanes));
-        } else {
-          return lanes.add(First + v, key + r, Form::exponent(product));
-        }
-      };
-      if constexpr (Form::capped) {
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& product) {
-          if (key + r < range.end) product.store(out + r * QueryWidth + v * Pack::lanes);
-        });
-        cap<Form, Pack, packs, QueryWidth>(out, range.end - key < R ? range.end - key : R);
-      }
-      if (clear.contains({key, key + R})) {
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& s) { keep(r, v, exponent(r, v, s)); });
-      } else {
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& s) {
-          if (key + r < range.end) keep(r, v, select(lanes.may_see(First + v, key + r), exponent(r, v, s), masked));
-        });
-      }
-      LADON_UNROLL
-      for (std::size_t v = 0; v < packs; ++v) {
-        LADON_UNROLL
-        for (std::size_t i = 1; i < ways; ++i) largest[0][v] = max(largest[0][v], largest[i][v]);
-        running[v] = largest[0][v];
-      }
+      float* const out = block.scores + (key - range.begin) * query_width + FirstPack * Pack::lanes;
+      ScoreTile<Form, Function, Rows, FirstPack, decltype(lanes)>{lanes, key, range.end, out}.compute(
+          panel + row, block.query, unmasked.contains({key, key + Rows}), &maximum[FirstPack]);
     };
-    if constexpr (Halves && KeyWidth > 1) {
-      constexpr std::size_t half = KeyWidth / 2;
-      if (first_pack_keys_end <= base + half) {
-        for_row_tiles<half, max_rows>([&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 0>(row); });
-        for_row_tiles<KeyWidth - half, T.rows_for(1)>(
-            [&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 1>(half + row); });
+    if constexpr (Halves && key_width > 1) {
+      constexpr std::size_t half = key_width / 2;
+      if (first_pack_end <= base + half) {
+        for_row_tiles<half, Form::tile_rows>(
+            [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 0>(row); });
+        for_row_tiles<key_width - half, Form::tiling.rows_for(1)>(
+            [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 1>(half + row); });
         continue;
       }
     }
-    for_row_tiles<KeyWidth, max_rows>([&]<std::size_t R>(std::size_t row) { rows.template operator()<R, 0>(row); });
+    for_row_tiles<key_width, Form::tile_rows>(
+        [&]<std::size_t Rows>(std::size_t row) { tile.template operator()<Rows, 0>(row); });
   }
 }
 

@@ -1,58 +1,58 @@
-// Attend, for a single query: lanes lie along the keys, as panels of K^T and V^T have them, and what sums over keys
-// crosses the lanes once, at its end. Same masks, same scores, same panels as attend.hpp.
+// Attention of a single query to one head. The lanes lie along the keys, as panels of K^T and V^T have them. A sum over
+// keys crosses the lanes once, at its end. Masks, scores and panels are those of several queries (attend.hpp).
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
+//
+// Keys and values that are too large for the nearest cache are read in several streams (linear/matrix_vector.hpp).
 #pragma once
 
 #include <cstddef>
 #include <limits>
 
-#include <ladon/detail/attention/head.hpp>
-#include <ladon/detail/attention/scores.hpp>
-#include <ladon/detail/linear/streams.hpp>
-#include <ladon/detail/target/tiling.hpp>
+#include <ladon/detail/attention/query_block.hpp>
+#include <ladon/detail/attention/score_function.hpp>
+#include <ladon/detail/linear/matrix_vector.hpp>
+#include <ladon/detail/simd/elementary.hpp>
+#include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// q . k of one pack of keys. Four sums, to hide the latency of an fma.
-template <class Pack, std::size_t KeyWidth, std::size_t HeadWidth>
-LADON_INLINE constexpr Pack score_keys(const float* keys, const float* query) noexcept {
-  Pack sum[4];
+// Computes q . k for Packs packs of keys of each of Streams panels, which are `distance` floats apart. Each product is
+// computed in Sums partial sums: at least four sums hide the latency of a multiply-add.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
+          std::size_t HeadWidth>
+LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance, const float* query,
+                                         Pack (&product)[Streams * Packs]) noexcept {
+  constexpr std::size_t count = Streams * Packs;
+  Pack sum[Sums][count];
   LADON_UNROLL
-  for (std::size_t c = 0; c < 4; ++c) sum[c] = Pack::broadcast(0.0f);
-  std::size_t i = 0;
-  for (; i + 4 <= HeadWidth; i += 4) {
+  for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
+  const auto add = [&](std::size_t feature, std::size_t s) {
+    const Pack x = Pack::broadcast(query[feature]);
     LADON_UNROLL
-    for (std::size_t c = 0; c < 4; ++c) {
-      sum[c] = fma(Pack::broadcast(query[i + c]), Pack::load(keys + (i + c) * KeyWidth), sum[c]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float* const key = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
+      sum[s][i] = fma(x, Pack::load(key), sum[s][i]);
     }
+  };
+  std::size_t feature = 0;
+  for (; feature + Sums <= HeadWidth; feature += Sums) {
+    LADON_UNROLL
+    for (std::size_t s = 0; s < Sums; ++s) add(feature + s, s);
   }
-  for (; i < HeadWidth; ++i) sum[0] = fma(Pack::broadcast(query[i]), Pack::load(keys + i * KeyWidth), sum[0]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-// The same of several panels, each `stride` behind the one before: sums enough to hide that latency.
-template <class Pack, std::size_t Packs, std::size_t HeadWidth>
-LADON_INLINE constexpr void score_panels(const float* keys, std::size_t stride, const float* query,
-                                         Pack (&sum)[runs][Packs]) noexcept {
-  constexpr std::size_t width = Packs * Pack::lanes;
+  for (; feature < HeadWidth; ++feature) add(feature, 0);
+  static_assert(Sums == 1 || Sums == 4);
   LADON_UNROLL
-  for (std::size_t r = 0; r < runs * Packs; ++r) sum[r / Packs][r % Packs] = Pack::broadcast(0.0f);
-  for (std::size_t i = 0; i < HeadWidth; ++i) {
-    const Pack x = Pack::broadcast(query[i]);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < runs * Packs; ++r) {
-      const float* const from = keys + r / Packs * stride + i * width + r % Packs * Pack::lanes;
-      sum[r / Packs][r % Packs] = fma(x, Pack::load(from), sum[r / Packs][r % Packs]);
-    }
+  for (std::size_t i = 0; i < count; ++i) {
+    product[i] = Sums == 1 ? sum[0][i] : (sum[0][i] + sum[1 % Sums][i]) + (sum[2 % Sums][i] + sum[3 % Sums][i]);
   }
 }
 
-// What the mask says of the keys of one panel, key by key.
-template <std::size_t KeyWidth, class Bound>
-constexpr void mask_keys(const Bound& mask, const Slice& slice, float* scores) noexcept {
+// Applies the mask to the scores of one panel of keys, key by key.
+template <std::size_t KeyWidth, class BoundMask>
+constexpr void mask_keys(const BoundMask& mask, const Slice& slice, float* scores) noexcept {
   using One = simd::ArrayPack<1>;
-  typename Bound::template Scratch<KeyWidth, 1> scratch;
+  typename BoundMask::template Scratch<KeyWidth, 1> scratch;
   const auto lanes = mask.template lanes<One, 1>(slice, scratch);
   for (std::size_t key = slice.keys.begin; key < slice.keys.end; ++key) {
     float& score = scores[key - slice.keys.begin];
@@ -61,155 +61,64 @@ constexpr void mask_keys(const Bound& mask, const Slice& slice, float* scores) n
   }
 }
 
-// sum[row] += value[row][key] * p[key] over the keys of `panels`, all of which count: as many as there are runs at
-// once.
-template <class Pack, std::size_t Packs, std::size_t ValueWidth>
-LADON_KERNEL constexpr void weigh_runs(const float* values, const float* p, std::size_t panels_a_run,
-                                       Pack (&sum)[ValueWidth]) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
-  for (std::size_t panel = 0; panel < panels_a_run; ++panel) {
-    Pack weight[runs][Packs];
-    LADON_UNROLL
-    for (std::size_t r = 0; r < runs * Packs; ++r) {
-      weight[r / Packs][r % Packs] = Pack::load(p + (r / Packs * panels_a_run + panel) * width + r % Packs * lanes);
-    }
-    for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const from = values + (panel * ValueWidth + row) * width;
-      Pack own = sum[row];
-      LADON_UNROLL
-      for (std::size_t r = 0; r < runs * Packs; ++r) {
-        const float* const at = from + r / Packs * panels_a_run * ValueWidth * width + r % Packs * lanes;
-        own = fma(Pack::load(at), weight[r / Packs][r % Packs], own);
-      }
-      sum[row] = own;
-    }
-  }
-}
-
-// sum[row] += value[row][key] * p[key] over the keys of `bases`, which are whole packs from those of p's first key on.
-// Lanes outside `seen` hold no key: whatever lies there in V must not count. Nor must, with Selected, keys whose p is
-// negative.
-template <class Pack, std::size_t R, std::size_t Width, std::size_t ValueWidth, bool Selected>
-LADON_INLINE constexpr void weigh_rows(const float* values, const float* p, std::size_t start, Range bases, Range seen,
-                                       Pack (&sum)[Pack::lanes]) noexcept {
-  constexpr std::size_t lanes = Pack::lanes;
-  for (std::size_t base = bases.begin; base < bases.end; base += lanes) {
-    const Pack weight = Pack::load(p + base - start);
-    const float* const panel = values + base / Width * Width * ValueWidth + base % Width;
-    if (!Selected && seen.contains({base, base + lanes})) {
-      LADON_UNROLL
-      for (std::size_t r = 0; r < R; ++r) sum[r] = fma(Pack::load(panel + r * Width), weight, sum[r]);
-    } else {
-      const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
-      const auto counts = (key < Pack::broadcast(static_cast<float>(seen.end))) &
-                          (Pack::broadcast(static_cast<float>(seen.begin)) <= key) & (Pack::broadcast(0.0f) <= weight);
-      LADON_UNROLL
-      for (std::size_t r = 0; r < R; ++r) {
-        sum[r] = select(counts, fma(Pack::load(panel + r * Width), weight, sum[r]), sum[r]);
-      }
-    }
-  }
-}
-
-// out[row] = factor * sum over the keys seen of value[row][key] * p[key], p from a whole panel on.
-template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, bool InRuns>
-LADON_KERNEL constexpr void weigh_one(const float* values, const float* p, Range seen, float factor,
-                                      float* out) noexcept {
-  constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  const std::size_t start = seen.begin / width * width;
-  constexpr std::size_t kept = InRuns && !Selected ? ValueWidth : 1;
-  Pack before[kept];
-  Range done{start, start};
-  if constexpr (InRuns && !Selected) {
-    const std::size_t first = (seen.begin + width - 1) / width, end = seen.end / width;
-    const std::size_t panels_a_run = first < end ? (end - first) / runs : 0;
-    for (std::size_t row = 0; row < ValueWidth; ++row) before[row] = Pack::broadcast(0.0f);
-    if (panels_a_run > 0) {
-      done = {first * width, (first + runs * panels_a_run) * width};
-      weigh_runs<Pack, K.packs, ValueWidth>(values + done.begin * ValueWidth, p + done.begin - start, panels_a_run,
-                                            before);
-    }
-  }
-  for_row_tiles<ValueWidth, lanes>([&]<std::size_t R>(std::size_t row) {
-    Pack sum[lanes];
-    LADON_UNROLL
-    for (std::size_t r = 0; r < lanes; ++r) sum[r] = r < R && kept > 1 ? before[row + r] : Pack::broadcast(0.0f);
-    const float* const from = values + row * width;
-    if constexpr (kept > 1) {
-      weigh_rows<Pack, R, width, ValueWidth, Selected>(from, p, start, {start, done.begin}, seen, sum);
-    }
-    weigh_rows<Pack, R, width, ValueWidth, Selected>(from, p, start, {done.end, seen.end}, seen, sum);
-    const Pack total = Pack::add_rows(sum) * Pack::broadcast(factor);
-    if constexpr (R == lanes) {
-      total.store(out + row);
-    } else {
-      total.store_partial(out + row, R);
-    }
-  });
-}
-
-// Products of the panel of keys at `base` are in `row`: -inf where the mask says no; the maximum so far.
-template <class Pack, Tiling K, class Bound>
-LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& visible, const Bound& mask,
-                                       std::size_t base, float* row, Pack largest) noexcept {
+// Hides the keys of the panel at `base` that the query may not see, and returns the maximum of `largest` and the
+// scores.
+template <class Pack, Tiling K, class BoundMask>
+LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& ranges, const BoundMask& mask,
+                                       std::size_t base, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width();
-  const Range range = Range{base, base + width} & Range{0, visible.seen.end};
-  if (Bound::adds || !visible.clear.contains(range)) mask_keys<width>(mask, {head, {0, 1}, range}, row);
-  for (std::size_t key = range.end; key < base + width; ++key) {
-    row[key - base] = -std::numeric_limits<float>::infinity();
+  const Range keys = Range{base, base + width} & Range{0, ranges.seen.end};
+  if (BoundMask::adds || !ranges.clear.contains(keys)) mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
+  for (std::size_t key = keys.end; key < base + width; ++key) {
+    scores[key - base] = -std::numeric_limits<float>::infinity();
   }
   LADON_UNROLL
-  for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(row + v * Pack::lanes));
+  for (std::size_t v = 0; v < K.packs; ++v) largest = max(largest, Pack::load(scores + v * Pack::lanes));
   return largest;
 }
 
-// Scores of the keys that the query sees, from a whole panel on, -inf where the mask says no; their maximum.
-template <class Form, class Pack, Tiling K, std::size_t HeadWidth, bool InRuns, class Bound>
-LADON_KERNEL constexpr Pack score_one(const float* keys, std::size_t head, const float* query,
-                                      const VisibleKeys& visible, const Bound& mask, float* scores,
-                                      Pack largest) noexcept {
+// Computes the scores of the visible keys, from the begin of a panel on, and -inf for hidden keys. Reads panels in
+// Streams streams. Returns the maximum of `largest` and the scores, lane by lane.
+template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class BoundMask>
+LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const VisibleKeys& ranges,
+                                                const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  const std::size_t start = visible.seen.begin / width * width;
-  std::size_t base = start;
-  if constexpr (InRuns) {
-    const std::size_t count = visible.seen.end > start ? (visible.seen.end - start + width - 1) / width : 0;
-    const std::size_t run = count / runs * width;
-    for (; base < start + run; base += width) {
-      Pack sum[runs][K.packs];
-      score_panels<Pack, K.packs, HeadWidth>(keys + base * HeadWidth, run * HeadWidth, query, sum);
+  const std::size_t start = ranges.seen.begin / width * width;
+  const std::size_t panels = ranges.seen.end > start ? (ranges.seen.end - start + width - 1) / width : 0;
+  // The scores of a panel, and of the panels that are `distance` panels behind it in the other streams.
+  const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) {
+    constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
+    LADON_UNROLL
+    for (std::size_t v = 0; v < K.packs; v += packs) {
+      Pack product[N * packs];
+      key_products<Pack, N, packs, sums, width, HeadWidth>(head.keys + (start + panel * width) * HeadWidth + v * lanes,
+                                                           distance * width * HeadWidth, query, product);
       LADON_UNROLL
-      for (std::size_t r = 0; r < runs * K.packs; ++r) {
-        Form::exponent(sum[r / K.packs][r % K.packs])
-            .store(scores + base - start + r / K.packs * run + r % K.packs * lanes);
+      for (std::size_t i = 0; i < N * packs; ++i) {
+        Function::exponent(product[i]).store(scores + (panel + i / packs * distance) * width + (v + i % packs) * lanes);
       }
     }
-    base = start + runs * run;
-    for (std::size_t at = start; at < base; at += width) {
-      largest = mask_panel<Pack, K>(head, visible, mask, at, scores + at - start, largest);
-    }
-  }
-  for (; base < visible.seen.end; base += width) {
-    float* const row = scores + base - start;
-    LADON_UNROLL
-    for (std::size_t v = 0; v < K.packs; ++v) {
-      Form::exponent(score_keys<Pack, width, HeadWidth>(keys + base * HeadWidth + v * lanes, query))
-          .store(row + v * lanes);
-    }
-    largest = mask_panel<Pack, K>(head, visible, mask, base, row, largest);
+  };
+  const std::size_t panels_per_stream = panels / Streams;
+  for (std::size_t p = 0; p < panels_per_stream; ++p) score_panels.template operator()<Streams>(p, panels_per_stream);
+  for (std::size_t p = Streams * panels_per_stream; p < panels; ++p) score_panels.template operator()<1>(p, 0);
+  for (std::size_t p = 0; p < panels; ++p) {
+    largest = mask_panel<Pack, K>(head.index, ranges, mask, start + p * width, scores + p * width, largest);
   }
   return largest;
 }
 
+// The softmax of a single query.
 template <class Score, class Pack>
-struct SoftmaxOfOne {
+struct SingleQuerySoftmax {
   float shift;
   Pack total;
 
-  constexpr explicit SoftmaxOfOne(const Pack& largest) noexcept : total(Pack::broadcast(0.0f)) {
+  constexpr explicit SingleQuerySoftmax(const Pack& largest) noexcept : total(Pack::broadcast(0.0f)) {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Scores become 2^(s - maximum), and with Mark those that are hidden -1.
+  // Turns scores into 2^(s - maximum). With Mark, the weight of a hidden key becomes -1.
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -224,6 +133,7 @@ struct SoftmaxOfOne {
       }
     }
   }
+  // Returns 1 / sum, and 1 where the query sees nothing.
   constexpr float reciprocal_sum(float sink) const noexcept {
     float sum = reduce_add(total);
     if constexpr (Score::sinks) sum += exp2_of_nonpositive(simd::ArrayPack<1>{sink - shift}).lane[0];
@@ -231,21 +141,121 @@ struct SoftmaxOfOne {
   }
 };
 
-template <bool Selected, Shape S, class Score, class Pack, Tiling K, class Bound, class Capture>
-constexpr void attend_one(const Head& head, const float* query, const Bound& mask, float* scores, float* out,
-                          const Capture& capture) noexcept {
-  const VisibleKeys visible = mask.panel({0, 1});
-  const std::size_t start = visible.seen.begin / K.width() * K.width();
-  constexpr bool keys_in_runs = in_runs(S.keys * S.head_width), values_in_runs = in_runs(S.keys * S.value_width);
+// Computes sum[row] += value[row][key] * p[key] over the keys of whole panels: panels_per_stream consecutive panels in
+// each stream.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth>
+LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels_per_stream,
+                                                    Pack (&sum)[ValueWidth]) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
+  for (std::size_t panel = 0; panel < panels_per_stream; ++panel) {
+    Pack weight[Streams][Packs];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Streams * Packs; ++i) {
+      weight[i / Packs][i % Packs] =
+          Pack::load(p + (i / Packs * panels_per_stream + panel) * width + i % Packs * lanes);
+    }
+    for (std::size_t row = 0; row < ValueWidth; ++row) {
+      const float* const first = values + (panel * ValueWidth + row) * width;
+      Pack row_sum = sum[row];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Streams * Packs; ++i) {
+        const float* const value = first + i / Packs * panels_per_stream * ValueWidth * width + i % Packs * lanes;
+        row_sum = fma(Pack::load(value), weight[i / Packs][i % Packs], row_sum);
+      }
+      sum[row] = row_sum;
+    }
+  }
+}
+
+// Computes sum[row] += value[row][key] * p[key] over the keys of `keys`, which are whole packs; p begins at key
+// `start`. Lanes outside `visible` hold no key, so whatever lies there in V does not count. With Selected, keys whose
+// weight is negative do not count either.
+template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected>
+LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* p, std::size_t start, Range keys,
+                                              Range visible, Pack (&sum)[Pack::lanes]) noexcept {
+  constexpr std::size_t lanes = Pack::lanes;
+  for (std::size_t base = keys.begin; base < keys.end; base += lanes) {
+    const Pack weight = Pack::load(p + base - start);
+    const float* const panel = values + base / Width * Width * ValueWidth + base % Width;
+    if (!Selected && visible.contains({base, base + lanes})) {
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) sum[r] = fma(Pack::load(panel + r * Width), weight, sum[r]);
+    } else {
+      const Pack key = Pack::lane_index() + Pack::broadcast(static_cast<float>(base));
+      const auto counts = (key < Pack::broadcast(static_cast<float>(visible.end))) &
+                          (Pack::broadcast(static_cast<float>(visible.begin)) <= key) &
+                          (Pack::broadcast(0.0f) <= weight);
+      LADON_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        sum[r] = select(counts, fma(Pack::load(panel + r * Width), weight, sum[r]), sum[r]);
+      }
+    }
+  }
+}
+
+// Computes out[row] = factor * sum over the visible keys of value[row][key] * p[key]; p begins where a panel begins.
+// With several streams, most whole panels are summed in streams, and add_weighted_keys adds the keys before and after
+// these panels.
+template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, std::size_t Streams>
+LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
+                                                      float* out) noexcept {
+  constexpr std::size_t width = K.width(), lanes = Pack::lanes;
+  constexpr bool streamed = Streams > 1 && !Selected;
+  const std::size_t start = visible.begin / width * width;
+  [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth : 1];
+  Range done{start, start};
+  if constexpr (streamed) {
+    const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
+    const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
+    for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = Pack::broadcast(0.0f);
+    if (panels_per_stream > 0) {
+      done = {first * width, (first + Streams * panels_per_stream) * width};
+      weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth>(
+          values + done.begin * ValueWidth, p + done.begin - start, panels_per_stream, stream_sum);
+    }
+  }
+  for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
+    Pack sum[lanes];
+    LADON_UNROLL
+    for (std::size_t r = 0; r < lanes; ++r) {
+      sum[r] = r < Rows && streamed ? stream_sum[streamed ? row + r : 0] : Pack::broadcast(0.0f);
+    }
+    const float* const rows = values + row * width;
+    if constexpr (streamed) {
+      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, {start, done.begin}, visible, sum);
+    }
+    add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, {done.end, visible.end}, visible, sum);
+    const Pack total = Pack::add_rows(sum) * Pack::broadcast(factor);
+    if constexpr (Rows == lanes) {
+      total.store(out + row);
+    } else {
+      total.store_partial(out + row, Rows);
+    }
+  });
+}
+
+// Computes O^T of a single query. Selected: some value is not finite, so hidden keys must not be multiplied at all.
+template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
+constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
+                                   const Capture& capture) noexcept {
+  constexpr std::size_t most = target::Current::streams;
+  constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width) ? most : 1;
+  constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width) ? most : 1;
+  const VisibleKeys ranges = mask.panel({0, 1});
+  const Range visible = ranges.seen;
+  const std::size_t start = visible.begin / K.width() * K.width();
+  float* const scores = block.scores;
   const Pack smallest = Pack::broadcast(Score::sinks ? head.sink : -std::numeric_limits<float>::infinity());
-  SoftmaxOfOne<Score, Pack> softmax(score_one<ScoreForm<S, Score>, Pack, K, S.head_width, keys_in_runs>(
-      head.keys, head.index, query, visible, mask, scores, smallest));
-  if (visible.seen.end > start) softmax.template exponentials<Selected>(scores, visible.seen.end - start);
+  SingleQuerySoftmax<Score, Pack> softmax(
+      single_query_scores<ScoreFunction<S, Score>, Pack, K, S.head_width, key_streams>(head, block.query, ranges, mask,
+                                                                                       scores, smallest));
+  if (visible.end > start) softmax.template exponentials<Selected>(scores, visible.end - start);
   const float factor = softmax.reciprocal_sum(head.sink);
-  weigh_one<Pack, K, S.value_width, Selected, values_in_runs>(head.values, scores, visible.seen, factor, out);
+  single_query_weighted_sum<Pack, K, S.value_width, Selected, value_streams>(head.values, scores, visible, factor,
+                                                                             block.out);
   if constexpr (Capture::weights) {
     for (std::size_t key = 0; key < S.keys; ++key) {
-      const bool counts = visible.seen.contains({key, key + 1}) && !(scores[key - start] < 0);
+      const bool counts = visible.contains({key, key + 1}) && !(scores[key - start] < 0);
       capture.rows[key] = counts ? scores[key - start] * factor : 0.0f;
     }
   }

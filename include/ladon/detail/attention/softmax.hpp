@@ -66,7 +66,7 @@ struct RunningSoftmax {
   // The same of one key, in the midst of other work: the shift is read anew, for the other work needs the registers.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
-    exponentials_together<Width, 1>(scores, read_here(&shift[0]), total);
+    exponentials_together<Width, 1>(scores, opaque(&shift[0]), total);
   }
 
   // The same of so many keys for the last pack only.

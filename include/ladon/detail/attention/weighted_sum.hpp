@@ -1,177 +1,185 @@
-// Weigh: O^T[value][query] = sum over keys of V^T[value][key] P^T[key][query], for a range of keys and one panel of
-// queries; over the blocks of a long row it goes on where the block before left off.
+// The weighted sum of values: O^T[value][query] = sum over keys of V^T[value][key] P^T[key][query], for the keys of one
+// key block and the queries of one query block. The sums of the earlier key blocks are rescaled and continued.
 //
-//     values  [panels][value width][KeyWidth]     broadcast
-//     p       [keys of the range][QueryWidth]
-//     out     [value width][QueryWidth]
+//     values  V^T [panels][value width][key width]    the micro-kernel broadcasts a value
+//     p       P^T [keys of the block][query width]
+//     out     O^T [value width][query width]
 #pragma once
 
 #include <cstddef>
 
+#include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What happens to the sums of the blocks before this one, and to the new sums as they are stored.
+// What the sums of the earlier key blocks are multiplied by, and what the new sums are multiplied by when they are
+// stored.
 template <class Pack, std::size_t Packs>
 struct Rescale {
-  bool first;  // nothing was summed before
+  bool first;  // there is no earlier key block
   const Pack (&before)[Packs];
   const Pack (&after)[Packs];
 };
 
-// What goes on beside the products of a tile: nothing.
-struct NothingBeside {
-  static constexpr std::size_t ahead = 0;
+// What a tile of the weighted sum does between its steps: nothing ...
+struct NoInterleavedWork {
+  static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// Or the exponentials of p, so many keys before they are multiplied. By themselves they leave the pipes for products
-// half idle, and they are the largest part of what is missing to the peak in long rows (Zen 5: a pack takes 4.6 cycles
-// alone, 2.4 beside a tile; two or eight keys ahead instead of four no less). What is to become of the sums is known
-// after the last of them.
-template <class Pack, std::size_t Packs, std::size_t QueryWidth>
-struct ExponentialsBeside {
-  static constexpr std::size_t ahead = 8 / Packs;
-  RunningSoftmax<Pack, Packs>& softmax;
+// ... or the exponentials of the scores, keys_ahead keys before their weights are needed. The multipliers of the sums
+// are known after the last exponential. (target::Current::exponentials_beside_values has the measurements.)
+template <class Form>
+struct InterleavedExponentials {
+  using Pack = typename Form::Pack;
+  static constexpr std::size_t packs = Form::packs, width = Form::query_width;
+  static constexpr std::size_t keys_ahead = target::Current::exponential_packs_ahead / packs;
+  RunningSoftmax<Pack, packs>& softmax;
   float* scores;
-  bool last;  // of the blocks
-  Pack (&after)[Packs];
-  Pack total[Packs];
+  bool last_block;
+  Pack (&after)[packs];
+  Pack total[packs];
 
-  LADON_INLINE constexpr ExponentialsBeside(RunningSoftmax<Pack, Packs>& running, float* range_scores, bool is_last,
-                                            Pack (&multipliers)[Packs]) noexcept
-      : softmax(running), scores(range_scores), last(is_last), after(multipliers) {
-    for (std::size_t v = 0; v < Packs; ++v) total[v] = softmax.sum[v];
+  LADON_INLINE constexpr InterleavedExponentials(RunningSoftmax<Pack, packs>& running, float* block_scores,
+                                                 bool is_last_block, Pack (&multipliers)[packs]) noexcept
+      : softmax(running), scores(block_scores), last_block(is_last_block), after(multipliers) {
+    for (std::size_t v = 0; v < packs; ++v) total[v] = softmax.sum[v];
   }
   LADON_INLINE constexpr void key(std::size_t k) noexcept {
-    softmax.template exponentials_of_key<QueryWidth>(scores + k * QueryWidth, total);
+    softmax.template exponentials_of_key<width>(scores + k * width, total);
   }
   LADON_INLINE constexpr void last_pack(std::size_t first, std::size_t keys) noexcept {
-    softmax.template exponentials_of_last_pack<QueryWidth>(scores + first * QueryWidth, keys, total);
+    softmax.template exponentials_of_last_pack<width>(scores + first * width, keys, total);
   }
   LADON_INLINE constexpr void end() noexcept {
-    for (std::size_t v = 0; v < Packs; ++v) softmax.sum[v] = total[v];
-    softmax.multipliers(last, after);
+    for (std::size_t v = 0; v < packs; ++v) softmax.sum[v] = total[v];
+    softmax.multipliers(last_block, after);
   }
 };
 
-// So many rows of O^T, of which `values` and `sums` are the first.
-template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t ValueWidth, class Beside>
-LADON_INLINE constexpr void weigh_tile(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
-                                       float* sums, Beside beside, std::size_t keys_end = 0) noexcept {
-  Tile<Pack, Rows, Packs> tile([&](std::size_t r, std::size_t v) {
+// Computes Rows rows of O^T; `values` and `sums` point to the first of them. Keys of `range` count for all packs of
+// queries. Keys from the range's end to last_pack_end count for the last pack only.
+template <class Form, std::size_t Rows, class Work>
+LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
+                                              Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
+                                              std::size_t last_pack_end = 0) noexcept {
+  using Pack = typename Form::Pack;
+  using Values = WeightMatrix<float, Form::key_width, 1>;
+  constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::key_width;
+  constexpr std::size_t panel_stride = key_width * Form::value_width;
+  using Tile = MicroKernel<float, Pack, Rows, packs>;
+  Tile tile([&](std::size_t r, std::size_t v) {
     return rescale.first ? Pack::broadcast(0.0f)
-                         : Pack::load(sums + r * QueryWidth + v * Pack::lanes) * rescale.before[v];
+                         : Pack::load(sums + r * query_width + v * Pack::lanes) * rescale.before[v];
   });
   std::size_t base = range.begin;
-#if defined(LADON_TILE_PANELS)
-  if constexpr (KeyWidth == 4 && Rows == 4 && Packs == 4) {
+  if constexpr (Tile::template has_panels_loop<panel_stride, key_width, query_width>) {
     if (!std::is_constant_evaluated()) {
-      tile.template accumulate_panels<KeyWidth * ValueWidth, QueryWidth>(range.end - range.begin,
-                                                                         values + base * ValueWidth, p);
-      base += (range.end - range.begin) / 4 * 4;
+      base += tile.template accumulate_panels<panel_stride, key_width, query_width>(
+          range.end - range.begin, values + base * Form::value_width, p);
     }
   }
-#endif
   [[maybe_unused]] const std::size_t all_keys = range.end - range.begin;
-  [[maybe_unused]] std::size_t made = 0;
-  if constexpr (Beside::ahead > 0) {
-    for (; made < Beside::ahead && made < all_keys; ++made) beside.key(made);
+  [[maybe_unused]] std::size_t weights_ready = 0;
+  if constexpr (Work::keys_ahead > 0) {
+    for (; weights_ready < Work::keys_ahead && weights_ready < all_keys; ++weights_ready) work.key(weights_ready);
   }
-  for (; base < range.end; base += KeyWidth) {
-    const std::size_t keys = range.end - base < KeyWidth ? range.end - base : KeyWidth;
-    const float* const from = values + base * ValueWidth;
-    const float* const weights = p + (base - range.begin) * QueryWidth;
+  for (; base < range.end; base += key_width) {
+    const std::size_t keys = range.end - base < key_width ? range.end - base : key_width;
+    const Values panel{values + base * Form::value_width};
+    const float* const weights = p + (base - range.begin) * query_width;
     std::size_t done = 0;
-    if constexpr (Beside::ahead > 0) {
-      done = keys < all_keys - made ? keys : all_keys - made;
-      tile.template accumulate_beside<KeyWidth, 1, QueryWidth>(done, from, weights,
-                                                               [&](std::size_t k) { beside.key(made + k); });
-      made += done;
+    if constexpr (Work::keys_ahead > 0) {
+      done = keys < all_keys - weights_ready ? keys : all_keys - weights_ready;
+      tile.template accumulate_interleaved<query_width>(done, panel, weights,
+                                                        [&](std::size_t k) { work.key(weights_ready + k); });
+      weights_ready += done;
     }
-    tile.template accumulate<KeyWidth, 1, QueryWidth>(keys - done, from + done, weights + done * QueryWidth);
+    tile.template accumulate<query_width>(keys - done, panel.columns_from(done), weights + done * query_width);
   }
-  if constexpr (Packs > 1) {
-    if (range.end < keys_end) beside.last_pack(all_keys, keys_end - range.end);
-    for (std::size_t key = range.end; key < keys_end;) {
-      const std::size_t panel = key / KeyWidth * KeyWidth;
-      const std::size_t end = panel + KeyWidth < keys_end ? panel + KeyWidth : keys_end;
-      tile.template accumulate_last_pack<KeyWidth, 1, QueryWidth>(
-          end - key, values + panel * ValueWidth + (key - panel), p + (key - range.begin) * QueryWidth);
+  if constexpr (packs > 1) {
+    if (range.end < last_pack_end) work.last_pack(all_keys, last_pack_end - range.end);
+    for (std::size_t key = range.end; key < last_pack_end;) {
+      const std::size_t panel = key / key_width * key_width;
+      const std::size_t end = panel + key_width < last_pack_end ? panel + key_width : last_pack_end;
+      tile.template accumulate_last_pack<query_width>(
+          end - key, Values{values + panel * Form::value_width + (key - panel)}, p + (key - range.begin) * query_width);
       key = end;
     }
   }
-  beside.end();
-  Pack after[Packs];
+  work.end();
+  Pack after[packs];
   LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) after[v] = read_here(&rescale.after[0])[v];
+  for (std::size_t v = 0; v < packs; ++v) after[v] = opaque(&rescale.after[0])[v];
   tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
-    (sum * after[v]).store(sums + r * QueryWidth + v * Pack::lanes);
+    (sum * after[v]).store(sums + r * query_width + v * Pack::lanes);
   });
 }
 
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t ValueWidth>
-LADON_KERNEL constexpr void weigh(const float* values, const float* p, Range range, Rescale<Pack, Packs> rescale,
-                                  float* out) noexcept {
-  for_row_tiles<ValueWidth, MaxRows>([&]<std::size_t R>(std::size_t row) {
-    weigh_tile<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + row * KeyWidth, p, range, rescale,
-                                                                 out + row * QueryWidth, NothingBeside{});
+// Computes the weighted sum of a key block from its weights.
+template <class Form>
+LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range range,
+                                         Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
+  for_row_tiles<Form::value_width, Form::tile_rows>([&]<std::size_t Rows>(std::size_t row) {
+    weighted_sum_tile<Form, Rows>(values + row * Form::key_width, p, range, rescale, out + row * Form::query_width,
+                                  NoInterleavedWork{});
   });
 }
 
-// The same out of scores, which become p beside the first tile, the lowest there is, for it leaves registers. Keys from
-// the range's end to `keys_end` count for the last pack only, where there are Halves. A function by itself: inlined,
-// g++ had no registers left for the first tile ((512,256,8) 91.3 -> 88.6% of peak on Zen 5).
-template <class Pack, std::size_t MaxRows, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t ValueWidth, bool Halves>
-LADON_NOINLINE constexpr void weigh_scores(const float* values, float* scores, Range range, std::size_t keys_end,
-                                           RunningSoftmax<Pack, Packs>& softmax, bool first, bool last,
-                                           Pack (&after)[Packs], float* out) noexcept {
-  constexpr std::size_t rows = ValueWidth / ((ValueWidth + MaxRows - 1) / MaxRows);
-  const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
-  const std::size_t end = Halves ? keys_end : 0;
-  weigh_tile<Pack, rows, Packs, QueryWidth, KeyWidth, ValueWidth>(
-      values, scores, range, rescale, out, ExponentialsBeside<Pack, Packs, QueryWidth>(softmax, scores, last, after),
-      end);
-  if constexpr (ValueWidth > rows) {
-    for_row_tiles<ValueWidth - rows, MaxRows>([&]<std::size_t R>(std::size_t row) {
-      weigh_tile<Pack, R, Packs, QueryWidth, KeyWidth, ValueWidth>(values + (rows + row) * KeyWidth, scores, range,
-                                                                   rescale, out + (rows + row) * QueryWidth,
-                                                                   NothingBeside{}, end);
+// Computes the weighted sum of a key block from its scores. The exponentials are computed next to the first tile. The
+// first tile is the lowest, because a low tile leaves registers free. Halves: keys from the range's end to
+// last_pack_end count for the last pack only. A separate function: inlined, g++ had no registers left for the first
+// tile ((512,256,8) 91.3 -> 88.6% of peak on Zen 5).
+template <class Form, bool Halves>
+LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float* scores, Range range,
+                                                     std::size_t last_pack_end,
+                                                     RunningSoftmax<typename Form::Pack, Form::packs>& softmax,
+                                                     bool first, bool last, typename Form::Pack (&after)[Form::packs],
+                                                     float* out) noexcept {
+  constexpr std::size_t most = Form::tile_rows, rows = Form::value_width / ((Form::value_width + most - 1) / most);
+  const Rescale<typename Form::Pack, Form::packs> rescale{first, softmax.correction, after};
+  const std::size_t end = Halves ? last_pack_end : 0;
+  weighted_sum_tile<Form, rows>(values, scores, range, rescale, out,
+                                InterleavedExponentials<Form>(softmax, scores, last, after), end);
+  if constexpr (Form::value_width > rows) {
+    for_row_tiles<Form::value_width - rows, most>([&]<std::size_t Rows>(std::size_t row) {
+      weighted_sum_tile<Form, Rows>(values + (rows + row) * Form::key_width, scores, range, rescale,
+                                    out + (rows + row) * Form::query_width, NoInterleavedWork{}, end);
     });
   }
 }
 
-// The same where some V is infinite or NaN and some query may not see it. There 0 * V is NaN, so a sum takes a key up
-// only where its query may see that key. Rare, hence written for size: one row at a time, in the same order of keys.
-template <class Pack, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth, std::size_t ValueWidth,
-          class Bound>
-LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, const Slice& slice,
-                                             Rescale<Pack, Packs> rescale, const Bound& mask, float* out) noexcept {
+// Computes the weighted sum where some value is infinite or NaN and some query may not see its key. 0 * V would be NaN,
+// so a sum takes a key only where its query may see the key. This case is rare, so the function is written for size:
+// one row at a time, in the same order of keys.
+template <class Form, class BoundMask>
+LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const Slice& slice,
+                                                    Rescale<typename Form::Pack, Form::packs> rescale,
+                                                    const BoundMask& mask, float* out) noexcept {
+  using Pack = typename Form::Pack;
+  constexpr std::size_t query_width = Form::query_width, key_width = Form::key_width;
   const auto each_sum = [&](auto change) {
-    for (std::size_t row = 0; row < ValueWidth; ++row) {
-      for (std::size_t v = 0; v < Packs; ++v) {
-        float* const at = out + row * QueryWidth + v * Pack::lanes;
-        change(row, v, rescale.first ? Pack::broadcast(0.0f) : Pack::load(at)).store(at);
+    for (std::size_t row = 0; row < Form::value_width; ++row) {
+      for (std::size_t v = 0; v < Form::packs; ++v) {
+        float* const sum = out + row * query_width + v * Pack::lanes;
+        change(row, v, rescale.first ? Pack::broadcast(0.0f) : Pack::load(sum)).store(sum);
       }
     }
     rescale.first = false;
   };
   if (!rescale.first) each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.before[v]; });
-  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
-  for (std::size_t base = slice.keys.begin; base < slice.keys.end; base += KeyWidth) {
-    const Range range = Range{base, base + KeyWidth} & slice.keys;
-    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, range}, scratch);
+  typename BoundMask::template Scratch<key_width, query_width> scratch;
+  for (std::size_t base = slice.keys.begin; base < slice.keys.end; base += key_width) {
+    const Range range = Range{base, base + key_width} & slice.keys;
+    const auto lanes = mask.template lanes<Pack, query_width>({slice.head, slice.queries, range}, scratch);
     each_sum([&](std::size_t row, std::size_t v, Pack sum) {
-      const float* const value = values + base * ValueWidth + row * KeyWidth;
+      const float* const value = values + base * Form::value_width + row * key_width;
       for (std::size_t key = range.begin; key < range.end; ++key) {
-        const Pack weight = Pack::load(p + (key - slice.keys.begin) * QueryWidth + v * Pack::lanes);
+        const Pack weight = Pack::load(p + (key - slice.keys.begin) * query_width + v * Pack::lanes);
         sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);
       }
       return sum;
@@ -180,16 +188,16 @@ LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p
   each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.after[v]; });
 }
 
-// Whether no value of the first `keys` keys is infinite or NaN: x * 0 is 0 only for finite x.
+// Returns whether the values of the first `keys` keys are finite: x * 0 is 0 for finite x only.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);
   for (std::size_t base = 0; base < keys; base += KeyWidth) {
     const std::size_t used = keys - base < KeyWidth ? keys - base : KeyWidth;
     for (std::size_t row = 0; row < ValueWidth; ++row) {
-      const float* const from = values + base * ValueWidth + row * KeyWidth;
+      const float* const value = values + base * ValueWidth + row * KeyWidth;
       for (std::size_t i = 0; i < used; i += Pack::lanes) {
-        zeros = fma(Pack::load(from + i), Pack::broadcast(0.0f), zeros);
+        zeros = fma(Pack::load(value + i), Pack::broadcast(0.0f), zeros);
       }
     }
   }

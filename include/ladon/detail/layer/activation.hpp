@@ -40,4 +40,13 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   }
 }
 
+// An activation as the transform of an epilogue (detail/linear/epilogue.hpp).
+template <Activation F>
+struct Activate {
+  template <class Pack>
+  LADON_INLINE constexpr Pack operator()(const Pack& x) const noexcept {
+    return activate<F>(x);
+  }
+};
+
 }  // namespace ladon::inline LADON_ABI::detail

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include <ladon/detail/layer/activation.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/layer_config.hpp>
@@ -28,12 +29,12 @@ struct FeedForwardPlan {
 // and for a single token, and where the heads leave no room for sums.
 template <Shape S, LayerConfig Form, class Target>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
-  constexpr std::size_t most = 4;
   constexpr Tiling t = PanelLayout<S, Target>::queries;
-  constexpr std::size_t there = t.panels(S.queries);
-  constexpr bool near = 2 * S.model * Form.feed_forward * sizeof(float) <= 512 * 1024;
-  constexpr bool alone = near || Target::lanes == 1 || t.width() == 1 || S.concat_width() < S.model;
-  constexpr std::size_t panels = alone ? 1 : there < most ? there : most;
+  constexpr std::size_t weight_bytes = 2 * S.model * Form.feed_forward * sizeof(float);
+  constexpr bool fit = weight_bytes <= target::Current::second_cache_bytes;
+  constexpr bool one_panel = fit || Target::lanes == 1 || t.width() == 1 || S.concat_width() < S.model;
+  constexpr std::size_t most = one_panel ? 1 : target::Current::feed_forward_panels;
+  constexpr std::size_t panels = t.panels(S.queries) < most ? t.panels(S.queries) : most;
   return FeedForwardPlan{panels, (Form.feed_forward + panels - 1) / panels};
 }();
 
@@ -52,21 +53,22 @@ struct FeedForward {
 
   template <class Layer>
   constexpr void run(const Layer& w) const noexcept {
+    const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
     if constexpr (chunks == 1) {
       first_linear<hidden_width>(w, 0);
-      second_linear<hidden_width>(w.linear2.rows_from(0), AddTo<width>{out, stride}, AtBias{});
+      second_linear<hidden_width>(w.linear2.rows_from(0), add_to_out, StartAtBias{});
     } else {
-      const GoOn<width> so_far{sums, stride};
-      const StoreScaled<width> keep{sums, stride, 1.0f};
+      const Accumulate<width> so_far{sums, stride};
+      const Epilogue<width> keep{sums, stride};
       first_linear<Chunk>(w, 0);
-      second_linear<Chunk>(w.linear2.rows_from(0), keep, AtBias{});
+      second_linear<Chunk>(w.linear2.rows_from(0), keep, StartAtBias{});
       for (std::size_t c = 1; c + 1 < chunks; ++c) {
         first_linear<Chunk>(w, c * Chunk);
         second_linear<Chunk>(w.linear2.rows_from(0).columns_from(c * Chunk), keep, so_far);
       }
       constexpr std::size_t last = (chunks - 1) * Chunk;
       first_linear<hidden_width - last>(w, last);
-      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), AddTo<width>{out, stride}, so_far);
+      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), add_to_out, so_far);
     }
   }
 
@@ -74,22 +76,22 @@ struct FeedForward {
   // Hidden features [first, first + Count) of every panel.
   template <std::size_t Count, class Layer>
   constexpr void first_linear(const Layer& w, std::size_t first) const noexcept {
-    const StoreActivated<width, Form.activation> activated{hidden, Count * width};
+    const Epilogue<width, Activate<Form.activation>> activated{hidden, Count * width};
     if constexpr (Form.gated) {
-      project<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, activated);
-      project<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
-                                            MultiplyInto<width>{hidden, Count * width});
+      matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, activated);
+      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
+                                           Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
     } else {
-      project<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, activated);
+      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, activated);
     }
   }
 
-  template <std::size_t Count, class Rows, class Finish, class From>
-  constexpr void second_linear(const Rows& columns, Finish finish, From from) const noexcept {
-    if constexpr (one_token<Simd, T>) {
-      project<Simd, T, Packs, Model, Count>(columns, hidden, panels, finish);
+  template <std::size_t Count, class Rows, class Epilogue, class Start>
+  constexpr void second_linear(const Rows& columns, Epilogue epilogue, Start start) const noexcept {
+    if constexpr (is_single_token<Simd, T>) {
+      matmul<Simd, T, Packs, Model, Count>(columns, hidden, panels, epilogue);
     } else {
-      project_panels<Simd, T, Packs, Model, Count>(columns, hidden, panels, finish, from);
+      matmul_panels<Simd, T, Packs, Model, Count>(columns, hidden, panels, epilogue, start);
     }
   }
 };

@@ -16,7 +16,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, NormKin
 LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K>& norm, float* out) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight");
   if constexpr (K == NormKind::layer) LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias");
-  if constexpr (one_token<Simd, T>) {
+  if constexpr (is_single_token<Simd, T>) {
     normalize_one<Simd>(in, norm, out);
   } else {
     normalize_panel<Simd, T, Packs>(in, norm, out);

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <ladon/detail/target/tiling.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

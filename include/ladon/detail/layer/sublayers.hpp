@@ -26,7 +26,8 @@ struct Sublayers {
   template <std::size_t Packs, class Output>
   static constexpr void add_attention(const Output& output, const float* heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {
-    project<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels, AddTo<width>{x, stride});
+    matmul<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels,
+                                                      Epilogue<width, Unchanged, Combine::add>{x, stride});
     norm_each<Packs>(norm, x, panels, normed);
   }
 

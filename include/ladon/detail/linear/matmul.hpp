@@ -1,213 +1,156 @@
-// Project: out panel = finish(W * in panel + bias), for some rows of W and any number of panels.
+// The matrix product of some rows of a weight matrix with any number of panels of tokens:
 //
-//     W     [rows][inner], read where it lies in the checkpoint: WeightRows says with which strides, and whether there
-//           are biases
-//     in    [panels][inner][width]
-//     finish(panel, row, pack, sum) stores: one of the small types below
+//     epilogue(panel, row, pack, W * in panel + bias)
 //
-// Rows outside, panels inside: the few rows of W that a tile needs stay in the nearest cache while every panel passes.
+//     W      [rows][inner], read where it lies: WeightRows has its element type, its strides and its biases
+//     in     [panels][inner][width]
+//     epilogue stores the sums (detail/linear/epilogue.hpp)
+//
+// The loop over rows is outside and the loop over panels is inside. The few rows of W that a tile needs stay in the
+// nearest cache while every panel passes.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/layer/activation.hpp>
+#include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
-#include <ladon/detail/target/tiling.hpp>
-#include <ladon/views.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The biases of the rows from `first` on, which a tile's sums start at; without any they start at 0.
-template <std::size_t RowStride, std::size_t InnerStride>
-LADON_INLINE constexpr const float* bias_of(const WeightRows<RowStride, InnerStride, Bias::with>& w,
-                                            std::size_t first) noexcept {
-  return read_here(w.bias + first);
-}
-struct NoBias {
-  constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
-};
-template <std::size_t RowStride, std::size_t InnerStride>
-LADON_INLINE constexpr NoBias bias_of(const WeightRows<RowStride, InnerStride, Bias::without>&, std::size_t) noexcept {
-  return {};
-}
+// Whether the last panel of a tile prefetches the rows of the next tile.
+template <class Matrix>
+inline constexpr bool prefetches_rows =
+    target::Current::prefetched_row_floats != target::unlimited &&
+    Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// Whether rows that come soon are asked for while the last panel passes. Where weights of 256 features or more
-// lie in a cache that is far, a tile would wait for each of its rows (MiniLM, whose layers have 7.1 MB each, on a
-// Cascade Lake with prefetching: 0.75 of the time for 8 tokens, 0.80 for 32, 0.82 for 128); narrower ones are near.
-template <std::size_t RowStride, std::size_t InnerStride>
-inline constexpr bool prefetches_rows = has_prefetch && RowStride * InnerStride >= 256;
-
-// How many panels are projected at a time: all of them, as long as the second cache holds them (of 1 MB on today's
-// servers, with all else that is in it); otherwise as many as are a quarter of it, and at least four, so that weights
-// from farther away are not read too often. (Of all panels for each tile of rows, at (1024,512,8), a Cascade Lake gets
-// 69% of its peak, of four 74%.)
-template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
-inline constexpr std::size_t panels_at_a_time = [] {
-  constexpr std::size_t panel = Inner * T.width() * sizeof(float);
-  constexpr bool near = T.panels(Tokens) * panel <= 512 * 1024;
-  if (near || Simd::lanes == 1) return all;
-  return panel > 64 * 1024 ? std::size_t{4} : 256 * 1024 / panel;
+// Rows of weights in a tile. Rows that are a multiple of aliasing_bytes apart have the same column in the same set of
+// the nearest cache, so a tile has at most most_aliasing_rows of them.
+template <Tiling T, std::size_t Packs, class Matrix>
+inline constexpr std::size_t tile_rows = [] {
+  constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
+  constexpr std::size_t row_bytes = Matrix::row_stride * sizeof(typename Matrix::Element);
+  constexpr bool aliases = Matrix::rows_contiguous && row_bytes % target::Current::aliasing_bytes == 0;
+  return aliases && rows > most ? most : rows;
 }();
 
-// Whether these weights were read for other panels just before, and are near.
-enum class Reading : bool { first, again };
+// How many panels one pass over the weights takes: all panels as long as the second cache holds them. Otherwise a group
+// of them, at least fewest_grouped_panels, so that weights from farther away are not read too often.
+template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
+inline constexpr std::size_t panels_at_a_time = [] {
+  using target::Current;
+  constexpr std::size_t panel_bytes = Inner * T.width() * sizeof(float);
+  constexpr bool fit = T.panels(Tokens) * panel_bytes <= Current::second_cache_bytes;
+  if (fit || Simd::lanes == 1) return all;
+  constexpr std::size_t group = Current::panel_group_bytes / panel_bytes;
+  return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
+}();
 
 // How many steps of the inner index stand side by side in a register that the tokens of a panel would not fill; 1 where
-// they fill it. Sums cross the lanes then, so not where all targets shall give the same bits. (Zen 5, whole attention,
-// share of peak: AVX-512 (8,256,8) 40 -> 74%, (8,64,4) 42 -> 69, (8,16,2) 32 -> 38, (4,256,8) 21 -> 53, encoder layer
-// (8,384,12) 43 -> 78; AVX2 (4,256,8) 42 -> 74. Shorter sums were not tried.)
-template <class Simd, Tiling T, std::size_t Inner, std::size_t InnerStride>
-inline constexpr std::size_t fold_of = [] {
-  if constexpr (!LADON_DETERMINISTIC && InnerStride == 1 && Inner >= 16 && T.packs == 1 && T.lanes > 1 &&
-                T.lanes < Simd::lanes) {
-    constexpr std::size_t fold = Simd::lanes / T.lanes;
-    if (simd::Fold<typename Simd::template Pack<Simd::lanes>, fold>::exists) return fold;
+// the tokens fill the register. The sums then cross the lanes, so a deterministic build never folds.
+template <class Simd, Tiling T, std::size_t Inner, class Matrix>
+inline constexpr std::size_t folded_steps = [] {
+  constexpr bool leaves_lanes = T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes;
+  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && Matrix::rows_contiguous &&
+                Inner >= target::Current::shortest_folded_sum) {
+    constexpr std::size_t steps = Simd::lanes / T.lanes;
+    if (simd::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
   }
   return std::size_t{1};
 }();
 
-// A product of so many weights is a function by itself even where a tile has 32 registers (but of a feed-forward
-// network that goes on from earlier sums): inlined into a caller of many loops, g++ keeps one of a tile's sums in
-// memory, here and there (Zen 5, AVX-512: (256,1024,8) causal 68 -> 94% of peak; from 4096 weights on, (64,128,4) 93.1
-// -> 92.0, (128,384,12) causal 93.3 -> 92.8).
-#if defined(LADON_KERNELS_INLINED)
-inline constexpr std::size_t worth_a_call = 32768;
-#else
-inline constexpr std::size_t worth_a_call = all;
-#endif
+// Whether these weights were read for other panels just before, and so are in a near cache.
+enum class Reading { first, again };
 
-// Where sums start: at the biases, or at what was summed of the inner index so far.
-struct AtBias {};
+// Where the sums of a product start: at the biases ...
+struct StartAtBias {
+  template <class Pack, class Biases>
+  LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
+                                         const Biases& tile_bias) const noexcept {
+    return Pack::broadcast(tile_bias[row_of_tile]);
+  }
+};
+// ... or at the sums of an earlier part of the inner index, in panels like the output's.
 template <std::size_t Width>
-struct GoOn {
+struct Accumulate {
   const float* sums;
   std::size_t panel_stride;
+  template <class Pack, class Biases>
+  LADON_INLINE constexpr Pack operator()(std::size_t panel, std::size_t row, std::size_t pack, std::size_t,
+                                         const Biases&) const noexcept {
+    return Pack::load(sums + panel * panel_stride + row * Width + pack * Pack::lanes);
+  }
 };
 
-// Of so few tokens that they leave lanes idle: a single panel, then.
-template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, std::size_t RowStride, Bias B, class Finish>
-LADON_INLINE void project_folded(WeightRows<RowStride, 1, B> w, const float* panel, Finish finish) noexcept {
+// The product for so few tokens that they leave lanes of a register idle. These tokens are a single panel.
+template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  for_row_tiles<Rows, rows_at_a_time<T, 1, RowStride, 1>>([&]<std::size_t R>(std::size_t first) {
-    const auto bias = bias_of(w, first);
-    const float* const rows = w.weight + first * RowStride;
-    FoldedTile<Wide, R, fold_of<Simd, T, Inner, 1>> tile;
-    tile.template accumulate<RowStride, prefetches_rows<RowStride, 1>>(Inner, rows, panel, rows + R * RowStride);
-    tile.finish([&](std::size_t r, const Pack& sum) { finish(0, first + r, 0, Pack::broadcast(bias[r]) + sum); });
+  for_row_tiles<Rows, tile_rows<T, 1, Matrix>>([&]<std::size_t R>(std::size_t first) {
+    const auto bias = w.bias.from(first);
+    const Matrix rows = w.weight.rows_from(first);
+    FoldedMicroKernel<typename Matrix::Element, Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
+    tile.template accumulate<prefetches_rows<Matrix>>(Inner, rows, panel, rows.rows_from(R));
+    tile.finish([&](std::size_t r, const Pack& sum) { epilogue(0, first + r, 0, Pack::broadcast(bias[r]) + sum); });
   });
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
-          std::size_t InnerStride, Bias B, class Finish, class From = AtBias>
-LADON_KERNEL constexpr void project_panels(WeightRows<RowStride, InnerStride, B> w, const float* in, std::size_t panels,
-                                           Finish finish, [[maybe_unused]] From from = {},
-                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
-  if constexpr (fold_of<Simd, T, Inner, InnerStride> > 1) {
-    static_assert(Packs == 1 && std::is_same_v<From, AtBias>,
-                  "a few tokens are one panel, and share weights with none");
-    if (panels > 0) project_folded<Simd, T, Rows, Inner>(w, in, finish);
+// The product on whole panels.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
+          class Epilogue, class Start = StartAtBias>
+LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const float* in, std::size_t panels,
+                                          Epilogue epilogue, [[maybe_unused]] Start start = {},
+                                          [[maybe_unused]] Reading reading = Reading::first) noexcept {
+  if constexpr (folded_steps<Simd, T, Inner, Matrix> > 1) {
+    static_assert(Packs == 1 && std::is_same_v<Start, StartAtBias>, "a few tokens are one panel and one chunk");
+    if (panels > 0) matmul_folded<Simd, T, Rows, Inner>(w, in, epilogue);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
-    for_row_tiles<Rows, rows_at_a_time<T, Packs, RowStride, InnerStride>>([&]<std::size_t R>(std::size_t first) {
+    for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
       for (std::size_t p = 0; p < panels; ++p) {
-        [[maybe_unused]] const auto bias = bias_of(w, first);
-        Tile<Pack, R, Packs> tile([&](std::size_t r, [[maybe_unused]] std::size_t v) {
-          if constexpr (std::is_same_v<From, AtBias>) {
-            return Pack::broadcast(bias[r]);
-          } else {
-            return Pack::load(from.sums + p * from.panel_stride + (first + r) * T.width() + v * Pack::lanes);
-          }
-        });
-        if constexpr (prefetches_rows<RowStride, InnerStride>) {
-          const float* const rows = w.weight + first * RowStride;
-          const float* const panel = in + p * Inner * T.width();
+        [[maybe_unused]] const auto bias = w.bias.from(first);
+        MicroKernel<typename Matrix::Element, Pack, R, Packs> tile(
+            [&](std::size_t r, std::size_t v) { return start.template operator()<Pack>(p, first + r, v, r, bias); });
+        const Matrix rows = w.weight.rows_from(first);
+        const float* const panel = in + p * Inner * T.width();
+        if constexpr (prefetches_rows<Matrix>) {
           if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
-            tile.template accumulate_and_prefetch<RowStride, InnerStride, T.width()>(Inner, rows, panel,
-                                                                                     rows + R * RowStride);
+            tile.template accumulate_and_prefetch<T.width()>(Inner, rows, panel, rows.rows_from(R));
           } else {
-            tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, rows, panel);
+            tile.template accumulate<T.width()>(Inner, rows, panel);
           }
         } else {
-          tile.template accumulate<RowStride, InnerStride, T.width()>(Inner, w.weight + first * RowStride,
-                                                                      in + p * Inner * T.width());
+          tile.template accumulate<T.width()>(Inner, rows, panel);
         }
-        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { finish(p, first + r, v, sum); });
+        tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { epilogue(p, first + r, v, sum); });
       }
     });
   }
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class W, class Finish>
-LADON_NOINLINE constexpr void project_by_itself(W w, const float* in, std::size_t panels, Finish finish,
-                                                Reading reading) noexcept {
-  project_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, finish, AtBias{}, reading);
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::size_t panels, Epilogue epilogue,
+                                              Reading reading) noexcept {
+  matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class W, class Finish>
-LADON_INLINE constexpr void project(const W& w, const float* in, std::size_t panels, Finish finish,
-                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
-  if constexpr (one_token<Simd, T>) {
-    mat_vec<Simd, Rows, Inner>(w, in, finish);
-  } else if constexpr (Rows * Inner >= worth_a_call) {
-    project_by_itself<Simd, T, Packs, Rows, Inner>(w, in, panels, finish, reading);
+// Computes the product for `panels` panels, whose tokens fill Packs packs each. Chooses the kernel: for a single token,
+// as a separate function (where g++ would spill accumulators otherwise), or inlined.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_INLINE constexpr void matmul(const Weights& w, const float* in, std::size_t panels, Epilogue epilogue,
+                                   [[maybe_unused]] Reading reading = Reading::first) noexcept {
+  if constexpr (is_single_token<Simd, T>) {
+    matrix_vector<Simd, Rows, Inner>(w, in, epilogue);
+  } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
+    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
   } else {
-    project_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, finish, AtBias{}, reading);
+    matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
   }
 }
-
-// out = scale * sum: queries take the scale of the scores here, once, instead of every score.
-template <std::size_t Width>
-struct StoreScaled {
-  float* out;
-  std::size_t panel_stride;
-  float scale;
-  template <class Pack>
-  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v,
-                                         const Pack& sum) const noexcept {
-    (sum * Pack::broadcast(scale)).store(out + p * panel_stride + row * Width + v * Pack::lanes);
-  }
-};
-
-// out = f(sum)
-template <std::size_t Width, Activation F>
-struct StoreActivated {
-  float* out;
-  std::size_t panel_stride;
-  template <class Pack>
-  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v,
-                                         const Pack& sum) const noexcept {
-    activate<F>(sum).store(out + p * panel_stride + row * Width + v * Pack::lanes);
-  }
-};
-
-// out *= sum: what a gate lets through, in place.
-template <std::size_t Width>
-struct MultiplyInto {
-  float* out;
-  std::size_t panel_stride;
-  template <class Pack>
-  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v,
-                                         const Pack& sum) const noexcept {
-    float* const at = out + p * panel_stride + row * Width + v * Pack::lanes;
-    (Pack::load(at) * sum).store(at);
-  }
-};
-
-// out += sum: the residual connection, in place.
-template <std::size_t Width>
-struct AddTo {
-  float* out;
-  std::size_t panel_stride;
-  template <class Pack>
-  LADON_INLINE constexpr void operator()(std::size_t p, std::size_t row, std::size_t v,
-                                         const Pack& sum) const noexcept {
-    float* const at = out + p * panel_stride + row * Width + v * Pack::lanes;
-    (Pack::load(at) + sum).store(at);
-  }
-};
 
 }  // namespace ladon::inline LADON_ABI::detail

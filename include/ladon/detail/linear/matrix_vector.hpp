@@ -1,201 +1,197 @@
-// Project of a single token: finish(W * in + bias). Nothing is used twice here, so the lanes lie where W is contiguous:
-// along the inner index where a row is, and sums cross the lanes; along the rows where W is (in, out).
+// The matrix product of a single token: epilogue(0, row, 0, W * in + bias). No number of W is used twice, so the lanes
+// lie where W is contiguous. Where a row of W is contiguous, the lanes lie along the inner index, and the sums cross
+// the lanes. Where W is (in, out), the lanes lie along the rows.
 //
 //     in    [inner]
-//     finish(0, row, 0, pack) stores the rows from `row` on, as many as the pack has lanes
+//     epilogue(0, row, 0, pack) stores the rows from `row` on, one a lane
+//
+// Memory gives one core more bytes a second when the core reads several places of W at the same time, each without a
+// gap (target::Current::streams). A matrix that is too large for the nearest cache is read in such streams.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/detail/linear/streams.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
-#include <ladon/detail/target/tiling.hpp>
-#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Packs of sums for N * Packs rows, the first of them at w. Pack-wide steps, then what is left of the inner index.
-template <class Pack, std::size_t Packs, std::size_t Inner, std::size_t RowStride, class Take>
-LADON_INLINE constexpr void dot_rows(const float* w, const float* in, Take take) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, rest = Inner % lanes;
-  Pack sum[Packs][lanes];
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Packs * lanes; ++r) sum[r / lanes][r % lanes] = Pack::broadcast(0.0f);
-  for (std::size_t k = 0; k < Inner - rest; k += lanes) {
-    const Pack x = Pack::load(in + k);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Packs * lanes; ++r) {
-      Pack& own = sum[r / lanes][r % lanes];
-      own = fma(Pack::load(w + r * RowStride + k), x, own);
-    }
-  }
-  if constexpr (rest > 0) {
-    const Pack x = Pack::load_partial(in + Inner - rest, rest);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Packs * lanes; ++r) {
-      Pack& own = sum[r / lanes][r % lanes];
-      own = fma(Pack::load_partial(w + r * RowStride + Inner - rest, rest), x, own);
-    }
-  }
-  LADON_UNROLL
-  for (std::size_t p = 0; p < Packs; ++p) take(p * lanes, Pack::add_rows(sum[p]));
+// Whether a matrix of this many floats is read in several streams.
+constexpr bool reads_streams(std::size_t floats) noexcept {
+  return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
 }
 
-// The same for W (in, out): each number of `in` meets a row of W.
-template <class Pack, std::size_t Packs, std::size_t Inner, std::size_t InnerStride, class Take>
-LADON_INLINE constexpr void add_columns(const float* w, const float* in, Take take) noexcept {
-  Pack sum[Packs];
+// Dot products of `in` [Inner] with Rows rows at the same time. The rows are Distance floats apart, the first is at
+// `first`. Each product is computed in Sums partial sums, to hide the latency of a multiply-add.
+template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner>
+LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pack (&product)[Rows]) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, rest = Inner % (Sums * lanes);
+  Pack sum[Rows][Sums];
   LADON_UNROLL
-  for (std::size_t p = 0; p < Packs; ++p) sum[p] = Pack::broadcast(0.0f);
-  for (std::size_t k = 0; k < Inner; ++k) {
-    const Pack x = Pack::broadcast(in[k]);
+  for (std::size_t i = 0; i < Rows * Sums; ++i) sum[i / Sums][i % Sums] = Pack::broadcast(0.0f);
+  for (std::size_t k = 0; k < Inner - rest; k += Sums * lanes) {
+    Pack x[Sums];
     LADON_UNROLL
-    for (std::size_t p = 0; p < Packs; ++p) {
-      sum[p] = fma(Pack::load(w + k * InnerStride + p * Pack::lanes), x, sum[p]);
+    for (std::size_t s = 0; s < Sums; ++s) x[s] = Pack::load(in + k + s * lanes);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows * Sums; ++i) {
+      const std::size_t r = i / Sums, s = i % Sums;
+      sum[r][s] = fma(Pack::load(first + r * Distance + k + s * lanes), x[s], sum[r][s]);
     }
   }
+  for (std::size_t k = Inner - rest; k < Inner; k += lanes) {
+    const std::size_t count = Inner - k < lanes ? Inner - k : lanes;
+    const Pack x = Pack::load_partial(in + k, count);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      sum[r][0] = fma(Pack::load_partial(first + r * Distance + k, count), x, sum[r][0]);
+    }
+  }
+  static_assert(Sums == 1 || Sums == 2);
   LADON_UNROLL
-  for (std::size_t p = 0; p < Packs; ++p) take(p * Pack::lanes, sum[p]);
+  for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// The rows from `row` on are summed up.
-template <std::size_t RowStride, std::size_t InnerStride, Bias B, class Pack, class Finish>
-LADON_INLINE constexpr void finish_rows(const WeightRows<RowStride, InnerStride, B>& w, std::size_t row,
-                                        const Pack& sum, const Finish& finish) noexcept {
-  if constexpr (B == Bias::with) {
-    finish(0, row, 0, sum + Pack::load(w.bias + row));
+// One float of the product where fewer rows are left than the narrowest pack has lanes.
+template <class Wide, std::size_t Inner>
+LADON_INLINE constexpr float dot_product(const float* row, const float* in) noexcept {
+  Wide sum = Wide::broadcast(0.0f);
+  std::size_t k = 0;
+  for (; k + Wide::lanes <= Inner; k += Wide::lanes) sum = fma(Wide::load(row + k), Wide::load(in + k), sum);
+  float total = reduce_add(sum);
+  for (; k < Inner; ++k) total += row[k] * in[k];
+  return total;
+}
+
+// Products of one pack of rows in each of Streams streams; the streams are StreamRows rows apart. RowsTogether rows of
+// a stream are computed at the same time. store(row, pack) takes a pack of products, rows counted from the first.
+template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
+          std::size_t Inner, class Matrix, class Store>
+LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, row_stride = Matrix::row_stride;
+  Pack products[Streams][lanes];
+  if constexpr (RowsTogether == lanes) {
+    static_assert(StreamRows == lanes, "streams that lie one behind the other are read as consecutive rows");
+    Pack product[Streams * lanes];
+    dot_products<Pack, Streams * lanes, row_stride, Sums, Inner>(w.data, in, product);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Streams * lanes; ++i) products[i / lanes][i % lanes] = product[i];
   } else {
-    finish(0, row, 0, sum);
+    static_assert(RowsTogether == 1);
+    for (std::size_t r = 0; r < lanes; ++r) {
+      Pack product[Streams];
+      dot_products<Pack, Streams, StreamRows * row_stride, Sums, Inner>(w.rows_from(r).data, in, product);
+      LADON_UNROLL
+      for (std::size_t s = 0; s < Streams; ++s) products[s][r] = product[s];
+    }
   }
+  LADON_UNROLL
+  for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
 }
 
-// As many rows from First on as fit into whole steps of Packs packs of N lanes; then narrower steps take over. First is
-// a template argument so that no step is compiled that no row needs.
-template <class Simd, std::size_t N, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
-          std::size_t RowStride, std::size_t InnerStride, Bias B, class Finish>
-LADON_INLINE constexpr void mat_vec_rows(const WeightRows<RowStride, InnerStride, B>& w, const float* in,
-                                         Finish finish) noexcept {
-  using Pack = typename Simd::template Pack<N>;
-  constexpr std::size_t end = First + (Rows - First) / (N * Packs) * (N * Packs);
-  for (std::size_t row = First; row < end; row += N * Packs) {
-    const auto take = [&](std::size_t r, const Pack& sum) { finish_rows(w, row + r, sum, finish); };
-    if constexpr (N == 1 && InnerStride == 1) {
-      using Wide = typename Simd::template Pack<Simd::lanes>;
-      Wide sum = Wide::broadcast(0.0f);
-      std::size_t k = 0;
-      for (; k + Wide::lanes <= Inner; k += Wide::lanes) {
-        sum = fma(Wide::load(w.weight + row * RowStride + k), Wide::load(in + k), sum);
+// Products of Packs packs of columns of W (in, out). Streams rows of W are read at the same time: rows k, run + k, ...
+// where run is Inner / Streams. With one stream the sums stay in registers. With several, the sums stay in the nearest
+// cache: registers would hold so few columns that a row would be read in pieces, and memory gives less for pieces.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
+LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
+  Pack sums[Packs];
+  // Adds rows k, k + distance, ... of W, `Rows` of them.
+  const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
+    Pack x[Rows];
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows; ++i) x[i] = Pack::broadcast(in[i * run + k]);
+    const auto add_to = [&](std::size_t c) {
+      Pack sum = sums[c];
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Rows; ++i) {
+        sum = fma(Pack::load(w.columns_from(i * run + k).data + c * lanes), x[i], sum);
       }
-      float total = reduce_add(sum);
-      for (; k < Inner; ++k) total += w.weight[row * RowStride + k] * in[k];
-      take(0, Pack::broadcast(total));
-    } else if constexpr (InnerStride == 1) {
-      dot_rows<Pack, Packs, Inner, RowStride>(w.weight + row * RowStride, in, take);
+      sums[c] = sum;
+    };
+    if constexpr (Streams == 1) {
+      LADON_UNROLL
+      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
     } else {
-      static_assert(RowStride == 1);
-      add_columns<Pack, Packs, Inner, InnerStride>(w.weight + row, in, take);
+      for (std::size_t c = 0; c < Packs; ++c) add_to(c);
+    }
+  };
+  for (std::size_t c = 0; c < Packs; ++c) sums[c] = Pack::broadcast(0.0f);
+  for (std::size_t k = 0; k < run; ++k) add_rows.template operator()<Streams>(k);
+  for (std::size_t k = Streams * run; k < Inner; ++k) add_rows.template operator()<1>(k);
+  for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
+}
+
+// Computes as many rows from First on as fit into whole steps of Packs packs of Lanes lanes. Narrower steps take the
+// rest. First is a template argument, so that no step is compiled that no row needs.
+template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
+          class Matrix, class Store>
+LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store store) noexcept {
+  using Pack = typename Simd::template Pack<Lanes>;
+  constexpr std::size_t end = First + (Rows - First) / (Lanes * Packs) * (Lanes * Packs);
+  for (std::size_t row = First; row < end; row += Lanes * Packs) {
+    const auto store_from_row = [&](std::size_t r, const Pack& sum) { store(row + r, sum); };
+    if constexpr (Lanes == 1 && Matrix::rows_contiguous) {
+      using Wide = typename Simd::template Pack<Simd::lanes>;
+      store_from_row(0, Pack::broadcast(dot_product<Wide, Inner>(w.rows_from(row).data, in)));
+    } else if constexpr (Matrix::rows_contiguous) {
+      pack_of_rows<Pack, Packs, Lanes, Lanes, 1, Inner>(w.rows_from(row), in, store_from_row);
+    } else {
+      static_assert(Matrix::row_stride == 1);
+      packs_of_columns<Pack, 1, Packs, Inner>(w.rows_from(row), in, store_from_row);
     }
   }
   if constexpr (end < Rows && Packs > 1) {
-    mat_vec_rows<Simd, N, Packs / 2, Rows, Inner, end>(w, in, finish);
+    consecutive_rows<Simd, Lanes, Packs / 2, Rows, Inner, end>(w, in, store);
   } else if constexpr (end < Rows) {
-    constexpr std::size_t narrower = N > 4 ? N / 2 : 1;
-    mat_vec_rows<Simd, narrower, 1, Rows, Inner, end>(w, in, finish);
+    constexpr std::size_t narrower = Lanes > 4 ? Lanes / 2 : 1;
+    consecutive_rows<Simd, narrower, 1, Rows, Inner, end>(w, in, store);
   }
 }
 
-// Rows 0, Run, 2 Run, ... of W at once, then those behind each. Sums of a row are kept until there is a pack of them to
-// be added up.
-template <class Pack, std::size_t Run, std::size_t Inner, std::size_t RowStride, class Take>
-LADON_INLINE constexpr void dot_runs(const float* w, const float* in, Take take) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, rest = Inner % (2 * lanes);
-  for (std::size_t row = 0; row < Run; row += lanes) {
-    Pack rows[runs][lanes];
-    for (std::size_t r = 0; r < lanes; ++r) {
-      const float* const from = w + (row + r) * RowStride;
-      Pack sum[runs][2];
-      LADON_UNROLL
-      for (std::size_t i = 0; i < 2 * runs; ++i) sum[i / 2][i % 2] = Pack::broadcast(0.0f);
-      for (std::size_t k = 0; k < Inner - rest; k += 2 * lanes) {
-        LADON_UNROLL
-        for (std::size_t i = 0; i < 2 * runs; ++i) {
-          const std::size_t at = k + i % 2 * lanes;
-          Pack& own = sum[i / 2][i % 2];
-          own = fma(Pack::load(from + i / 2 * Run * RowStride + at), Pack::load(in + at), own);
-        }
-      }
-      for (std::size_t k = Inner - rest; k < Inner; k += lanes) {
-        const std::size_t left = Inner - k < lanes ? Inner - k : lanes;
-        const Pack x = Pack::load_partial(in + k, left);
-        LADON_UNROLL
-        for (std::size_t i = 0; i < runs; ++i) {
-          sum[i][0] = fma(Pack::load_partial(from + i * Run * RowStride + k, left), x, sum[i][0]);
-        }
-      }
-      LADON_UNROLL
-      for (std::size_t i = 0; i < runs; ++i) rows[i][r] = sum[i][0] + sum[i][1];
-    }
-    LADON_UNROLL
-    for (std::size_t i = 0; i < runs; ++i) take(i * Run + row, Pack::add_rows(rows[i]));
-  }
-}
-
-// Columns columns of W (in, out), several of its rows at once. Sums are in memory: in registers there is room for so
-// few columns that a row would be read in pieces, and memory gives little where it is read by pieces.
-template <class Pack, std::size_t Columns, std::size_t Inner, std::size_t InnerStride, class Take>
-LADON_INLINE constexpr void add_runs(const float* w, const float* in, Take take) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, run = Inner / runs;
-  alignas(64) float sums[Columns];
-  for (std::size_t c = 0; c < Columns; c += lanes) Pack::broadcast(0.0f).store(sums + c);
-  for (std::size_t k = 0; k < run; ++k) {
-    Pack x[runs];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < runs; ++i) x[i] = Pack::broadcast(in[i * run + k]);
-    for (std::size_t c = 0; c < Columns; c += lanes) {
-      Pack sum = Pack::load(sums + c);
-      LADON_UNROLL
-      for (std::size_t i = 0; i < runs; ++i) sum = fma(Pack::load(w + (i * run + k) * InnerStride + c), x[i], sum);
-      sum.store(sums + c);
-    }
-  }
-  for (std::size_t k = runs * run; k < Inner; ++k) {
-    const Pack x = Pack::broadcast(in[k]);
-    for (std::size_t c = 0; c < Columns; c += lanes) {
-      fma(Pack::load(w + k * InnerStride + c), x, Pack::load(sums + c)).store(sums + c);
-    }
-  }
-  for (std::size_t c = 0; c < Columns; c += lanes) take(c, Pack::load(sums + c));
-}
-
-// How many rows of W, from the first on, are read in runs.
-template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
-constexpr std::size_t rows_in_runs(bool rows_contiguous) noexcept {
-  if (!in_runs(Rows * Inner) || (rows_contiguous ? Inner < 8 * Lanes : Rows < 4 * Lanes)) return 0;
-  const std::size_t step = rows_contiguous ? runs * Lanes : Lanes;
+// Returns how many rows of W, from the first on, are read in streams.
+template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
+constexpr std::size_t streamed_row_count() noexcept {
+  using target::Current;
+  constexpr bool long_enough = Matrix::rows_contiguous ? Inner >= Current::fewest_streamed_inner_packs * Lanes
+                                                       : Rows >= Current::fewest_streamed_row_packs * Lanes;
+  if (!reads_streams(Rows * Inner) || !long_enough) return 0;
+  constexpr std::size_t step = Matrix::rows_contiguous ? Current::streams * Lanes : Lanes;
   return Rows / step * step;
 }
 
-// project (project.hpp) where there is one token. Where rows are dot products, at least eight sums of them are under
-// way for as long as there are rows, to hide the latency of an fma.
-template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, std::size_t InnerStride, Bias B,
-          class Finish>
-LADON_KERNEL constexpr void mat_vec(WeightRows<RowStride, InnerStride, B> w, const float* in, Finish finish) noexcept {
-  constexpr std::size_t lanes = Simd::lanes, most_columns = 1024;  // 4 KB of sums
-  constexpr std::size_t packs = InnerStride == 1 ? (lanes < 8 ? 2 : 1) : 8;
-  constexpr std::size_t first = rows_in_runs<lanes, Rows, Inner>(InnerStride == 1);
-  using Pack = typename Simd::template Pack<lanes>;
-  if constexpr (first > 0 && InnerStride == 1) {
-    dot_runs<Pack, first / runs, Inner, RowStride>(
-        w.weight, in, [&](std::size_t row, const Pack& sum) { finish_rows(w, row, sum, finish); });
-  } else if constexpr (first > 0) {
-    for_row_tiles<first / lanes, most_columns / lanes>([&]<std::size_t Packs>(std::size_t pack) {
-      const std::size_t from = pack * lanes;
-      add_runs<Pack, Packs * lanes, Inner, InnerStride>(
-          w.weight + from, in, [&](std::size_t row, const Pack& sum) { finish_rows(w, from + row, sum, finish); });
+// Computes the first Rows rows in streams: each stream has Rows / streams consecutive rows, or, where W is (in, out),
+// Inner / streams of W's rows.
+template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Store>
+LADON_INLINE constexpr void streamed_rows(Matrix w, const float* in, Store store) noexcept {
+  constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;
+  if constexpr (Matrix::rows_contiguous) {
+    for (std::size_t row = 0; row < Rows / streams; row += lanes) {
+      pack_of_rows<Pack, streams, Rows / streams, 1, 2, Inner>(
+          w.rows_from(row), in, [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
+    }
+  } else {
+    for_row_tiles<Rows / lanes, target::Current::streamed_columns / lanes>([&]<std::size_t Packs>(std::size_t pack) {
+      const std::size_t row = pack * lanes;
+      packs_of_columns<Pack, streams, Packs, Inner>(w.rows_from(row), in,
+                                                    [&](std::size_t r, const Pack& sum) { store(row + r, sum); });
     });
   }
-  if constexpr (first < Rows) mat_vec_rows<Simd, lanes, packs, Rows, Inner, first>(w, in, finish);
+}
+
+// Computes W * in + bias for a single token.
+template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const float* in, Epilogue epilogue) noexcept {
+  constexpr std::size_t lanes = Simd::lanes;
+  constexpr std::size_t streamed = streamed_row_count<lanes, Rows, Inner, Matrix>();
+  constexpr std::size_t packs =
+      Matrix::rows_contiguous ? target::Current::dot_product_packs(lanes) : target::Current::column_packs;
+  const auto store = [&](std::size_t row, const auto& sum) { epilogue(0, row, 0, w.bias.add_to(sum, row)); };
+  if constexpr (streamed > 0) {
+    streamed_rows<typename Simd::template Pack<lanes>, streamed, Inner>(w.weight, in, store);
+  }
+  if constexpr (streamed < Rows) consecutive_rows<Simd, lanes, packs, Rows, Inner, streamed>(w.weight, in, store);
 }
 
 }  // namespace ladon::inline LADON_ABI::detail

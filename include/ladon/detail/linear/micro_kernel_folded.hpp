@@ -15,29 +15,48 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
+// Chosen by the weights' element type and the target's widest pack, as MicroKernel.
+template <class Element, class Wide, std::size_t Rows, std::size_t Steps>
+class FoldedMicroKernel {
+  static_assert(sizeof(Element) == 0, "ladon: there is no folded micro-kernel for weights of this element type");
+};
+
 template <class Wide, std::size_t Rows, std::size_t Steps>
-class FoldedTile {
+class FoldedMicroKernel<float, Wide, Rows, Steps> {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
   static constexpr std::size_t width = Wide::lanes / Steps;
 
-  LADON_INLINE FoldedTile() noexcept {
+  LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
   }
 
   // Rows of a are RowStride floats apart, and asked for ahead of their use as Tile does; `next` are the next tile's.
+  template <bool Prefetch, class Matrix>
+  LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
+    accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
+  }
+
+  // finish(row, sums) takes the sums of each row, a pack of `width` tokens.
+  template <class Finish>
+  LADON_INLINE void finish(Finish finish) const noexcept {
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) finish(r, Fold::add_steps(sum_[r]));
+  }
+
+ private:
   template <std::size_t RowStride, bool Prefetch>
-  LADON_INLINE void accumulate(std::size_t inner, const float* LADON_RESTRICT a, const float* LADON_RESTRICT panel,
-                               const float* next) noexcept {
+  LADON_INLINE void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
+                                     const float* LADON_RESTRICT panel, const float* next) noexcept {
     std::size_t k = 0;
     for (; k + cache_line <= inner; k += cache_line) {
-      const float* const soon = eight_lines_ahead(a, k, inner, next);
+      const float* const ahead = ahead_in_row(a, k, inner, next);
       LADON_UNROLL
       for (std::size_t i = 0; i < cache_line; i += Steps) {
         if constexpr (Prefetch) {
-          for (std::size_t r = i; r < i + Steps && r < Rows; ++r) prefetch_near(soon + r * RowStride);
+          for (std::size_t r = i; r < i + Steps && r < Rows; ++r) prefetch_to_nearest_cache(ahead + r * RowStride);
         }
         add<RowStride>(a + k + i, Wide::load(panel + (k + i) * width));
       }
@@ -53,14 +72,6 @@ class FoldedTile {
     }
   }
 
-  // finish(row, sums) takes the sums of each row, a pack of `width` tokens.
-  template <class Finish>
-  LADON_INLINE void finish(Finish finish) const noexcept {
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) finish(r, Fold::add_steps(sum_[r]));
-  }
-
- private:
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
     const Wide b = Fold::interleave(rows);

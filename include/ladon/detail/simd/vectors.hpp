@@ -1,5 +1,10 @@
-// The seam: everything above sees a target as a type that says how many lanes its registers hold, how many registers
-// there are, and which pack computes with N of those lanes.
+// Which packs compute: xsimd's vectors, Helium's, or plain arrays. All headers above see only a type with these
+// members:
+//
+//     lanes        floats of the widest register
+//     has<N>       whether there is a register of N floats
+//     Pack<N>      the pack of N floats
+//     and the constants of detail/target/defaults.hpp, tiling(tokens, lanes) among them
 #pragma once
 
 #include <cstddef>
@@ -8,13 +13,13 @@
 #include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
-// NEON of 32 bits flushes subnormals to zero, so it can't give the bits of the others.
+// 32-bit NEON flushes subnormals to zero, so its results differ from those of the other targets.
 #if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
     (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
-// Helium flushes them, too.
+// Helium flushes subnormals, too.
 #if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define LADON_HAS_HELIUM 1
 #include <ladon/detail/simd/pack_helium.hpp>
@@ -22,9 +27,9 @@
 #define LADON_HAS_HELIUM 0
 #endif
 
-// Vectors by xsimd where the compiler's target has a SIMD set that xsimd knows and xsimd is there; plain arrays
-// otherwise, or where LADON_ARRAY_LANES asks for them. Where nobody asked and xsimd is missing (LADON_HAS_XSIMD=0 says
-// that it is) there is a note, for the processor could do many times as much.
+// xsimd computes where it is installed and knows the compiler's target. Otherwise, or where LADON_ARRAY_LANES is
+// defined, plain arrays compute. LADON_HAS_XSIMD=0 says that xsimd is missing; then the compiler prints a note, because
+// vectors would be many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -45,13 +50,10 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Plain arrays of at most Lanes floats. One lane fills the registers of a Cortex-M's FPU; more lanes are for checking
-// other targets' code paths anywhere, and small tiles of them compile in a sixth of the time.
+// Plain arrays of at most Lanes floats.
 template <std::size_t Lanes>
-struct Array {
+struct ArrayVectors : target::Plain<Lanes> {
   static constexpr std::size_t lanes = Lanes;
-  static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;
-  static constexpr bool fused = fma_is_fused;
   template <std::size_t N>
   static constexpr bool has = N <= Lanes;
   template <std::size_t N>
@@ -59,78 +61,82 @@ struct Array {
 };
 
 #if LADON_HAS_XSIMD
-template <std::size_t N>
-struct VectorPack {
-  using Type = XsimdPack<N>;
-};
-template <>
-struct VectorPack<1> {
-  using Type = ArrayPack<1>;  // one float is no vector
-};
-struct Vector {
+struct XsimdVectors : target::Current {
   static constexpr std::size_t lanes = xsimd::batch<float>::size;
-#if defined(__AVX512F__) || defined(__aarch64__)
-  static constexpr std::size_t registers = 32;
-#else
-  static constexpr std::size_t registers = 16;
-#endif
-#if defined(__wasm_relaxed_simd__)
-  static constexpr bool fused = !LADON_DETERMINISTIC;  // wherever the machine can
-#else
-  static constexpr bool fused = fma_is_fused;
-#endif
   template <std::size_t N>
   static constexpr bool has = has_register<N>;
   template <std::size_t N>
-  using Pack = typename VectorPack<N>::Type;
+  struct PackOf {
+    using Type = XsimdPack<N>;
+  };
+  template <std::size_t N>
+    requires(N == 1)
+  struct PackOf<N> {
+    using Type = ArrayPack<1>;  // one float is no vector
+  };
+  template <std::size_t N>
+  using Pack = typename PackOf<N>::Type;
 };
-using Default = Vector;
+using NativeVectors = XsimdVectors;
 #elif LADON_HAS_HELIUM
-template <std::size_t N>
-struct HeliumPack {
-  using Type = MvePack;
-};
-template <>
-struct HeliumPack<1> {
-  using Type = ArrayPack<1>;  // one float is no vector
-};
-struct Helium {
+struct HeliumVectors : target::Current {
   static constexpr std::size_t lanes = 4;
-  static constexpr std::size_t registers = 8;
-  static constexpr bool fused = true;
   template <std::size_t N>
   static constexpr bool has = N == 1 || N == 4;
   template <std::size_t N>
     requires(has<N>)
-  using Pack = typename HeliumPack<N>::Type;
+  using Pack = std::conditional_t<N == 1, ArrayPack<1>, MvePack>;
 };
-using Default = Helium;
+using NativeVectors = HeliumVectors;
 #elif defined(LADON_ARRAY_LANES)
-using Default = Array<LADON_ARRAY_LANES>;
+using NativeVectors = ArrayVectors<LADON_ARRAY_LANES>;
 #else
-using Default = Array<1>;
+using NativeVectors = ArrayVectors<1>;
 #endif
 
-// The packs that constant evaluation computes with.
-struct ArrayPacks {
-  static constexpr std::size_t lanes = 1;  // no more than that is needed
+// The packs of constant evaluation.
+struct ConstantPacks {
+  static constexpr std::size_t lanes = 1;  // of the widest register; narrower and wider packs exist all the same
   template <std::size_t N>
   using Pack = ArrayPack<N>;
 };
 
-// Calls f with what has the template Pack<N>: the target at run time, plain arrays in constant evaluation.
+// Calls f with the type that has Pack<N>: Target at run time, ConstantPacks in constant evaluation.
 template <class Target, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
   if (std::is_constant_evaluated()) {
-    f(ArrayPacks{});
+    f(ConstantPacks{});
   } else {
     f(Target{});
   }
 }
 
-// The pack of N floats of the default target.
-template <class T, std::size_t N>
-  requires(std::is_same_v<T, float>)
-using Pack = typename Default::template Pack<N>;
+// Returns the floats of the narrowest register that holds `tokens` tokens, or of the widest register.
+template <class Target, std::size_t Lanes = Target::lanes>
+constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
+  if constexpr (Lanes > 1) {
+    if constexpr (Target::template has<Lanes / 2>) {
+      if (tokens <= Lanes / 2) return lanes_for<Target, Lanes / 2>(tokens);
+    }
+  }
+  return Lanes;
+}
 
 }  // namespace ladon::inline LADON_ABI::detail::simd
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Returns how `tokens` tokens lie in panels, and the tiles of their products. A single token has panels of width 1: the
+// lanes of its products lie along features or keys (linear/matrix_vector.hpp, attention/single_query.hpp). Such sums
+// cross the lanes, so a deterministic build computes a single token like several.
+template <class Target>
+constexpr Tiling tiling(std::size_t tokens) noexcept {
+  if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
+  return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
+}
+
+// Whether the kernels of a single token compute.
+template <class Simd, Tiling T>
+inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
+
+}  // namespace ladon::inline LADON_ABI::detail

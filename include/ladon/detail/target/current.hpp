@@ -1,0 +1,26 @@
+// Chooses the file of the instruction set that this translation unit is compiled for. target::Current has its
+// constants, and LADON_KERNEL says whether a kernel is a separate function.
+#pragma once
+
+#include <ladon/detail/target/defaults.hpp>
+#include <ladon/detail/target/plain.hpp>
+#include <ladon/detail/target/x86.hpp>
+
+// Emscripten defines the macros of SSE, so WebAssembly comes first.
+#if defined(__wasm__)
+#include <ladon/detail/target/wasm.hpp>
+#elif defined(__AVX512F__)
+#include <ladon/detail/target/avx512.hpp>
+#elif defined(__AVX__)
+#include <ladon/detail/target/avx2.hpp>
+#elif defined(__SSE2__) || defined(_M_X64)
+#include <ladon/detail/target/sse2.hpp>
+#elif defined(__aarch64__) || defined(__ARM_NEON)
+#include <ladon/detail/target/neon.hpp>
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#include <ladon/detail/target/helium.hpp>
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#include <ladon/detail/target/cortex_m.hpp>
+#else
+#include <ladon/detail/target/other.hpp>
+#endif
