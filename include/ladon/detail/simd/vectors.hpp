@@ -87,11 +87,11 @@ struct Vector {
 using Default = Vector;
 #elif LADON_HAS_HELIUM
 template <std::size_t N>
-struct HeliumPack {
-  using Type = MvePack;
+struct HeliumPackOf {
+  using Type = HeliumPack;
 };
 template <>
-struct HeliumPack<1> {
+struct HeliumPackOf<1> {
   using Type = ArrayPack<1>;  // one float is no vector
 };
 struct Helium {
@@ -102,7 +102,7 @@ struct Helium {
   static constexpr bool has = N == 1 || N == 4;
   template <std::size_t N>
     requires(has<N>)
-  using Pack = typename HeliumPack<N>::Type;
+  using Pack = typename HeliumPackOf<N>::Type;
 };
 using Default = Helium;
 #elif defined(LADON_ARRAY_LANES)

@@ -101,7 +101,7 @@ inline constexpr std::size_t chains = Target::lanes == 1 || Target::registers < 
 // Whether the exponentials are made beside the first tile that weighs values: where there are registers for both, and
 // few of their steps are products.
 template <class Target>
-inline constexpr bool exponentials_beside_values = simd::has_lookup && Target::registers == 32;
+inline constexpr bool exponentials_beside_values = simd::uses_exp2_table && Target::registers == 32;
 
 // Whether the kernels for a single token take over from those with tokens in the lanes.
 template <class Simd, Tiling T>
