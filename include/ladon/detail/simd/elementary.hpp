@@ -174,8 +174,9 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// Returns erf(x): 1 - 2^z with z = log2(erfc |x|), and the sign of x. With s = 2^n and m = 2^f - 1, 2^z = s (1 + m) and
-// 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum: for small x, s is 1, and m is as exact as its polynomial.
+// Returns erf(x): 1 - 2^z with z = log2(erfc |x|), and the sign of x. Let s = 2^n and m = 2^f - 1. Then
+// 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum: for small x, s is 1, and m is as exact
+// as the polynomial.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24 (degree 7:
@@ -193,8 +194,8 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// Returns tanh(x): d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. With s = 2^n and m = e^f - 1,
-// e^z = s (1 + m) and d = s m + (s - 1). No digits cancel, as in erf. For small x, s is 1 and f is exactly z.
+// Returns tanh(x): d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. Let s = 2^n and m = e^f - 1. Then
+// e^z = s (1 + m), and d = s m + (s - 1). No digits cancel, as in erf. For small x, s is 1 and f is exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);

@@ -11,8 +11,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // a register, and enough registers for a tile beside the table. AVX2 has the instruction, but its loop of exponentials
 // takes the same time with and without the table.
 //
-// On such a target all packs use the table, from one lane to sixteen, so that their bits agree. A deterministic build
-// never uses the table, because other targets have no table.
+// On a target with the table, packs of every width use the table, so that the bits of all packs agree. A deterministic
+// build never uses the table, because other targets have no table.
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else

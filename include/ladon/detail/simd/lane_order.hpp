@@ -36,11 +36,13 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 #endif
 }
 
-// The indices 0 .. lanes - 1 of a pack's lanes, as a type. A function expands the indices into those of a shuffle.
+// The indices 0 .. lanes - 1 of a pack's lanes, as a type. A function expands these indices into the indices of a
+// shuffle.
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Returns the same shuffle of every four lanes. Pick 0 .. 3 is a lane of a's four, and Pick 4 .. 7 a lane of b's four.
+// Applies one shuffle to every group of four lanes. Pick 0 .. 3 is a lane of a's group, and Pick 4 .. 7 a lane of b's
+// group.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -49,8 +51,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns groups of four lanes: groups First and Second of a, then the same groups of b. With eight lanes, half a pack
-// is one group, so only First of a and First of b.
+// Returns groups of four lanes: groups First and Second of a, then groups First and Second of b. With eight lanes, the
+// result is group First of a, then group First of b.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -68,8 +70,8 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
 }
 
 // Adds lanes that are Width apart, and merges each pair of rows into one row. In every group of 2 * Width lanes, the
-// first Width lanes hold the sums of the pair's first row, the others those of the second. Reads the first lanes /
-// Width rows, and writes the first half of these rows.
+// first Width lanes are sums of the pair's first row. The other Width lanes are sums of the second row. The function
+// reads the first lanes / Width rows and overwrites the first half of these rows.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

@@ -1,9 +1,9 @@
-// The reference pack: lanes in a plain array. ArrayPack has any number of lanes, computes on any target, and computes
-// constant evaluation. One lane is the scalar of a microcontroller.
+// The reference pack: lanes in a plain array. ArrayPack has any number of lanes, and works on any target and in
+// constant evaluation. A microcontroller computes with packs of one lane.
 //
-// This file documents the interface of all packs. XsimdPack and HeliumPack have the same members; their files document
-// only differences. All operations work lane by lane: lane i of a result depends on lane i of the operands.
-// The exceptions are transpose, add_rows, reduce_max and reduce_add.
+// This file documents the interface of all packs. XsimdPack and HeliumPack have these members too; pack_xsimd.hpp and
+// pack_helium.hpp document only differences. An operation works lane by lane: lane i of the result depends on lane i of
+// the operands. The exceptions are transpose, add_rows, reduce_max and reduce_add.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct ArrayPack {
     return result;
   }
 
-  // Returns x in every lane. The result converts to the pack type; HeliumPack returns a type of its own.
+  // Returns x in every lane. HeliumPack returns a HeliumBroadcast, which converts to a HeliumPack.
   static LADON_INLINE constexpr ArrayPack broadcast(float x) noexcept {
     return apply([&](std::size_t) { return x; });
   }
@@ -93,7 +93,8 @@ struct ArrayPack {
     }
   }
 
-  // Sum, difference, product and quotient are correctly rounded. Helium and 32-bit NEON flush subnormals to zero.
+  // Sum, difference, product and quotient are correctly rounded. There are two exceptions: Helium and 32-bit NEON flush
+  // subnormals to zero, and xsimd estimates quotients and roots on 32-bit NEON.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
   }
@@ -110,13 +111,13 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  // Returns 0 where `zero` is true, and fma(a, b, c) elsewhere. HeliumPack does without this function: only
+  // Returns 0 where `zero` is true, and fma(a, b, c) elsewhere. HeliumPack lacks this function: only
   // exp2_of_nonpositive with a table (elementary.hpp) calls fma_or_zero.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
                                                       const ArrayPack& c) noexcept {
     return select(zero, broadcast(0), fma(a, b, c));
   }
-  // Returns the square root of a.
+  // Returns the square root of a, correctly rounded.
   friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) { return sqrt_scalar(a.lane[i]); });
   }
@@ -179,8 +180,8 @@ struct ArrayPack {
     }
   }
 
-  // Returns the sum of each row: lane i is the sum of the lanes of row i. Other packs overwrite the rows. Each pack
-  // adds in an order of its own, so the last bits differ between packs. ArrayPack adds from lane 0 upwards.
+  // Returns the sum of each row: lane i is the sum of the lanes of row i. Other packs overwrite the rows. The order of
+  // addition differs between packs, and so do the last bits. ArrayPack adds from lane 0 upwards.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
     return apply([&](std::size_t i) { return reduce_add(row[i]); });
   }

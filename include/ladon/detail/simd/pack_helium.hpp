@@ -1,6 +1,6 @@
 // A pack of four lanes in one vector register of Helium (MVE, on Cortex-M55 and M85). pack_array.hpp documents the
-// interface. Intrinsics compute, because xsimd does not support Helium. The vector instructions flush subnormals to
-// zero for any setting of FPSCR.
+// interface. The operations are intrinsics, because xsimd does not support Helium. The vector instructions flush
+// subnormals to zero for any setting of FPSCR.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct HeliumPack {
 
   static LADON_INLINE HeliumBroadcast broadcast(float x) noexcept { return {x}; }
   static LADON_INLINE HeliumPack lane_index() noexcept { return {float32x4_t{0, 1, 2, 3}}; }
-  // Moves bit i to bit 4 i, then copies each bit to the four bits of its lane.
+  // Moves bit i to bit 4 i, then copies each bit to the four bits of lane i.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
     const std::uint32_t four_bits = bits & 0xf;
     const std::uint32_t first_bit_of_lane = (four_bits | four_bits << 3 | four_bits << 6 | four_bits << 9) & 0x1111;
@@ -101,7 +101,7 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // vmaxnm and vminnm would drop a NaN in b, so a comparison and a selection compute.
+  // vmaxnm and vminnm would drop a NaN in b, so max and min compare and select.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept { return select(b < a, a, b); }
   friend LADON_INLINE HeliumPack min(const HeliumPack& a, const HeliumPack& b) noexcept { return select(a < b, a, b); }
   // The condition "less" of Helium means "not greater or equal", which is true for NaN. So a < b is computed as b > a.

@@ -58,8 +58,8 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Without mask registers, each lane keeps its own bit of `bits` and puts that bit into the significand of 1. The lane
-  // is true where the result is greater than 1.
+  // Without mask registers, lane i puts bit i of `bits` into the significand of 1. The lane is true where the result is
+  // greater than 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -103,7 +103,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
-  // xsimd 8.1 divides by an estimate on 64-bit Arm, so the intrinsic divides.
+  // xsimd 8.1 divides by an estimate on 64-bit Arm, so an intrinsic computes the quotient.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
@@ -143,7 +143,7 @@ struct XsimdPack {
 #endif
     return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // xsimd computes float roots by an estimate on 64-bit Arm, so the intrinsic computes.
+  // xsimd computes float roots by an estimate on 64-bit Arm, so an intrinsic computes the root.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));

@@ -14,9 +14,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Returns a * b + c with one rounding, for constant evaluation: no fma there is accepted by every compiler. The product
-// is exact in double. The sum is rounded to odd, so that the second rounding, to float, is correct (Boldo and
-// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Returns a * b + c with one rounding, for constant evaluation, where no fma is accepted by every compiler. The product
+// is exact in double. The sum is rounded to odd, so the rounding to float is correct (Boldo and Melquiond, "Emulation
+// of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;
@@ -37,9 +37,9 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether the number of roundings is unknown to the compiler: the engine of WebAssembly's relaxed SIMD chooses one or
-// two roundings, once for all multiply-adds. A single float is computed by the vector instruction, so that single
-// floats and vectors agree at run time.
+// Whether the compiler cannot know the number of roundings: the engine of WebAssembly's relaxed SIMD chooses one or two
+// roundings for all multiply-adds. fma_scalar calls the vector instruction, so single floats and vectors agree at run
+// time.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
@@ -62,8 +62,8 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Returns the square root of x by Newton's iteration, in double. The iteration starts above the root and ends when the
-// value no longer falls. Negative numbers and NaN give NaN.
+// Returns the square root of x, correctly rounded, by Newton's iteration in double. The iteration starts above the root
+// and ends when the value no longer falls. Negative numbers and NaN give NaN.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();

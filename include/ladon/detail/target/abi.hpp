@@ -30,8 +30,8 @@
 
 // LADON_KEY_BLOCK is the number of keys in a block of a long row. Each block is scored, turned into probabilities and
 // multiplied by the values before the next block. A smaller block takes less workspace: 4 bytes for each key and each
-// token of a panel. In rows with more keys than a block, the block size sets where partial sums end, so the last bits
-// of the result depend on the block size.
+// token of a panel. The block size sets where the partial sums of a long row end. So the last bits of rows with more
+// keys than a block depend on the block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -44,7 +44,7 @@
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
 // The instruction set, as far as Ladon and xsimd distinguish instruction sets. WebAssembly comes first, because
-// Emscripten can define the macros of SSE, which it emulates.
+// Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)

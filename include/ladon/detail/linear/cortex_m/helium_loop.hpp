@@ -28,8 +28,8 @@
 
 namespace ladon::inline LADON_ABI::detail::assembly {
 
-// The next three macros are one step of a tile; w0, w1 and w2 name the general registers of its weights. ROW adds to
-// one row of sums. STEP_OF_2 and STEP_OF_3 load the panel's row and add to two or three rows of sums.
+// The next three macros make up one step of a tile. w0, w1 and w2 name the general registers of the step's weights. ROW
+// adds to one row of sums. STEP_OF_2 and STEP_OF_3 load the panel's row and add to two or three rows of sums.
 #define LADON_HELIUM_ROW(first, second, w) \
   "vfma.f32 %q[" #first "], q6, %[" #w "]\n\tvfma.f32 %q[" #second "], q7, %[" #w "]\n\t"
 #define LADON_HELIUM_STEP_OF_2(w0, w1)                                                              \
@@ -37,9 +37,9 @@ namespace ladon::inline LADON_ABI::detail::assembly {
       LADON_HELIUM_ROW(s2, s3, w1)
 #define LADON_HELIUM_STEP_OF_3(w0, w1, w2) LADON_HELIUM_STEP_OF_2(w0, w1) LADON_HELIUM_ROW(s4, s5, w2)
 
-// A ROWS macro is two steps for contiguous rows of weights. A COLUMN macro is one step for contiguous columns; `pair`
-// loads the weights of the first two rows. A post-increment takes at most 1020 bytes, so a longer step needs an
-// instruction.
+// A ROWS macro is two steps for contiguous rows of weights. A COLUMN macro is one step for contiguous columns of
+// weights; `pair` loads the weights of the first two rows. A post-increment takes at most 1020 bytes. For a longer
+// step, a separate addition moves the pointer.
 #define LADON_HELIUM_ROWS_OF_2                                                                          \
   "ldrd %[w0], %[w3], [%[a0]], #8\n\tldrd %[w1], %[w4], [%[a1]], #8\n\t" LADON_HELIUM_STEP_OF_2(w0, w1) \
       LADON_HELIUM_STEP_OF_2(w3, w4)
@@ -52,10 +52,10 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_HELIUM_PAIR_LONG_STEP "ldrd %[w0], %[w1], [%[a0]]\n\tadd %[a0], %[step]\n\t"
 #define LADON_HELIUM_TWICE(steps) steps steps
 
-// The steps of one turn of the loop.
+// The number of steps in one iteration of the loop.
 inline constexpr std::size_t steps = 4;
 
-// Runs `four_steps` `fours` times, in a low-overhead loop (dls, le).
+// Repeats the instructions `four_steps`, `fours` times, in a low-overhead loop (dls, le).
 #define LADON_HELIUM_LOOP(four_steps, step_operand, ...)                                \
   asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                 \
       : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__ \

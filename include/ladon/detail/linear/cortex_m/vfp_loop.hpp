@@ -10,7 +10,7 @@
 //
 // g++ 12 loads each number separately: a step of 16 products takes 24 loads and multiply-adds. Here two steps take 32
 // multiply-adds and 2 to 5 loads, of two to eight registers each. Such a load takes a cycle for every one or two
-// registers, so the number of cycles falls by less than the number of instructions.
+// registers, so cycles fall by less than instructions.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
-// The panel's rows of the first and of the second step, and the load of both rows.
+// The registers of the panel's row in the first step (THIS) and in the second step (NEXT). PANEL loads the two rows.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
@@ -64,7 +64,8 @@ namespace ladon::inline LADON_ABI::detail::assembly {
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// The same two macros with the loads of weights: from four rows at a to a3, and from columns `step` bytes apart.
+// ROWS loads the weights from four rows, at a to a3. STRIDED loads the weights from columns that are `step` bytes
+// apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
@@ -80,7 +81,7 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 #if defined(LADON_SMALL)
 
 // Code for size: one function computes all weights with contiguous rows, another all weights with contiguous columns.
-// The sums stay in memory between calls. `steps` is the number of steps of one turn of the loop.
+// The sums stay in memory between calls. `steps` is the number of steps in one iteration of the loop.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -122,11 +123,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, 
 
 #else
 
-// The steps of one turn of the loop.
+// The number of steps in one iteration of the loop.
 inline constexpr std::size_t steps = 4;
 
-// Runs `four_steps` `fours` times. The sums are passed in through memory, because GCC allows 30 operands, and counts an
-// operand that is read and written twice.
+// Repeats the instructions `four_steps`, `fours` times. The sums are passed in through memory, because GCC allows 30
+// operands, and counts an operand twice that is read and written.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
