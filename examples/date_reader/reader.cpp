@@ -70,7 +70,7 @@ void choose(const Logits& logits, Reading& reading) noexcept {
     largest = max(largest, Lanes::load(logits[c].data()));
   }
   Lanes sum = Lanes::broadcast(0);
-  for (const auto& logit : logits) sum = sum + ladon::detail::exp(Lanes::load(logit.data()) - largest);
+  for (const auto& logit : logits) sum = sum + ladon::detail::simd::exp(Lanes::load(logit.data()) - largest);
   (Lanes::broadcast(1) / sum).store(reading.certainty.data());
 }
 

@@ -128,9 +128,9 @@ struct RunningSoftmax {
                                                            Pack (&total)[Packs]) noexcept {
     Pack p[Keys * Packs];
     const auto at = [&](std::size_t i) { return scores + i / Packs * Width + i % Packs * Pack::lanes; };
-    for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
+    simd::for_each_index<Keys * Packs>([&](std::size_t i) { p[i] = Pack::load(at(i)) - largest[i % Packs]; });
     exp2_of_nonpositive(p);
-    for_each_index<Keys * Packs>([&](std::size_t i) {
+    simd::for_each_index<Keys * Packs>([&](std::size_t i) {
       total[i % Packs] = total[i % Packs] + p[i];
       p[i].store(at(i));
     });

@@ -1,11 +1,14 @@
-// A tile for fewer tokens than a register has lanes, half or a quarter of them: instead of leaving lanes idle it folds
-// so many steps of the inner index into one. Lane i * Steps + j sums token i over the steps k with k % Steps == j, and
-// the Steps partial sums of a token are added at the end.
+// A tile for few tokens: half or a quarter of a register's lanes. A plain tile would leave the other lanes idle. The
+// folded tile instead computes Steps steps of the inner index at once, where lanes / Steps is the number of tokens.
 //
-//     sum[r] += (a[r][k], a[r][k + 1] ... again and again) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
+//     lane i * Steps + j of a sum   token i, over the steps k with k % Steps == j
 //
-// Rows of a are read where they lie, Steps neighbours at once; a panel's rows are Width = lanes / Steps floats, so
-// Steps of them fill a register, whose lanes then change places.
+//     sum[r] += (a[r][k], a[r][k + 1] ... repeated) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
+//
+// At the end, the Steps partial sums of each token are added.
+//
+// Rows of a are read in place, Steps neighbours at once. A panel's rows are width = lanes / Steps floats, so Steps rows
+// fill a register. The lanes of this register are then transposed into the order above.
 #pragma once
 
 #include <cstddef>
@@ -26,20 +29,21 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Steps;
+  static constexpr std::size_t width = Wide::lanes / Steps;  // tokens
 
   LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
   }
 
-  // Rows of a are RowStride floats apart, and asked for ahead of their use as Tile does; `next` are the next tile's.
+  // Adds `inner` steps to the sums. The panel's rows are `width` floats, one after another. Prefetch: prefetches the
+  // rows of `a` prefetch_distance_floats ahead, then the rows of the next tile, `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // finish(row, sums) takes the sums of each row, a pack of `width` tokens.
+  // Calls finish(row, sums) for each row, where `sums` is a pack of `width` tokens.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
@@ -63,7 +67,7 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
     }
     for (; k + Steps <= inner; k += Steps) add<RowStride>(a + k, Wide::load(panel + k * width));
     if (k < inner) {
-      // Neither may be read to its end: the last steps are less than Steps.
+      // Fewer than Steps steps are left. Full loads would read beyond the rows of a and beyond the panel.
       alignas(64) float rest[Rows * Steps] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
         for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + k + j];
@@ -72,6 +76,7 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
     }
   }
 
+  // Adds Steps steps. `rows` holds the panel's rows of these steps.
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
     const Wide b = Fold::interleave(rows);

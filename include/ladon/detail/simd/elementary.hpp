@@ -1,17 +1,18 @@
-// 2^x, e^x, erf(x) and tanh(x) on packs, without branches and without libm. All of them split the power of two off an
-// exponent: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f; 2^f is a polynomial, 2^n is bits. The
-// softmax's may split off eighths instead, by lookup.
+// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits a power of two off: with
+// n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The bits of n make 2^n. The
+// softmax's exp2 may instead split off multiples of 1/8, by a table (exp2_table.hpp).
 //
-// Worst of all 2^32 floats, in units in the last place (tests/test_elementary.cpp with LADON_TEST_SLOW=1):
+// The largest errors over all 2^32 floats, in units in the last place (tests/test_elementary.cpp with
+// LADON_TEST_SLOW=1):
 //                         allowed   with fma   without
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
-//     by lookup              2        1.08
+//     by table               2        1.08
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
-// A result below the normals is rounded once: within 0.95 of their spacing. In constant evaluation, g++ takes an
-// overflow and clang++ a NaN for an error, as in any other arithmetic.
+// A result below the normal numbers is rounded once: the error is at most 0.95 of the spacing of subnormals. In
+// constant evaluation, g++ rejects an overflow and clang++ a NaN, as in any other arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +21,21 @@
 #include <ladon/detail/simd/exp2_table.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
-namespace ladon::inline LADON_ABI::detail {
+namespace ladon::inline LADON_ABI::detail::simd {
 
-// Adding 1.5*2^23 rounds to the nearest integer, needs no rounding instruction, and leaves that integer in the low
-// bits; with the exponent's bias added to it, the low byte of the sum is the biased exponent of 2^n.
+// Adding 1.5 * 2^23 rounds to the nearest integer n, without a rounding instruction, and leaves n in the low bits. The
+// constant also holds the exponent's bias, 127, so the low byte of the sum is the biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
-// f(0), f(1) ... f(N - 1), without a loop.
+// Calls f(0), f(1) ... f(N - 1), without a loop.
 template <std::size_t N, class F>
 LADON_INLINE constexpr void for_each_index(F f) noexcept {
   LADON_UNROLL
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule: the fewest instructions; a loop over packs hides the chain.
+// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which takes the fewest instructions. Each instruction waits
+// for the one before; a caller's loop over packs hides the latency.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
   Pack sum = Pack::broadcast(c[N - 1]);
@@ -42,12 +44,13 @@ LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexc
   return sum;
 }
 
-// (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24, and that of 2^f - 1, which
-// erf needs, 0.67 * 2^-24. One degree less: 2.0 units in the last place in the end, instead of 0.9.
+// Coefficients of (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24. The relative
+// error of 2^f - 1, which erf needs, is at most 0.67 * 2^-24. With one degree less, the final error is 2.0 units in the
+// last place instead of 0.9.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// The same of N packs, step by step for all of them: sum[i] = c[0] + c[1] x[i] + ...
+// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Each step is done for all packs before the next step.
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
@@ -58,8 +61,8 @@ LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)
   }
 }
 
-// p * 2^n for a whole n in [-252, 254]. Two factors, since 2^n alone may be too large or too small for a float; the
-// first product is exact, so a subnormal result is rounded once.
+// Returns p * 2^n for an integer n in [-252, 254]. Two factors make up 2^n, because 2^n alone may be too large or too
+// small for a float. The first product is exact, so a subnormal result is rounded once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -68,38 +71,44 @@ LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noe
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
 
-// 2^x. Overflow is +inf, NaN stays NaN, and what is too small for a subnormal is 0.
+// Returns 2^x. An overflow gives +inf, NaN gives NaN, and an x below the subnormals' range gives 0.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
-  // beyond these ends nothing changes any more: 2^-151 is rounded to 0, 2^129 to +inf
+  // The result is constant beyond these limits: 2^-151 is rounded to 0, and 2^129 to +inf.
   const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
   const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
+// Coefficients of 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
 inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// Adding it rounds to the nearest eighth, and leaves eight times that in the low bits.
+// Adding 1.5 * 2^20 rounds x to the nearest multiple of 1/8, and leaves eight times this multiple in the low bits.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// 2^x for x <= 0, the softmax's (its largest score is subtracted before). NaN stays NaN. Right up to x = 127 as well;
-// beyond that it is not even infinity. Each step for all N packs before the next: a chain is 12 or 13 instructions that
-// wait for each other, and a processor that looks 100 instructions ahead finds too few chains in what comes one after
-// the other (cycles a pack without lookup at N = 1 and 8 on a Cascade Lake with AVX-512: 10.5, 7.7, where its two ports
-// allow 7.0).
+// Replaces each x by 2^x, for x <= 0. The softmax calls this function after the largest score was subtracted from all
+// scores. NaN gives NaN. The result is also right for 0 < x <= 127; beyond 127 the result is wrong, not infinity.
 //
-// By lookup: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. Exactly 0 below -126; -inf raises the flag of an
-// invalid operation on its way to 0. Hardly fewer instructions than by the longer polynomial, but four of them
-// multiply, not seven, and those are what a tile beside it waits for (Zen 5, whose sums and products have pipes of
-// their own: alone 4.0 cycles a pack instead of 4.6, beside a tile 2.4 instead of 3.6).
+// The dependency chain of a pack is 12 or 13 instructions long. So each step is done for all N packs before the next
+// step: a processor that looks 100 instructions ahead would find too few chains in packs computed one after the other.
+// (Cascade Lake, AVX-512, without table: N = 1 takes 10.5 cycles a pack, N = 8 takes 7.7; the two ports allow 7.0.)
+//
+// By table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. The result is exactly 0 below x = -126. An x of
+// -inf gives 0 and raises the flag of an invalid operation.
+//
+// The table saves few instructions, but only four instructions multiply, not seven as with the longer polynomial. A
+// tile that is computed beside the exponentials waits for multiplications (Zen 5, which adds and multiplies in separate
+// pipes; cycles a pack):
+//                table   polynomial
+//   alone         4.0       4.6
+//   with a tile   2.4       3.6
 template <class Pack, std::size_t N>
-  requires(simd::has_lookup)
+  requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
   Pack t[N], f[N], p[N];
-  if (std::is_constant_evaluated()) {  // which takes inf - inf for a mistake
+  if (std::is_constant_evaluated()) {  // the compiler rejects inf - inf
     for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
   }
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
@@ -109,26 +118,28 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// Without: exactly 0 from -126.5 down, otherwise the same bits as exp2. AVX-512's own way (vrndscale, vscalef under a
-// mask that flushes to 0: 10 instructions instead of these 12) takes 4.2 cycles a pack on Zen 5, beside a tile 3.1.
+// Without table: the result is exactly 0 from x = -126.5 down, and has the bits of exp2 elsewhere.
+//
+// AVX-512 could use vrndscale, and vscalef under a mask that flushes to 0: 10 instructions instead of 12. On Zen 5
+// these take 4.2 cycles a pack alone and 3.1 beside a tile.
 template <class Pack, std::size_t N>
-  requires(!simd::has_lookup)
+  requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   Pack t[N], p[N];
   for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // for n = -127 the low byte is 0: as an exponent, 0
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127 gives a low byte of 0, the exponent of 0
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// One pack, without an array, which g++ puts into memory on a Cortex-M55 (6% more instructions for attention at
-// (16,32,4)).
+// Returns 2^x of one pack, with the same contract. Without a table no array is used, because g++ puts an array into
+// memory on a Cortex-M55 (6% more instructions for attention at (16,32,4)).
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
-  if constexpr (simd::has_lookup) {
+  if constexpr (uses_exp2_table) {
     Pack result[] = {x};
     exp2_of_nonpositive(result);
     return result[0];
@@ -141,21 +152,21 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   }
 }
 
-// ln 2 in two parts: the first has 15 bits and n at most 8, so n * first is exact, with and without fma
+// ln 2 in two parts. The first part has 15 bits and n at most 8, so n * ln2_first is exact with and without fma.
 inline constexpr float log2_e = 0x1.715476p0f;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 
-// (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is 0.054 * 2^-24; that
-// of e^f - 1, which tanh needs, is at most 0.13 * 2^-24.
+// Coefficients of (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is
+// 0.054 * 2^-24. The relative error of e^f - 1, which tanh needs, is at most 0.13 * 2^-24.
 inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
                                      1.383890165e-3f};
 
-// e^x, with the same rules as exp2.
+// Returns e^x. Overflow, NaN and very small results are treated as in exp2.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1);
-  // beyond these ends nothing changes any more: e^-105 is rounded to 0, e^89 to +inf
+  // The result is constant beyond these limits: e^-105 is rounded to 0, and e^89 to +inf.
   const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
   const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
   const Pack n = rounded - Pack::broadcast(rounding_magic);
@@ -163,16 +174,17 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// erf(x) = 1 - 2^z with z = log2(erfc |x|), and the sign of x. With 2^z = s (1 + m), s = 2^n and m = 2^f - 1, it is
-// -(s m + (s - 1)), where nothing cancels: for small x s is 1, and m is as exact as its polynomial.
+// Returns erf(x): 1 - 2^z with z = log2(erfc |x|), and the sign of x. Let s = 2^n and m = 2^f - 1. Then
+// 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum: for small x, s is 1, and m is as exact
+// as the polynomial.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
-  // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24. With
-  // that weight one polynomial does for the whole interval: the larger a is, the coarser z may be. Degree 7: 0.59.
+  // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24 (degree 7:
+  // 0.59 * 2^-24). With this weight one polynomial covers the whole interval, because z may be coarser for larger a.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);
-  // erfc(4) = 2^-25.95, and below 2^-25 erf is rounded to 1
+  // erfc(4) = 2^-25.95, and erf is rounded to 1 where erfc is below 2^-25.
   const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
   const Pack t = z + magic;
@@ -182,12 +194,12 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// tanh(x) = d / (d + 2) with d = e^z - 1, z = 2 |x|, and the sign of x. With e^z = s (1 + m), s = 2^n and m = e^f - 1,
-// d is s m + (s - 1), where nothing cancels, as in erf; for small x s is 1 and f is z itself, not rounded.
+// Returns tanh(x): d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. Let s = 2^n and m = e^f - 1. Then
+// e^z = s (1 + m), and d = s m + (s - 1). No digits cancel, as in erf. For small x, s is 1 and f is exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  // 1 - tanh(9.125) = 2^-25.3, and above 1 - 2^-25 tanh is rounded to 1
+  // 1 - tanh(9.125) = 2^-25.3, and tanh is rounded to 1 above 1 - 2^-25.
   const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = a + a;
   const Pack t = fma(z, Pack::broadcast(log2_e), magic);
@@ -199,4 +211,4 @@ LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   return copy_sign(d / (d + Pack::broadcast(2)), x);
 }
 
-}  // namespace ladon::inline LADON_ABI::detail
+}  // namespace ladon::inline LADON_ABI::detail::simd

@@ -1,4 +1,4 @@
-// Powers of two from a register, for packs on targets that look a register up by an instruction.
+// A table of powers of two that fits one register, for targets where one instruction picks each lane from a register.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,20 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the softmax's 2^x comes from the table: where one instruction picks each lane from a register, and registers
-// are enough for a tile beside it. (AVX2 has the instruction: its loop of exponentials takes as long with the table as
-// without.) On such a target every pack does so, one lane as well as sixteen, so that their bits agree; where all
-// targets shall give the same bits, none does.
+// Whether the softmax takes 2^x from the table. The target needs two things: one instruction that picks each lane from
+// a register, and enough registers for a tile beside the table. AVX2 has the instruction, but its loop of exponentials
+// takes the same time with and without the table.
+//
+// On a target with the table, packs of every width use the table, so that the bits of all packs agree. A deterministic
+// build never uses the table, because other targets have no table.
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
-inline constexpr bool has_lookup = true;
+inline constexpr bool uses_exp2_table = true;
 #else
-inline constexpr bool has_lookup = false;
+inline constexpr bool uses_exp2_table = false;
 #endif
 
-// The bits of 2^(j/8), less j * 2^20: with k * 2^20 added, for k = 8 n + j, they are those of 2^(k/8), correctly
-// rounded. Twice, for sixteen lanes.
+// Entry j is the bits of 2^(j/8), correctly rounded, minus j * 2^20. With k = 8 n + j, entry j plus k * 2^20 is the
+// bits of 2^(k/8). The table holds the eight entries twice, for sixteen lanes.
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};

@@ -1,6 +1,8 @@
-// What kernel/folded_tile.hpp does with a register that holds Steps steps of a product for each of lanes / Steps
-// tokens: step j of token i lies in lane i * Steps + j. For AVX2 and AVX-512, which have registers of a half of those
-// lanes and shuffles that do not go through memory.
+// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds Steps steps of a product for
+// each of lanes / Steps tokens: step j of token i lies in lane i * Steps + j.
+//
+// Fold exists for AVX, AVX2 and AVX-512. These targets have registers of half as many lanes, and their shuffles do not
+// go through memory.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,8 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // So many floats, again and again: a weight of each step.
+  // Returns the Steps floats at `from`, repeated: lane i holds from[i % Steps]. The floats are the weights of the
+  // steps.
   static LADON_INLINE Pack repeat(const float* from) noexcept {
     if constexpr (Steps == 2) {
       double two;
@@ -43,12 +46,14 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Rows of tokens, one after the other as a panel has them, become columns.
-  static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return turned<Steps>(rows); }
+  // Returns a folded pack of Steps rows of a panel. `rows` holds the rows one after another, as in memory: token i of
+  // row j lies in lane j * tokens + i.
+  static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // The sum of each token's steps: columns become rows again, and these are added.
+  // Returns the sum of each token's steps: lane i is the sum of token i. The steps become rows again, and the rows are
+  // added by halves: 0 + 1, or (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
-    const Pack rows = turned<tokens>(a);
+    const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {
       return add_halves(rows);
     } else {
@@ -57,14 +62,15 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
-  // Of a matrix with so many rows, one after the other, to one with so many columns.
+  // Returns a matrix of Rows rows, transposed. The rows of both matrices lie in the pack one after another.
   template <std::size_t Rows>
-  static LADON_INLINE Pack turned(const Pack& rows) noexcept {
+  static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return reorder<(I % Rows * (N / Rows) + I / Rows)...>(rows, rows);
-    }(Lanes<Pack>{});
+      return shuffle<(I % Rows * (N / Rows) + I / Rows)...>(rows, rows);
+    }(LaneIndices<Pack>{});
   }
 
+  // Returns the lower half of the lanes plus the upper half.
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;

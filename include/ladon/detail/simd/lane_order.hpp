@@ -1,5 +1,5 @@
-// Lanes change places, within a pack of a vector register (pack_xsimd.hpp) and between two. xsimd has only some of
-// these orders, and each version others; the compiler finds the instructions for any.
+// Shuffles: lanes change places within an XsimdPack and between two. xsimd has only some shuffles, and each version has
+// others. The compiler finds the instructions for any shuffle.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include <ladon/detail/target/compiler.hpp>
 
-// Whether the compiler does; otherwise lanes go through memory.
+// 1 where the compiler has __builtin_shufflevector. Otherwise lanes go through memory.
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define LADON_HAS_SHUFFLE 1
 #else
@@ -16,9 +16,10 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Lane i of the result is lane Index[i] of a, or lane Index[i] - lanes of b.
+// Returns lanes of a and b: lane i of the result is lane Index[i] of a, or lane Index[i] - lanes of b where Index[i] is
+// at least lanes.
 template <std::size_t... Index, class Pack>
-LADON_INLINE Pack reorder(const Pack& a, const Pack& b) noexcept {
+LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
   using Batch = typename Pack::Batch;
 #if LADON_HAS_SHUFFLE
   typedef float Floats __attribute__((vector_size(Pack::lanes * sizeof(float))));
@@ -35,37 +36,42 @@ LADON_INLINE Pack reorder(const Pack& a, const Pack& b) noexcept {
 #endif
 }
 
-// The numbers of a pack's lanes, to be expanded into an order.
+// The indices 0 .. lanes - 1 of a pack's lanes, as a type. A function expands these indices into the indices of a
+// shuffle.
 template <class Pack>
-using Lanes = std::make_index_sequence<Pack::lanes>;
+using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// In every four lanes the same pick of a's four (0 .. 3) and b's four (4 .. 7).
+// Applies one shuffle to every group of four lanes. Pick 0 .. 3 is a lane of a's group, and Pick 4 .. 7 a lane of b's
+// group.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return reorder<(pick[I % 4] < 4 ? I / 4 * 4 + pick[I % 4] : Pack::lanes + I / 4 * 4 + pick[I % 4] - 4)...>(a, b);
-  }(Lanes<Pack>{});
+    return shuffle<(pick[I % 4] < 4 ? I / 4 * 4 + pick[I % 4] : Pack::lanes + I / 4 * 4 + pick[I % 4] - 4)...>(a, b);
+  }(LaneIndices<Pack>{});
 }
 
-// Groups of four lanes: First and, where half of the lanes are two groups, Second of a, then the same of b.
+// Returns groups of four lanes: groups First and Second of a, then groups First and Second of b. With eight lanes, the
+// result is group First of a, then group First of b.
 template <std::size_t First, std::size_t Second, class Pack>
-LADON_INLINE Pack quarters(const Pack& a, const Pack& b) noexcept {
+LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return reorder<(I / (n / 2) * n + pick[I % (n / 2) / 4] * 4 + I % 4)...>(a, b);
-  }(Lanes<Pack>{});
+    return shuffle<(I / (n / 2) * n + pick[I % (n / 2) / 4] * 4 + I % 4)...>(a, b);
+  }(LaneIndices<Pack>{});
 }
 
-// Lane i + By, and round the end.
+// Returns a, rotated: lane i of the result is lane (i + By) % lanes of a.
 template <std::size_t By, class Pack>
-LADON_INLINE Pack moved_down(const Pack& a) noexcept {
+LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return reorder<((I + By) % Pack::lanes)...>(a, a);
-  }(Lanes<Pack>{});
+    return shuffle<((I + By) % Pack::lanes)...>(a, a);
+  }(LaneIndices<Pack>{});
 }
 
-// Of each pair of rows the sums in one row: in groups of 2 * Width lanes first the former's, then the latter's.
+// Adds lanes that are Width apart, and merges each pair of rows into one row. In every group of 2 * Width lanes, the
+// first Width lanes are sums of the pair's first row. The other Width lanes are sums of the second row. The function
+// reads the first lanes / Width rows and overwrites the first half of these rows.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -73,16 +79,17 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   for (std::size_t i = 0; i < n / Width / 2; ++i) {
     const Pack a = row[2 * i], b = row[2 * i + 1];
     row[i] = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return reorder<(I % (2 * Width) < Width ? I : n + I - Width)...>(a, b) +
-             reorder<(I % (2 * Width) < Width ? I + Width : n + I)...>(a, b);
-    }(Lanes<Pack>{});
+      return shuffle<(I % (2 * Width) < Width ? I : n + I - Width)...>(a, b) +
+             shuffle<(I % (2 * Width) < Width ? I + Width : n + I)...>(a, b);
+    }(LaneIndices<Pack>{});
   }
 }
 
-// Lane j of row i becomes lane i of row j. xsimd has this since 11 and by full-width zips, which take twice the
-// instructions: here 4 x 4 blocks turn inside their 128 bits, then the blocks change places.
+// Transposes a square of rows in place: lane j of row i becomes lane i of row j. First each 4 x 4 block is transposed
+// within its 128 bits, then the blocks change places. xsimd transposes from version 11 on, by full-width zips, which
+// take twice the instructions.
 template <class Pack>
-LADON_INLINE void turn_square(Pack (&row)[Pack::lanes]) noexcept {
+LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
   static_assert(n == 4 || n == 8 || n == 16);
   LADON_UNROLL
@@ -98,18 +105,18 @@ LADON_INLINE void turn_square(Pack (&row)[Pack::lanes]) noexcept {
     LADON_UNROLL
     for (std::size_t c = 0; c < 4; ++c) {
       const Pack a = row[c], b = row[c + 4];
-      row[c] = quarters<0, 0>(a, b);
-      row[c + 4] = quarters<1, 1>(a, b);
+      row[c] = groups_of_four<0, 0>(a, b);
+      row[c + 4] = groups_of_four<1, 1>(a, b);
     }
   } else if constexpr (n == 16) {
     LADON_UNROLL
     for (std::size_t c = 0; c < 4; ++c) {
-      const Pack a = quarters<0, 2>(row[c], row[c + 4]), b = quarters<0, 2>(row[c + 8], row[c + 12]);
-      const Pack d = quarters<1, 3>(row[c], row[c + 4]), e = quarters<1, 3>(row[c + 8], row[c + 12]);
-      row[c] = quarters<0, 2>(a, b);
-      row[c + 8] = quarters<1, 3>(a, b);
-      row[c + 4] = quarters<0, 2>(d, e);
-      row[c + 12] = quarters<1, 3>(d, e);
+      const Pack a = groups_of_four<0, 2>(row[c], row[c + 4]), b = groups_of_four<0, 2>(row[c + 8], row[c + 12]);
+      const Pack d = groups_of_four<1, 3>(row[c], row[c + 4]), e = groups_of_four<1, 3>(row[c + 8], row[c + 12]);
+      row[c] = groups_of_four<0, 2>(a, b);
+      row[c + 8] = groups_of_four<1, 3>(a, b);
+      row[c + 4] = groups_of_four<0, 2>(d, e);
+      row[c + 12] = groups_of_four<1, 3>(d, e);
     }
   }
 }

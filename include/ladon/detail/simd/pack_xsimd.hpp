@@ -1,5 +1,6 @@
-// A pack of lanes in one vector register, over xsimd 8.1 to 14. The only file that includes xsimd; where xsimd lacks
-// an instruction of the target (or takes several for one), the intrinsic stands here, or in fold.hpp.
+// A pack in one vector register, over xsimd 8.1 to 14. pack_array.hpp documents the interface. Only this file includes
+// xsimd. Where xsimd lacks an instruction of the target, or takes several instructions instead, this file or fold.hpp
+// calls the intrinsic.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-// GCC 12 and older take the undefined source operand of its own AVX-512 intrinsics for a mistake (GCC bug 105593).
+// GCC 12 and older warn about the undefined source operand of their own AVX-512 intrinsics (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -24,12 +25,12 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the target has a register of N floats.
+// Whether the target has a vector register of N floats.
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// GCC 12 unrolls the loops over tokens and takes what lies behind a run-time length for an access beyond the caller's
-// array, where that is short and in sight.
+// GCC 12 unrolls the loops over tokens. GCC 12 then wrongly warns about iterations behind the run-time length, where
+// the caller's array is short and visible.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -51,28 +52,29 @@ struct XsimdPack {
     static_assert(N <= 16);
     return Batch::load_aligned(index);
   }
-  // A mask that is the same in every lane.
   static LADON_INLINE Mask every_lane(bool value) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(value ? 0xffff : 0));
 #endif
     return Mask(value);
   }
-  // A mask whose lane i is bit i. Without mask registers: the bit of each lane, in the significand of 1.
+  // Without mask registers, lane i puts bit i of `bits` into the significand of 1. The lane is true where the result is
+  // greater than 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
 #endif
-    alignas(64) static constexpr std::uint32_t own[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
-                                                          1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
-                                                          1 << 12, 1 << 13, 1 << 14, 1 << 15};
-    alignas(64) float own_bits[N];
-    std::memcpy(own_bits, own, sizeof(own_bits));
+    alignas(64) static constexpr std::uint32_t bit_of_lane[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
+                                                                  1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
+                                                                  1 << 12, 1 << 13, 1 << 14, 1 << 15};
+    alignas(64) float lane_bits[N];
+    std::memcpy(lane_bits, bit_of_lane, sizeof(lane_bits));
     const Batch one(1.0f), all(ladon::bit_cast<float>(bits));
-    return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(own_bits)), one);
+    return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // From a multiple of the pack's size: then the load may be a part of the instruction that uses it.
+  // Returns load(from) for an address that is a multiple of the pack's size. The compiler can then make the load an
+  // operand of the instruction that uses the pack. Only XsimdPack has this function.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -101,7 +103,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
-  // On 64-bit Arm xsimd 8.1 divides by an estimate.
+  // xsimd 8.1 divides by an estimate on 64-bit Arm, so an intrinsic computes the quotient.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
@@ -109,8 +111,8 @@ struct XsimdPack {
     return a.batch / b.batch;
   }
 
-  // xsimd leaves the fma to the compiler's contraction (which is off here) for sixteen lanes in 8.1, and for four on an
-  // AVX2 machine, which it takes for SSE4: so x86's are written out.
+  // Intrinsics compute on x86, because xsimd leaves two cases to the compiler's contraction, which is off here: sixteen
+  // lanes in xsimd 8.1, and four lanes on AVX2, which xsimd treats as SSE4.
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -122,15 +124,15 @@ struct XsimdPack {
     if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
 #endif
 #elif defined(__aarch64__)
-    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd 8.1 multiplies, then adds
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd 8.1 rounds twice
 #elif defined(__wasm_relaxed_simd__)
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
 #endif
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // 0 where `zero` is, a * b + c elsewhere. One instruction on AVX-512, of which g++ makes two (Zen 5, exponentials
-  // beside a tile: 2.4 cycles a pack instead of 2.9).
+  // AVX-512 has one instruction; g++ makes two instructions of select and fma (Zen 5, exponentials beside a tile: 2.4
+  // cycles a pack instead of 2.9).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
@@ -141,7 +143,7 @@ struct XsimdPack {
 #endif
     return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // On 64-bit Arm xsimd takes float roots by an estimate, too.
+  // xsimd computes float roots by an estimate on 64-bit Arm, so an intrinsic computes the root.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));
@@ -149,8 +151,9 @@ struct XsimdPack {
     return xsimd::sqrt(a.batch);
   }
 
-  // A NaN in b stays: x86 takes the second operand then, Arm any NaN. x86's are written out, for xsimd 14 swaps the
-  // operands and 8.1 does not.
+  // A NaN in b must be kept. The intrinsics of x86 return the second operand where an operand is NaN. xsimd's functions
+  // do not fix the order of the operands: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not. Arm returns NaN
+  // where either operand is NaN. On WebAssembly xsimd (up to 14.3) calls pmax and pmin, which return a where b is NaN.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__SSE2__)
     if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
@@ -182,15 +185,12 @@ struct XsimdPack {
     return xsimd::select(where, a.batch, b.batch);
   }
 
-  // The magnitude of a with the sign of b.
   friend LADON_INLINE XsimdPack copy_sign(const XsimdPack& a, const XsimdPack& b) noexcept {
     return xsimd::bitwise_or(xsimd::abs(a.batch), xsimd::bitwise_and(b.batch, Batch(-0.0f)));
   }
-  // The bits of a, 23 to the left: the low byte of the significand becomes the exponent of a power of two.
   friend LADON_INLINE XsimdPack low_bits_to_exponent(const XsimdPack& a) noexcept {
     return cast_bits<float>(cast_bits<std::int32_t>(a.batch) << 23);
   }
-  // 2^(k/8), normal, where the low 12 bits of a are those of the whole number k.
 #if defined(__AVX512F__)
   friend LADON_INLINE XsimdPack low_bits_to_power(const XsimdPack& a) noexcept {
     if constexpr (N == 16) {
@@ -212,10 +212,9 @@ struct XsimdPack {
   }
 #endif
 
-  // Lane j of row i becomes lane i of row j.
-  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { turn_square(row); }
+  static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Lane r of the result is the sum of row r's lanes: pairs of rows are added crosswise, then pairs of those.
+  // Adds pairs of rows first, then pairs of the resulting rows, until one row is left. The rows are overwritten.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
@@ -224,7 +223,8 @@ struct XsimdPack {
     return row[0];
   }
 
-  // xsimd names the target type of this cast as an element since 9, as a batch before.
+  // Returns the bits of `from` as a batch of To. From version 9 on, xsimd takes the element type of the result; before,
+  // the batch type.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
@@ -234,11 +234,12 @@ struct XsimdPack {
 #endif
   }
 
+  // Takes the maximum of the pack and a rotation of the pack, until every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
-    XsimdPack largest = max(a, moved_down<1>(a));
-    largest = max(largest, moved_down<2>(largest));
-    if constexpr (N > 4) largest = max(largest, moved_down<4>(largest));
-    if constexpr (N > 8) largest = max(largest, moved_down<8>(largest));
+    XsimdPack largest = max(a, rotate_lanes_down<1>(a));
+    largest = max(largest, rotate_lanes_down<2>(largest));
+    if constexpr (N > 4) largest = max(largest, rotate_lanes_down<4>(largest));
+    if constexpr (N > 8) largest = max(largest, rotate_lanes_down<8>(largest));
     return largest.batch.get(0);
   }
   friend LADON_INLINE float reduce_add(const XsimdPack& a) noexcept {

@@ -85,7 +85,7 @@ struct HeliumVectors : target::Current {
   static constexpr bool has = N == 1 || N == 4;
   template <std::size_t N>
     requires(has<N>)
-  using Pack = std::conditional_t<N == 1, ArrayPack<1>, MvePack>;
+  using Pack = std::conditional_t<N == 1, ArrayPack<1>, HeliumPack>;
 };
 using NativeVectors = HeliumVectors;
 #elif defined(LADON_ARRAY_LANES)

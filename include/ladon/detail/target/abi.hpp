@@ -1,9 +1,12 @@
-// The inline namespace that everything lives in: LADON_ABI, named for all that makes the code of one translation unit
-// differ from the code of another. Were the names the same, the linker would keep one of two functions: one for AVX-512
-// would run on an SSE2 machine, and one without checks in a checked build.
+// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name lists every setting that changes
+// the code of a translation unit.
+//
+// If two settings shared a name, the linker would keep one of two different functions. A function for AVX-512 would run
+// on an SSE2 machine, or a function without checks in a checked build.
 #pragma once
 
-// Preconditions are checked (expects.hpp) where LADON_CHECKED is 1; said to be neither, where asserts are.
+// LADON_CHECKED=1 checks preconditions (checks.hpp). If LADON_CHECKED is undefined, preconditions are checked where
+// assert is active.
 #if !defined(LADON_CHECKED)
 #if defined(NDEBUG)
 #define LADON_CHECKED 0
@@ -12,9 +15,11 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1 a translation unit computes the same bits on every target: multiply and add are rounded
-// one by one, and all sums run in one order, those of a few queries, too. It needs the arithmetic of IEEE 754 as it is:
-// no contraction (-ffp-contract=off), nothing wider than float in between, and subnormals.
+// With LADON_DETERMINISTIC=1, a translation unit computes the same bits on every target. Multiply and add are rounded
+// one by one. All sums run in one order, also the sums of few queries.
+//
+// This mode needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results wider than
+// float, and subnormals.
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
@@ -23,9 +28,10 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// Keys of a long row that are scored, made into probabilities and used up before the next ones. Fewer take less of a
-// workspace, 4 bytes a key and token of a panel; where a row has more, its sums end elsewhere, and so its last bits are
-// others.
+// LADON_KEY_BLOCK is the number of keys in a block of a long row. Each block is scored, turned into probabilities and
+// multiplied by the values before the next block. A smaller block takes less workspace: 4 bytes for each key and each
+// token of a panel. The block size sets where the partial sums of a long row end. So the last bits of rows with more
+// keys than a block depend on the block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -37,7 +43,8 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// The instruction set, as far as these sources and xsimd ask for it. (Emscripten's SSE is a manner of speaking.)
+// The instruction set, as far as Ladon and xsimd distinguish instruction sets. WebAssembly comes first, because
+// Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
@@ -75,7 +82,7 @@
 #else
 #define LADON_ISA scalar
 #endif
-// Not implied by AVX, AVX2, AVX-512F or NEON.
+// FMA instructions are named separately: AVX, AVX2, AVX-512F and NEON do not imply FMA.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define LADON_ABI_FMA _fma
 #else

@@ -1,14 +1,16 @@
 // The inner loop of a tile of 4 x 4 single floats on a Cortex-M with an FPU (M4F, M7, M33), in assembly.
 //
-//     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. 4 * fours - 1, in this order: the bits are those of tile.hpp
+//     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
 //     s0 - s15   the sums, row by row
 //     s16 - s23  two rows of the panel
-//     s24 - s31  the weights that meet them
+//     s24 - s31  the weights of the same two steps
 //
-// g++ 12 loads each number by itself: 24 loads and multiply-adds for the 16 products of a step. Here two steps take 32
-// multiply-adds and 2 to 5 loads of two to eight registers. (Such a load takes a cycle for each register or two, so
-// cycles fall by less than instructions do.)
+// The order of k is the order of micro_kernel.hpp, so the results have the same bits.
+//
+// g++ 12 loads each number separately: a step of 16 products takes 24 loads and multiply-adds. Here two steps take 32
+// multiply-adds and 2 to 5 loads, of two to eight registers each. Such a load takes a cycle for every one or two
+// registers, so cycles fall by less than instructions.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,7 @@
 
 namespace ladon::inline LADON_ABI::detail::assembly {
 
-// A row of sums takes up the weight w times four floats of the panel.
+// Adds the weight w times four floats of the panel to one row of sums.
 #define LADON_VFP_ROW_OF(sum0, sum1, sum2, sum3, w, panel0, panel1, panel2, panel3) \
   "vfma.f32 " #sum0 ", " #w ", " #panel0                                            \
   "\n\t"                                                                            \
@@ -42,31 +44,35 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
+// The registers of the panel's row in the first step (THIS) and in the second step (NEXT). PANEL loads the two rows.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Two steps where a row's weights of both come as a pair. Between two uses of a sum there are seven other sums.
+// Two steps, for contiguous rows of weights: one load gives the weights of a row for both steps. Seven multiply-adds
+// stand between two uses of a sum.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
           load3 LADON_VFP_ROW_2(s28, LADON_VFP_THIS) LADON_VFP_ROW_3(s30, LADON_VFP_THIS)               \
               LADON_VFP_ROW_2(s29, LADON_VFP_NEXT) LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// Two steps where the weights of a step come side by side.
+// Two steps, for contiguous columns of weights: the four weights of a step lie side by side.
 #define LADON_VFP_COLUMNS(load)                                                                                      \
   LADON_VFP_PANEL load LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s25, LADON_VFP_THIS)                     \
       LADON_VFP_ROW_2(s26, LADON_VFP_THIS) LADON_VFP_ROW_3(s27, LADON_VFP_THIS) LADON_VFP_ROW_0(s28, LADON_VFP_NEXT) \
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
+// ROWS loads the weights from four rows, at a to a3. STRIDED loads the weights from columns that are `step` bytes
+// apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Of which tiles and weights there is a loop.
+// Whether this file has a loop for the tile and its weights. `Width` is the width of a panel's row, in floats.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
@@ -74,7 +80,8 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// For size: one function for all weights that lie in rows and one for those in columns, and sums that stay in memory.
+// Code for size: one function computes all weights with contiguous rows, another all weights with contiguous columns.
+// The sums stay in memory between calls. `steps` is the number of steps in one iteration of the loop.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -90,17 +97,20 @@ inline constexpr std::size_t steps = 2;
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
         "memory")
 
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r * row_stride + k]. Precondition: twos > 0, here and below.
 LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                                       std::size_t row_stride, const float* panel) noexcept {
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
   LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
 }
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r + k * inner_stride].
 LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                                          std::size_t inner_stride, const float* panel) noexcept {
   std::size_t step = inner_stride * sizeof(float);
   LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
 }
 
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride], and one of the strides is 1.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                              const float* panel) noexcept {
@@ -113,10 +123,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, 
 
 #else
 
+// The number of steps in one iteration of the loop.
 inline constexpr std::size_t steps = 4;
 
-// Four steps at a time. The sums come in through memory: GCC allows 30 operands, and one that is read and written
-// counts twice.
+// Repeats the instructions `four_steps`, `fours` times. The sums are passed in through memory, because GCC allows 30
+// operands, and counts an operand twice that is read and written.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
@@ -128,7 +139,8 @@ inline constexpr std::size_t steps = 4;
       : "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30",       \
         "s31", "cc", "memory")
 
-// a(r, k) = a[r * RowStride + k * InnerStride], where for every four steps a goes on by FourStride. `fours` is not 0.
+// Adds 4 * fours steps to `sum`. a(r, k) = a[r * RowStride + k % 4 * InnerStride + k / 4 * FourStride]. The panel's
+// rows are 4 floats wide, one after another. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
