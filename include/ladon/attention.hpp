@@ -9,6 +9,7 @@
 #include <ladon/detail/attention/rotate.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/views.hpp>
 
@@ -17,10 +18,9 @@ namespace ladon::inline LADON_ABI {
 namespace detail {
 
 // Every head in turn: its keys and values into panels, then each panel of its queries in, through, and out again.
-template <Shape S, class Score, class Target, class Simd>
+template <Shape S, class Score, class Position, class Target, class Simd>
 struct GivenHeads {
   using L = PanelLayout<S, Target>;
-  using Rotary = typename Score::Rotary;
   static constexpr Tiling q = L::queries, k = L::keys;
   using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -33,8 +33,8 @@ struct GivenHeads {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       to_panels<KeyPack, k, S.head_width>(keys + g * S.keys * S.head_width, lengths.keys, scratch.keys.data);
       to_panels<KeyPack, k, S.value_width>(values + g * S.keys * S.value_width, lengths.keys, scratch.values.data);
-      if constexpr (Rotary::turns) {
-        rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(options.rotary, lengths.keys, scratch.keys.data);
+      if constexpr (Position::rotates) {
+        rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(options.position, lengths.keys, scratch.keys.data);
       }
       const bool finite =
           !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
@@ -60,9 +60,9 @@ struct GivenHeads {
         for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
           (Pack::load(query + i) * Pack::broadcast(scale)).store(query + i);
         }
-        if constexpr (Rotary::turns) {
-          rotate<Rotary, Pack, Packs, q.width(), S.head_width>(
-              options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + Options::bottom_right(),
+        if constexpr (Position::rotates) {
+          rotate<Position, Pack, Packs, q.width(), S.head_width>(
+              options.position, static_cast<std::ptrdiff_t>(queries.begin) + Options::bottom_right(),
               queries.end - queries.begin, query);
         }
         attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, workspace.scratch.scores.data,
@@ -80,12 +80,12 @@ struct GivenHeads {
 // and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
 // their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          position::Policy Position = position::None, class Target = detail::simd::Default>
 struct Attention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
 
-  using Options = RunOptions<shape, Mask, Score>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   using Workspace = AttentionWorkspace<shape, Target>;
   using Queries = Tensor<const float, shape.heads, shape.queries, shape.head_width>;
@@ -99,8 +99,8 @@ struct Attention {
     const Lengths lengths = options.lengths();
     const auto bound = options.bind(lengths);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      detail::GivenHeads<shape, Score, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound, options,
-                                                          workspace, detail::capture<shape>(to));
+      detail::GivenHeads<shape, Score, Position, Target, Simd>::run(q.data, k.data, v.data, out.data, lengths, bound,
+                                                                    options, workspace, detail::capture<shape>(to));
     });
   }
 };

@@ -13,9 +13,9 @@ namespace ladon::inline LADON_ABI {
 template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Form,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          position::Policy Position = position::None, class Target = detail::simd::Default>
 struct Decoder {
-  using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Target>;
+  using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Position, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 

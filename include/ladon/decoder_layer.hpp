@@ -14,16 +14,6 @@
 
 namespace ladon::inline LADON_ABI {
 
-namespace score {
-
-// A memory's tokens have no place among those that ask: no rotary embedding.
-template <class Score>
-struct Unturned : Score {
-  using Rotary = NoRotary;
-};
-
-}  // namespace score
-
 // The shape of the attention to the memory.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
@@ -68,11 +58,13 @@ struct DecoderWorkspace {
 };
 
 // `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
-// before, so memory.queries is not looked at.
-template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score>
+// before, so memory.queries is not looked at. The memory has no position encoding: its tokens have no place among those
+// that ask.
+template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
+          position::Policy Position = position::None>
 struct DecoderOptions {
-  RunOptions<S, SelfMask, Score> self{};
-  RunOptions<memory_shape<S, Memory>(), MemoryMask, score::Unturned<Score>> memory{};
+  RunOptions<S, SelfMask, Score, Position> self{};
+  RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
 // Where the attention maps of a layer go, null where one is not wanted: self [heads][queries][queries], memory
@@ -90,11 +82,11 @@ struct DecoderLengths {
 };
 
 // One layer on panels, in place: x is workspace.tokens.shared.x.
-template <Shape S, std::size_t Memory, LayerConfig Form, class Layer, class Score, class Target, class Simd>
+template <Shape S, std::size_t Memory, LayerConfig Form, class Layer, class Score, class Position, class Target,
+          class Simd>
 struct DecoderSteps {
-  using Self = Heads<S, decltype(Layer::self_attention), Score, Target, Simd>;
-  using Cross =
-      Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
+  using Self = Heads<S, decltype(Layer::self_attention), Score, Position, Target, Simd>;
+  using Cross = Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
   using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
   static constexpr Tiling q = Self::q;
   using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
@@ -143,7 +135,7 @@ struct DecoderSteps {
 // [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Form, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          position::Policy Position = position::None, class Target = detail::simd::Default>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -158,13 +150,13 @@ struct DecoderLayer {
 
   using Weights = DecoderLayerWeights<shape.widths(), Form, Layout>;
   using Workspace = DecoderWorkspace<shape, Memory, Form, Target>;
-  using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score>;
+  using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using MemoryInput = Matrix<const float, Memory, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = detail::DecoderSteps<shape, Memory, Form, Weights, Score, Target, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, Form, Weights, Score, Position, Target, Simd>;
 
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {

@@ -39,7 +39,7 @@ struct EncoderLayerWeights<S, Form, Layout> {
 
 // A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
 template <Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
-          class Score = score::Scaled, class Target = detail::simd::Default>
+          class Score = score::Scaled, position::Policy Position = position::None, class Target = detail::simd::Default>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -55,7 +55,7 @@ struct EncoderLayer {
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Form, Target, CachedScratch<shape, Target>>>;
   using Cache = CacheOf<shape, Mask, Target>;
-  using Options = RunOptions<shape, Mask, Score>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
@@ -86,7 +86,7 @@ struct EncoderLayer {
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       Steps::extend(weights, tokens, options, cache, workspace);
       Steps::Attention::queries_out(panels, tokens, y.data);
@@ -102,7 +102,7 @@ struct EncoderLayer {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
         Steps::norm_input(weights, lengths.longer(), shared, part);

@@ -10,6 +10,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/views.hpp>
 
@@ -35,14 +36,14 @@ namespace ladon::inline LADON_ABI {
 // bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
 // [keys]; rows of queries that are not active stay as they were.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::Default>
+          position::Policy Position = position::None, class Target = detail::simd::Default>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
   using Weights = typename Layout::template Weights<shape.widths()>;
-  using Options = RunOptions<shape, Mask, Score>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   // For run(x, context, ...); where keys differ from queries in number there is no other.
   using CrossShared = ladon::CrossShared<shape, Target>;
@@ -108,7 +109,7 @@ struct MultiHeadAttention {
     float* const panels = workspace.context.data;
     with_steps([&]<class Steps>(Steps) {
       Steps::template context_in<shape.key_model>(key_context.data, active, panels);
-      Steps::fill_keys(panels, weights, active, options.rotary, cache);
+      Steps::fill_keys(panels, weights, active, options.position, cache);
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
         Steps::template context_in<shape.value_model>(value_context.data, active, panels);
       }
@@ -204,7 +205,7 @@ struct MultiHeadAttention {
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(
-        [&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Target, Simd>{}); });
+        [&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Position, Target, Simd>{}); });
   }
 };
 

@@ -4,6 +4,7 @@
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,18 +24,20 @@ struct RotaryTable {
   float sine[Width / 2][Positions];
 };
 
-// Scores without rotary embedding.
-struct NoRotary {
+namespace position {
+
+// No position encoding: queries and keys stay as they are projected.
+struct None {
   struct Data {};
-  static constexpr bool turns = false;
+  static constexpr bool rotates = false;
 };
 
-// Scores whose queries and keys are turned. Width features of each head turn, from the first; the rest stay. Key j
-// stands at position offset + j, and query i where the mask has it by default (shape.hpp's Placement), offset further.
-// Precondition: a table, with all these positions (checked: expects.hpp).
+// Rotates the first Width features of each head, in queries and keys; the other features stay. Key j stands at position
+// offset + j. Query i stands where the mask has it by default (shape.hpp's Placement), offset further.
+// Precondition: a table with all these positions (checked: checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
-  static constexpr bool turns = true;
+  static constexpr bool rotates = true;
   static constexpr Pairing pairing = P;
   static constexpr std::size_t width = Width;
   static constexpr std::size_t positions = Positions;
@@ -44,6 +47,23 @@ struct Rotary {
     std::size_t offset = 0;
   };
 };
+
+// What the kernels use of an encoding that rotates.
+template <class T>
+concept Rotating =
+    std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
+      { T::pairing } -> std::convertible_to<Pairing>;
+      { data.table } -> std::convertible_to<const typename T::Table*>;
+      { data.offset } -> std::convertible_to<std::size_t>;
+    };
+
+// A position encoding: None, Rotary, or a type derived from one of the two.
+template <class T>
+concept Policy = std::default_initializable<typename T::Data> && requires {
+  { T::rotates } -> std::convertible_to<bool>;
+} && (!T::rotates || Rotating<T>);
+
+}  // namespace position
 
 namespace detail {
 

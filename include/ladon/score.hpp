@@ -9,7 +9,6 @@
 #include <cstddef>
 
 #include <ladon/detail/simd/pack_array.hpp>
-#include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI::score {
@@ -27,8 +26,6 @@ struct Scaled {
   // Whether each head has a learned logit that takes part in the softmax's sum and has no value ("attention sink",
   // as in gpt-oss): given to a run as options.sinks [heads].
   static constexpr bool sinks = false;
-  // What turns queries and keys by their positions before they meet (rotary.hpp).
-  using Rotary = NoRotary;
 };
 
 // q . k / sqrt(keys of the shape)

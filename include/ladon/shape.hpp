@@ -6,6 +6,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/target/compiler.hpp>
+#include <ladon/position.hpp>
 #include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -83,7 +84,7 @@ struct Placement {
 };
 
 // What a caller may say at run time. Precondition: no length exceeds the shape's (checked: expects.hpp).
-template <Shape S, class Mask, class Score>
+template <Shape S, class Mask, class Score, position::Policy Position = position::None>
 struct RunOptions {
   using MaskType = Mask;
   struct None {};
@@ -92,7 +93,7 @@ struct RunOptions {
   std::size_t keys = all;     // tokens that may be seen; overrides tokens
   typename Mask::template Data<S> mask{};
   std::conditional_t<Score::sinks, Vector<const float, S.heads>, None> sinks{};  // [heads], in the scores' units
-  typename Score::Rotary::Data rotary{};
+  typename Position::Data position{};
 
   constexpr Lengths lengths() const noexcept {
     const auto pick = [&](std::size_t own, std::size_t capacity) {

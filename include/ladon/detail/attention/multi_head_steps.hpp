@@ -15,10 +15,9 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Simd has the target's packs, or plain arrays in constant evaluation.
-template <Shape S, class Weights, class Score, class Target, class Simd>
+template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
 struct Heads {
   using L = PanelLayout<S, Target>;
-  using Rotary = typename Score::Rotary;
   static constexpr Tiling q = L::queries, k = L::keys;
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
@@ -52,7 +51,7 @@ struct Heads {
     const std::ptrdiff_t offset = Options::bottom_right();
     const Range groups = part.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
-      project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
+      project_keys(w.key(g), context, lengths.keys, options.position, scratch.keys.data);
       project_context<S.value_width, S.value_model>(w.value(g), context, lengths.keys, scratch.values.data);
       const bool finite =
           !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
@@ -63,10 +62,10 @@ struct Heads {
 
   // Of every head, K^T and V^T of a context into a cache, in the place of what it held.
   template <class Data, class Cache>
-  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& rotary,
+  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_keys(w.key(g), context, active, rotary, cache.keys[g].data);
+      project_keys(w.key(g), context, active, position, cache.keys[g].data);
     }
     cache.length = active;
   }
@@ -81,7 +80,7 @@ struct Heads {
 
   // Of every head, K^T and V^T of the first `tokens` of x, behind those that the cache has.
   template <class Data, class Cache>
-  static constexpr void append(const float* x, const Weights& w, std::size_t tokens, const Data& rotary, Cache& cache,
+  static constexpr void append(const float* x, const Weights& w, std::size_t tokens, const Data& position, Cache& cache,
                                CachedScratch<S, Target>& scratch) noexcept {
     float* const projected = scratch.projected.data;
     for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
@@ -91,7 +90,7 @@ struct Heads {
         const float* const in = x + p * S.model * q.width();
         for (std::size_t g = 0; g < S.kv_heads; ++g) {
           project<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, StoreScaled<q.width()>{projected, 0, 1.0f});
-          append_keys<Packs>(g, projected, used, at, rotary, cache);
+          append_keys<Packs>(g, projected, used, at, position, cache);
           project<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1,
                                                           StoreScaled<q.width()>{projected, 0, 1.0f});
           append_values(g, projected, used, at, cache);
@@ -103,12 +102,12 @@ struct Heads {
 
   // The same of one token, where all_heads_at_once; what it projects goes where the concatenated heads will be.
   template <class Data, class Cache>
-  static constexpr void append_one(const float* x, const Weights& w, const Data& rotary, Cache& cache,
+  static constexpr void append_one(const float* x, const Weights& w, const Data& position, Cache& cache,
                                    float* heads) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
     project<Simd, q, 1, rows, S.model>(w.key(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_keys<1>(g, heads + g * S.head_width, 1, cache.length, rotary, cache);
+      append_keys<1>(g, heads + g * S.head_width, 1, cache.length, position, cache);
     }
     project<Simd, q, 1, rows, S.model>(w.value(0), x, 1, StoreScaled<1>{heads, 0, 1.0f});
     for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, heads + g * S.value_width, 1, cache.length, cache);
@@ -135,10 +134,10 @@ struct Heads {
     [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
     LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     if constexpr (all_heads_at_once) {
-      append_one(x, w, options.rotary, cache, heads);
+      append_one(x, w, options.position, cache, heads);
       project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});
     } else {
-      append(x, w, tokens, options.rotary, cache, scratch);
+      append(x, w, tokens, options.position, cache, scratch);
     }
     const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
     attend_cache<all_heads_at_once>(
@@ -171,19 +170,19 @@ struct Heads {
         });
   }
   template <class W, class Data>
-  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& rotary,
+  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& position,
                                      float* out) noexcept {
     project_context<S.head_width, S.key_model>(w, context, active, out);
-    if constexpr (Rotary::turns) rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(rotary, active, out);
+    if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
   // A panel of projected keys or values, `used` tokens from `at` on, into the cache of head g.
   template <std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, std::size_t used, std::size_t at,
-                                    const Data& rotary, Cache& cache) noexcept {
-    if constexpr (Rotary::turns) {
-      rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(at), used,
-                                                                projected);
+                                    const Data& position, Cache& cache) noexcept {
+    if constexpr (Position::rotates) {
+      rotate<Position, QueryPack, Packs, q.width(), S.head_width>(position, static_cast<std::ptrdiff_t>(at), used,
+                                                                  projected);
     }
     scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
   }
@@ -221,9 +220,10 @@ struct Heads {
                                                          p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
-        if constexpr (Rotary::turns) {
-          rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(
-              options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
+        if constexpr (Position::rotates) {
+          rotate<Position, QueryPack, Packs, q.width(), S.head_width>(
+              options.position, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin,
+              query);
         }
         attend<S, Score, Target, Simd, Packs>(head, query, queries, lengths.keys, mask, scratch.scores.data,
                                               heads + (p * S.concat_width() + h * S.value_width) * q.width(),

@@ -38,9 +38,9 @@ using EncoderWorkspace = Workspace<EncoderShared<S, Form, Target>, EncoderScratc
 namespace detail {
 
 // The steps of a layer on panels, in place: x is shared.x.
-template <Shape S, LayerConfig Form, class Layer, class Score, class Target, class Simd>
+template <Shape S, LayerConfig Form, class Layer, class Score, class Position, class Target, class Simd>
 struct LayerSteps {
-  using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
+  using Attention = Heads<S, decltype(Layer::attention), Score, Position, Target, Simd>;
   static constexpr Tiling q = Attention::q;
   using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
   using Shared = EncoderShared<S, Form, Target>;
