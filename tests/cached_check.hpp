@@ -68,7 +68,7 @@ CachedSubject cached_subject() {
           kind_of<Layout>,
           MaskOf<Mask>::form,
           score,
-          Many::Cache::keep == ladon::Keep::latest,
+          Many::Cache::ring,
           sizeof(typename Many::Cache),
           sizeof(typename Many::CachedWorkspace),
           sizeof(typename One::CachedWorkspace),

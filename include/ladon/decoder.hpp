@@ -10,16 +10,16 @@
 namespace ladon::inline LADON_ABI {
 
 // Contract as MultiHeadAttention's; of fewer queries than keys as Encoder's. Every layer attends to the same memory.
-template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Form,
+template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::Default>
 struct Decoder {
-  using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Position, Target>;
+  using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
   using Workspace = typename Layer::Workspace;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;

@@ -8,53 +8,44 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
-#include <ladon/encoder_layer.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/layer_config.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/options.hpp>
+#include <ladon/position.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// The shape of the attention to the memory.
-template <Shape S, std::size_t Memory>
-constexpr Shape memory_shape() noexcept {
-  Shape shape = S;
-  shape.keys = Memory;
-  return shape;
-}
-
 // PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
-template <Shape S, LayerConfig Form, class Layout>
+template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
-  Norm<S.model, Form.norm_kind> norm3;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm3;
 };
-template <Shape S, LayerConfig Form, class Layout>
-  requires(Form.gated)
-struct DecoderLayerWeights<S, Form, Layout> {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+template <Shape S, LayerConfig Config, class Layout>
+  requires(Config.gated)
+struct DecoderLayerWeights<S, Config, Layout> {
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
-  Norm<S.model, Form.norm_kind> norm3;
-};
-
-// An encoder layer's, the memory in panels, and what attending to it needs.
-template <Shape S, std::size_t Memory, LayerConfig Form, class Target>
-struct DecoderWorkspace {
-  static constexpr Shape cross = memory_shape<S, Memory>();
-  EncoderWorkspace<S, Form, Target> tokens;
-  Panels<Memory, S.model, detail::PanelLayout<cross, Target>::keys> memory;
-  HeadScratch<cross, Target> scratch;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm3;
 };
 
 // `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
@@ -74,66 +65,9 @@ struct DecoderMaps {
   float* memory = nullptr;
 };
 
-namespace detail {
-
-struct DecoderLengths {
-  Lengths self;
-  Lengths memory;
-};
-
-// One layer on panels, in place: x is workspace.tokens.shared.x.
-template <Shape S, std::size_t Memory, LayerConfig Form, class Layer, class Score, class Position, class Target,
-          class Simd>
-struct DecoderSteps {
-  using Self = Heads<S, decltype(Layer::self_attention), Score, Position, Target, Simd>;
-  using Cross = Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
-  using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
-  static constexpr Tiling q = Self::q;
-  using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
-  static constexpr bool post = Form.norm == NormOrder::post;
-
-  template <class Options, class CaptureSelf, class CaptureMemory>
-  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options, Workspace& workspace,
-                            CaptureSelf capture_self, CaptureMemory capture_memory) noexcept {
-    float* const x = workspace.tokens.shared.x.data;
-    float* const heads = workspace.tokens.shared.heads.data;
-    float* input = x;
-    if constexpr (!post) {
-      input = workspace.tokens.shared.normed.data;
-      Sublayers::norm_all(w.norm1, x, lengths.self.longer(), input);
-    }
-    capture_self([&](auto capture) {
-      Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.scratch.attention,
-                       heads, capture);
-    });
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + first * Sublayers::heads_stride,
-                                                   count, x + first * Sublayers::stride, post ? w.norm1 : w.norm2,
-                                                   input + first * Sublayers::stride);
-        });
-    capture_memory([&](auto capture) {
-      Cross::attend_all(input, workspace.memory.data, w.cross_attention, lengths.memory, options.memory,
-                        workspace.scratch, heads, capture);
-    });
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          float* const from = heads + first * Sublayers::heads_stride;
-          float* const to = x + first * Sublayers::stride;
-          float* const normed = input + first * Sublayers::stride;
-          Sublayers::template add_attention<Packs>(w.cross_attention.output(), from, count, to,
-                                                   post ? w.norm2 : w.norm3, normed);
-          Sublayers::template add_feed_forward<Packs>(w, normed, count, workspace.tokens.scratch.hidden.data, from, to,
-                                                      w.norm3);
-        });
-  }
-};
-
-}  // namespace detail
-
 // A layer by itself; Decoder runs a stack of them. y [queries][model] from x [queries][model] and memory
 // [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
-template <Shape ShapeGiven, std::size_t Memory, LayerConfig Form, mask::Policy SelfMask = mask::Causal,
+template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::Default>
 struct DecoderLayer {
@@ -144,19 +78,19 @@ struct DecoderLayer {
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
-  static_assert(Form.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static_assert(Config.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
   static constexpr Shape cross = memory_shape<shape, Memory>();
   static_assert(valid<cross>());
 
-  using Weights = DecoderLayerWeights<shape.widths(), Form, Layout>;
-  using Workspace = DecoderWorkspace<shape, Memory, Form, Target>;
+  using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Workspace = DecoderWorkspace<shape, Memory, Config, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using MemoryInput = Matrix<const float, Memory, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = detail::DecoderSteps<shape, Memory, Form, Weights, Score, Position, Target, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {

@@ -25,15 +25,15 @@ struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
 
 // Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others
 // out: every layer before it needs them as keys of the next.
-template <std::size_t Layers, Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None,
+template <std::size_t Layers, Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::Default>
 struct Encoder {
-  using Layer = EncoderLayer<ShapeGiven, Form, Mask, Layout, Score, Position, Target>;
+  using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
   using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;
@@ -77,7 +77,7 @@ struct Encoder {
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Position, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       for (std::size_t i = 0; i < Layers; ++i) Steps::extend(weights.layers[i], tokens, options, caches[i], workspace);
       if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
@@ -101,7 +101,7 @@ struct Encoder {
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Position, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
         Steps::norm_input(weights.layers[0], inner.queries, shared, part);

@@ -8,52 +8,63 @@
 
 #include <cstddef>
 
+#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
-#include <ladon/multi_head_attention.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/options.hpp>
+#include <ladon/position.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
 // PyTorch's names (TransformerEncoderLayer); a gated feed-forward network has one weight more.
-template <Shape S, LayerConfig Form, class Layout>
+template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
 };
-template <Shape S, LayerConfig Form, class Layout>
-  requires(Form.gated)
-struct EncoderLayerWeights<S, Form, Layout> {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+template <Shape S, LayerConfig Config, class Layout>
+  requires(Config.gated)
+struct EncoderLayerWeights<S, Config, Layout> {
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
 };
 
 // A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
-template <Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
+template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None, class Target = detail::simd::Default>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
-  static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(Config.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
-  using Weights = EncoderLayerWeights<shape.widths(), Form, Layout>;
-  using Shared = EncoderShared<shape, Form, Target>;
-  using Scratch = EncoderScratch<shape, Form, Target>;
-  using Workspace = EncoderWorkspace<shape, Form, Target>;
+  using Weights = EncoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Shared = EncoderShared<shape, Config, Target>;
+  using Scratch = EncoderScratch<shape, Config, Target>;
+  using Workspace = EncoderWorkspace<shape, Config, Target>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Form, Target, CachedScratch<shape, Target>>>;
+  using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Config, Target, CachedScratch<shape, Target>>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
@@ -86,7 +97,7 @@ struct EncoderLayer {
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Position, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       Steps::extend(weights, tokens, options, cache, workspace);
       Steps::Attention::queries_out(panels, tokens, y.data);
@@ -102,7 +113,7 @@ struct EncoderLayer {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Position, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
         Steps::norm_input(weights, lengths.longer(), shared, part);

@@ -13,6 +13,7 @@
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/multi_head_attention.hpp>
+#include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>

@@ -25,10 +25,10 @@ struct LayerConfig {
 };
 
 // The two linears of a feed-forward network; its gate is of the first's type.
-template <Shape S, LayerConfig Form, Order O>
+template <Shape S, LayerConfig Config, Order O>
 struct FeedForwardLinears {
-  using First = Linear<Form.feed_forward, S.model, O, Form.bias>;
-  using Second = Linear<S.model, Form.feed_forward, O, Form.bias>;
+  using First = Linear<Config.feed_forward, S.model, O, Config.bias>;
+  using Second = Linear<S.model, Config.feed_forward, O, Config.bias>;
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -7,12 +7,21 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
 #include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -42,7 +51,7 @@ struct MultiHeadAttention {
   static constexpr Shape shape = ShapeGiven.complete();
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
-  using Weights = typename Layout::template Weights<shape.widths()>;
+  using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   // For run(x, context, ...); where keys differ from queries in number there is no other.
@@ -205,7 +214,7 @@ struct MultiHeadAttention {
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(
-        [&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Position, Target, Simd>{}); });
+        [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Target, Simd>{}); });
   }
 };
 

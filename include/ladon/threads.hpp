@@ -11,21 +11,10 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
-
-// [begin, end)
-struct Range {
-  std::size_t begin;
-  std::size_t end;
-  constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
-  friend constexpr Range operator&(Range a, Range b) noexcept {
-    const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
-    const std::size_t last = a.end < b.end ? a.end : b.end;
-    return {first, last < first ? first : last};
-  }
-};
 
 // The index-th of `count` equal shares of a phase. Precondition: index < count (checked: expects.hpp).
 struct Share {
@@ -41,23 +30,4 @@ struct Share {
   }
 };
 
-namespace detail {
-
-// What of a call is to be done now: all of it, where sizes stay known to the compiler ...
-struct WholeCall {
-  static constexpr bool whole = true;
-  static constexpr bool has(std::size_t) noexcept { return true; }
-  static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
-};
-
-// ... or a share of a phase.
-struct PartOfCall {
-  static constexpr bool whole = false;
-  std::size_t phase;
-  Share share;
-  constexpr bool has(std::size_t which) const noexcept { return which == phase; }
-  constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
-};
-
-}  // namespace detail
 }  // namespace ladon::inline LADON_ABI

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
 

@@ -1,4 +1,4 @@
-// A kernel's NAME_options as the C++ options that the library takes. Which members there are is a matter of its mask
+// A kernel's NAME_options as the C++ options that the library takes. Which members there are depends on its mask,
 // its score and its position encoding.
 #pragma once
 

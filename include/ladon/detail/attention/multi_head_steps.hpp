@@ -5,18 +5,18 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/cache_steps.hpp>
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/rotate.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/workspace.hpp>
-#include <ladon/key_value_cache.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
 // Simd has the target's packs, or plain arrays in constant evaluation.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
-struct Heads {
+struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
   static constexpr Tiling q = L::queries, k = L::keys;
   using QueryPack = typename Simd::template Pack<q.lanes>;
@@ -131,8 +131,7 @@ struct Heads {
   static constexpr void extend(const float* x, const Weights& w, std::size_t tokens, const Options& options,
                                Cache& cache, CachedScratch<S, Target>& scratch, float* heads,
                                CaptureOf capture_of) noexcept {
-    [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
-    LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
+    LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     if constexpr (all_heads_at_once) {
       append_one(x, w, options.position, cache, heads);
       project<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, StoreScaled<1>{heads, 0, query_scale});

@@ -15,6 +15,7 @@
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/target/tiling.hpp>
 #include <ladon/views.hpp>
 

@@ -9,6 +9,7 @@
 
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/streams.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 #include <ladon/detail/target/tiling.hpp>
 #include <ladon/views.hpp>

@@ -1,0 +1,39 @@
+// What attention to a cache needs beside the steps of attention: the mask behind the tokens of earlier calls, and the
+// way of new keys and values into the cache. A cache is a KeyValueCache.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/target/tiling.hpp>
+#include <ladon/mask/window.hpp>
+#include <ladon/shape.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// What a mask says once `tokens` more were appended to a cache: query i stands at past + i.
+template <Shape S, class Mask, class Options, class Cache>
+constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
+  const std::size_t past = cache.length - tokens;
+  if constexpr (Cache::ring) {
+    static_assert(S.keys >= mask::reach<Mask> + S.queries,
+                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
+    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
+    return mask::RingBound<mask::reach<Mask>>(past, tokens, S.keys);
+  } else {
+    return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
+  }
+}
+
+// The first `tokens` lanes of a panel [Rows][Width] become tokens first, first + 1, ... of panels [Rows][T.width()];
+// in a ring of Slots they go on at its begin.
+template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
+constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) {
+    const std::size_t slot = (first + t) % Slots;
+    float* const column = to + slot / T.width() * T.width() * Rows + slot % T.width();
+    for (std::size_t row = 0; row < Rows; ++row) column[row * T.width()] = panel[row * Width + t];
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,22 @@
+// A range of indices: of keys, queries, heads or panels.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// [begin, end)
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+  constexpr bool contains(Range inner) const noexcept { return begin <= inner.begin && inner.end <= end; }
+  friend constexpr Range operator&(Range a, Range b) noexcept {
+    const std::size_t first = a.begin > b.begin ? a.begin : b.begin;
+    const std::size_t last = a.end < b.end ? a.end : b.end;
+    return {first, last < first ? first : last};
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI
