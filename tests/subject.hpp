@@ -376,10 +376,10 @@ Subject subject_of_layer() {
   return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <ladon::Shape S, ladon::LayerConfig Form, class Mask, class Layout = ladon::layout::InProj,
+template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
           class Target = ladon::detail::simd::Default>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, ladon::position::None, Target>;
+  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Target>;
   return subject_of_layer<Layer, Mask, Layout>();
 }
 
@@ -411,9 +411,9 @@ Subject subject_of_encoder() {
   return {Encoder::shape, LayoutKind::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Form, class Mask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final>
 Subject encoder_subject() {
-  return subject_of_encoder<ladon::Encoder<Layers, S, Form, Mask, Final>, Mask>();
+  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final>, Mask>();
 }
 
 }  // namespace ladon_test

@@ -44,13 +44,14 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
 }
 
 // Shape: queries are the most tokens of a call, keys what the caches hold.
-template <std::size_t Layers, ladon::Shape Shape, LayerConfig Form, class Mask, class Position = ladon::position::None>
+template <std::size_t Layers, ladon::Shape Shape, LayerConfig Config, class Mask,
+          class Position = ladon::position::None>
 void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::Bias::with) {
-  using Layout = std::conditional_t<Form.bias == ladon::Bias::with, ladon::layout::InProj,
+  using Layout = std::conditional_t<Config.bias == ladon::Bias::with, ladon::layout::InProj,
                                     ladon::layout::WithoutBias<ladon::layout::InProj>>;
   constexpr ladon::FinalNorm final_norm = ladon::FinalNorm::with;
-  using Many = ladon::Encoder<Layers, Shape, Form, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
-  using One = ladon::Encoder<Layers, for_one(Shape), Form, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+  using Many = ladon::Encoder<Layers, Shape, Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+  using One = ladon::Encoder<Layers, for_one(Shape), Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
   static_assert(std::is_same_v<typename Many::Weights, typename One::Weights>);
   for (const Cut& cut : cuts) {
@@ -65,7 +66,7 @@ void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::
     whole.score = kind_of_score<Many::shape, ladon::score::Scaled, Position>();
     whole.score.rotary.first_query = 0;
     const EncoderForm form{
-        .layers = Layers, .layer = Form, .projections = attention, .output = attention, .final_norm = true};
+        .layers = Layers, .layer = Config, .projections = attention, .output = attention, .final_norm = true};
     const EncoderProblem problem = random_encoder(whole.shape, form, 3);
     const Expected expected = expected_encoder(whole, problem, {.given = {.offset = 0}}).y;
 
@@ -97,22 +98,22 @@ const std::vector<std::size_t> ones(12, 1);
 }  // namespace
 
 TEST_CASE("growing text: a stack as in Llama") {
-  constexpr LayerConfig form{.feed_forward = 20,
-                             .activation = ladon::Activation::silu,
-                             .norm = ladon::NormOrder::pre,
-                             .gated = true,
-                             .norm_kind = ladon::NormKind::rms,
-                             .bias = ladon::Bias::without};
+  constexpr LayerConfig config{.feed_forward = 20,
+                               .activation = ladon::Activation::silu,
+                               .norm = ladon::NormOrder::pre,
+                               .gated = true,
+                               .norm_kind = ladon::NormKind::rms,
+                               .bias = ladon::Bias::without};
   constexpr S shape{.queries = 6, .keys = 20, .model = 16, .heads = 4, .kv_heads = 2};
-  check_growing<2, shape, form, Causal, Rotated>({{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}},
-                                                 ladon::Bias::without);
+  check_growing<2, shape, config, Causal, Rotated>({{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}},
+                                                   ladon::Bias::without);
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("growing text: post-LN, in a ring") {
-  constexpr LayerConfig form{.feed_forward = 7, .activation = ladon::Activation::gelu};
+  constexpr LayerConfig config{.feed_forward = 7, .activation = ladon::Activation::gelu};
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
-  check_growing<3, shape, form, Window<5>>({{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}});
+  check_growing<3, shape, config, Window<5>>({{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}});
 }
 #endif
 

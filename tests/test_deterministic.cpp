@@ -73,10 +73,10 @@ std::string cross() {
       true);
 }
 
-template <S Shape, ladon::LayerConfig Form, class Mask>
+template <S Shape, ladon::LayerConfig Config, class Mask>
 std::string layer() {
-  const Subject subject = layer_subject<Shape, Form, Mask>();
-  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Form}, 3);
+  const Subject subject = layer_subject<Shape, Config, Mask>();
+  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Config}, 3);
   Fingerprint all;
   for (const Variation& variation : variations(subject)) {
     INFO(to_string(subject, variation));

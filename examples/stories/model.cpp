@@ -16,12 +16,12 @@ namespace {
 // The prompt goes in so many tokens at once: few texts' beginnings are longer, and the vectors are full.
 constexpr std::size_t chunk = 32;
 
-constexpr ladon::LayerConfig form{.feed_forward = feed_forward_width,
-                                  .activation = ladon::Activation::silu,
-                                  .norm = ladon::NormOrder::pre,
-                                  .gated = true,
-                                  .norm_kind = ladon::NormKind::rms,
-                                  .bias = ladon::Bias::without};
+constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
+                                    .activation = ladon::Activation::silu,
+                                    .norm = ladon::NormOrder::pre,
+                                    .gated = true,
+                                    .norm_kind = ladon::NormKind::rms,
+                                    .bias = ladon::Bias::without};
 
 using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
 
@@ -31,7 +31,7 @@ using Stack = ladon::Encoder<
     layer_count,
     ladon::Shape{
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
-    form, ladon::mask::Causal, ladon::FinalNorm::with, ladon::layout::WithoutBias<ladon::layout::SeparateQKV>,
+    config, ladon::mask::Causal, ladon::FinalNorm::with, ladon::layout::WithoutBias<ladon::layout::SeparateQKV>,
     ladon::score::Scaled, Position>;
 
 // The names of llama2.c's checkpoint on the right, the names of Ladon's layer on the left.
