@@ -1,5 +1,8 @@
-// Attention of given queries, keys and values, without projections: softmax(scale Q K^T, masked) V for every head.
-// The layout is that of PyTorch's scaled_dot_product_attention for one batch: [heads][tokens][width].
+// Attention of given queries, keys and values, without projections ("Attention Is All You Need", arXiv 1706.03762,
+// section 3.2.1). The result of each head is softmax(scale Q K^T, masked) V. The layout is [heads][tokens][width], as
+// in PyTorch's scaled_dot_product_attention for one batch.
+//
+// Implementation: detail/attention/attention_steps.hpp.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +20,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// run() computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width]
-// and v [kv_heads][keys][value_width]. The shape's model width only says how wide a head is. out may be q itself where
-// their widths are equal; nothing else may overlap. Lengths as for MultiHeadAttention.
+// Attention of one shape, with a mask, a score and a position encoding. The shape's model width only determines the
+// width of a head.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::Default>
 struct Attention {
@@ -34,6 +36,15 @@ struct Attention {
   using Values = Tensor<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = Tensor<float, shape.heads, shape.queries, shape.value_width>;
 
+  // Computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width] and
+  // v [kv_heads][keys][value_width]. A query that may see no key gets 0.
+  //
+  // - Lengths: options.queries and options.keys shorten the run (options.hpp). The run does not read tokens beyond the
+  //   lengths, and does not write rows of `out` beyond options.queries.
+  // - Aliasing: `out` may be q if value_width equals head_width. No other arguments may overlap.
+  // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
+  // - Errors: a length beyond the shape breaks a precondition (checks.hpp).
+  // - Capture: `to` is a Map or a Capture<Stage> (attention_map.hpp). Without `to`, nothing is captured.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {

@@ -1,10 +1,13 @@
-// One decoder layer: attention to its own tokens, attention to a memory (what an encoder gave), feed-forward, each with
-// its residual and norm.
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). The parts are attention to the
+// layer's own tokens, attention to a memory, and a feed-forward network. Each part has a residual and a norm. The
+// memory is the output of an encoder.
 //
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// The memory itself is not normalised. As in the encoder, all of it works on panels.
+// The layer does not normalise the memory. Like an encoder layer, a decoder layer computes on panels.
+//
+// Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +25,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
+// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. PyTorch's name of
+// cross_attention is multihead_attn. A gated feed-forward network has one weight more.
 template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -48,9 +52,11 @@ struct DecoderLayerWeights<S, Config, Layout> {
   Norm<S.model, Config.norm_kind> norm3;
 };
 
-// `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
-// before, so memory.queries is not looked at. The memory has no position encoding: its tokens have no place among those
-// that ask.
+// The options of a run. `self` holds the lengths and the data of the attention to the layer's own tokens. `memory`
+// holds the lengths and the data of the attention to the memory.
+//
+// Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
+// encoding, because the memory's tokens have no positions relative to the queries.
 template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
           position::Policy Position = position::None>
 struct DecoderOptions {
@@ -58,15 +64,15 @@ struct DecoderOptions {
   RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
-// Where the attention maps of a layer go, null where one is not wanted: self [heads][queries][queries], memory
-// [heads][queries][memory].
+// The destinations of a layer's attention weights: self [heads][queries][queries], memory [heads][queries][Memory]. A
+// null pointer means that the map is not wanted.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
 
-// A layer by itself; Decoder runs a stack of them. y [queries][model] from x [queries][model] and memory
-// [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
+// A single decoder layer; Decoder computes a stack of layers. `Memory` is the capacity of the memory in tokens. The
+// usual SelfMask is mask::Causal. Position encodes the layer's own tokens only.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::Default>
@@ -92,16 +98,24 @@ struct DecoderLayer {
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
+  // Computes y [queries][model] from x [queries][model] and memory [Memory][model].
+  //
+  // - Lengths: options.self shortens the tokens, and options.memory.keys shortens the memory.
+  // - Aliasing: y may be x. No other arguments may overlap.
+  // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
+  // - Errors: a length beyond the shape breaks a precondition (checks.hpp).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureNone{}, detail::CaptureNone{});
   }
+  // Computes y, and writes the attention weights to `maps`.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureWanted<shape>{maps.self},
                   detail::CaptureWanted<cross>{maps.memory});
   }
 
+  // Returns the active lengths of both attentions. Decoder uses this function.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};

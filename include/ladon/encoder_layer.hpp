@@ -1,9 +1,13 @@
-// One encoder layer: attention, residual, norm, feed-forward, residual, norm.
+// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1): attention and a feed-forward network,
+// each with a residual and a norm.
 //
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// All of it works on panels; after attention each panel goes through the rest by itself, in cache.
+// The layer computes on panels. After the attention, each panel passes through the remaining steps alone and stays in
+// the CPU's cache.
+//
+// Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +30,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// PyTorch's names (TransformerEncoderLayer); a gated feed-forward network has one weight more.
+// The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. A gated feed-forward network
+// has one weight more.
 template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -48,7 +53,7 @@ struct EncoderLayerWeights<S, Config, Layout> {
   Norm<S.model, Config.norm_kind> norm2;
 };
 
-// A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
+// A single encoder layer. Encoder computes a stack of layers without converting between panels and rows in between.
 template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None, class Target = detail::simd::Default>
 struct EncoderLayer {
@@ -71,17 +76,21 @@ struct EncoderLayer {
   using Input = Matrix<const float, shape.queries, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
-  // As MultiHeadAttention's.
+  // Phase 0 converts x into panels, phase 1 computes the heads, and phase 2 computes the other steps and writes y.
   static constexpr std::size_t phases = 3;
+  // Returns the largest number of shares of a phase that have work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
+  // Computes y [queries][model] from x [queries][model]. MultiHeadAttention describes the contract for lengths,
+  // aliasing, workspace, errors and `to`.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes the contract.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -90,7 +99,9 @@ struct EncoderLayer {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  // As MultiHeadAttention::extend: shape.keys is the cache's capacity, shape.queries the most tokens of one call.
+  // Computes y [tokens][model] for the next tokens of a text, and appends their keys and values to `cache`. The cache's
+  // capacity is shape.keys, and a call takes at most shape.queries tokens. MultiHeadAttention::extend describes the
+  // contract.
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -105,6 +116,7 @@ struct EncoderLayer {
   }
 
  private:
+  // Computes the part of a run that `part` names.
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {

@@ -1,6 +1,10 @@
-// Keys and values of tokens that went before, kept for the queries to come: of a context that many queries attend to
-// (project_keys), or of a text that grows (extend). The caller's; it knows nothing of weights or queries, so shapes
-// that differ in queries only share it: one for the prompt, one for a token at a time.
+// The keys and values of earlier tokens, for later queries. The tokens belong to a context that many queries attend to
+// (project_keys), or to a text that grows (extend).
+//
+// The caller owns the cache. The type of a cache does not depend on weights or on the number of queries. Shapes that
+// differ in queries only can therefore share a cache: one shape for the prompt, another shape for single tokens.
+//
+// Implementation: detail/attention/cache_steps.hpp writes new tokens into a cache.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +15,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Where a ring is full, the oldest token makes room for the newest (mask::Window<Left>).
+// The tokens that a cache keeps. `every`: all tokens, until the capacity is reached. `latest`: the newest tokens, as a
+// ring in which a new token replaces the oldest token (mask::Window<Left>).
 enum class Keep { every, latest };
 
-// K^T [kv heads][panels][head width][width] and V^T likewise, ready to be used. `length` counts every token so far.
+// A cache of `Keys` tokens, aligned to 64 bytes. `keys` holds K^T [kv_heads][panels][head_width][width], and `values`
+// holds V^T [kv_heads][panels][value_width][width]. `length` counts all tokens so far, including the tokens that a ring
+// has dropped. The member values_finite is false if a value is or was infinite or NaN.
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
@@ -25,14 +32,14 @@ struct KeyValueCache {
   std::size_t length = 0;
   bool values_finite = true;
 
-  // Forgets everything; the numbers may stay as they are.
+  // Empties the cache. The numbers in keys and values stay unchanged.
   constexpr void clear() noexcept {
     length = 0;
     values_finite = true;
   }
 };
 
-// The cache for a shape of which `keys` is the capacity.
+// The cache of a shape. S.keys is the capacity in tokens. A mask that sees only a window before each query gets a ring.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
                               mask::fits_ring<Mask> ? Keep::latest : Keep::every, Target>;

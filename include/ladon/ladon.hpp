@@ -1,4 +1,5 @@
-// Ladon: masked multi-head attention and the transformer layers around it, with every size a template argument.
+// Ladon: masked multi-head attention and transformer layers. Every size is a template argument. This header includes
+// all public headers.
 #pragma once
 
 #include <ladon/attention.hpp>

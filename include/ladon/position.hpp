@@ -1,7 +1,10 @@
-// Rotary position embedding (RoPE, arXiv 2104.09864): pairs of a head's features are rotation by an angle that grows
-// with the token's position, in queries and keys alike, so that their product knows the distance between them.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of a head's features by an angle
+// that grows with the token's position. Queries and keys are rotated alike, so a score depends on the distance between
+// query and key.
 //
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
+//
+// Implementation: detail/attention/rotate.hpp rotates, detail/attention/rotary_table.hpp computes cosines and sines.
 #pragma once
 
 #include <concepts>
@@ -12,10 +15,12 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Which features are rotation together: 2i and 2i + 1 (the paper, llama2.c), or i and i + width / 2 (Hugging Face).
+// The two features that form pair i. `neighbours`: 2i and 2i + 1 (the paper, llama2.c). `halves`: i and i + width / 2
+// (Hugging Face).
 enum class Pairing { neighbours, halves };
 
-// Cosines and sines of Positions positions for heads of which Width features turn: [pairs][positions].
+// Cosines and sines [pairs][positions] of the angles at the positions 0 to Positions - 1. `Width` is the number of
+// features of a head that are rotated, so there are Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -26,15 +31,17 @@ struct RotaryTable {
 
 namespace position {
 
-// No position encoding: queries and keys stay as they are projected.
+// No position encoding.
 struct None {
   struct Data {};
   static constexpr bool rotates = false;
 };
 
-// Rotates the first Width features of each head, in queries and keys; the other features stay. Key j stands at position
-// offset + j. Query i stands where the mask has it by default (shape.hpp's Placement), offset further.
-// Precondition: a table with all these positions (checked: checks.hpp).
+// Rotary position embedding of the first Width features of each head, in queries and keys. The other features stay
+// unchanged.
+//
+// Key j has the position offset + j. Query i has the position offset + placement.offset + i (Placement in shape.hpp),
+// also where a mask has an offset of its own. Precondition: the table contains all of these positions (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
@@ -48,7 +55,7 @@ struct Rotary {
   };
 };
 
-// What the kernels use of an encoding that rotates.
+// The members that the kernels use if T::rotates is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
@@ -57,7 +64,7 @@ concept Rotating =
       { data.offset } -> std::convertible_to<std::size_t>;
     };
 
-// A position encoding: None, Rotary, or a type derived from one of the two.
+// A position encoding: None, Rotary, or a type derived from None or Rotary.
 template <class T>
 concept Policy = std::default_initializable<typename T::Data> && requires {
   { T::rotates } -> std::convertible_to<bool>;
@@ -65,8 +72,9 @@ concept Policy = std::default_initializable<typename T::Data> && requires {
 
 }  // namespace position
 
-// Fills a table for the given base; positions are divided by `scaling` (linear position interpolation,
-// arXiv 2306.15595).
+// Writes cosines and sines into `table`. Each position is divided by `scaling` (linear position interpolation, arXiv
+// 2306.15595). Preconditions: base >= 1 and scaling > 0. The function needs no libm and gives the same floats in
+// constant evaluation and at run time.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {
@@ -81,7 +89,7 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
   }
 }
 
-// The same as a value, constexpr where asked: constexpr auto table = rotary_table<512, 8>().
+// Returns a table filled by fill_rotary_table. Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

@@ -1,5 +1,5 @@
-// What attention to a cache needs beside the steps of attention: the mask behind the tokens of earlier calls, and the
-// way of new keys and values into the cache. A cache is a KeyValueCache.
+// The steps that attention to a cache needs in addition to attention: the mask of a call, and the write of new keys and
+// values into the cache. A cache is a KeyValueCache.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What a mask says once `tokens` more were appended to a cache: query i stands at past + i.
+// Returns the mask of a call that has appended `tokens` tokens to the cache. Query i has the position past + i, and
+// `past` is the number of earlier tokens. A ring has a mask of its own, because a ring stores token p in slot
+// p % S.keys.
 template <Shape S, class Mask, class Options, class Cache>
 constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
   const std::size_t past = cache.length - tokens;
@@ -25,8 +27,8 @@ constexpr auto bind_behind(const Options& options, const Cache& cache, std::size
   }
 }
 
-// The first `tokens` lanes of a panel [Rows][Width] become tokens first, first + 1, ... of panels [Rows][T.width()];
-// in a ring of Slots they go on at its begin.
+// Writes the first `tokens` lanes of a panel [Rows][Width] to the tokens first, first + 1, ... of panels
+// [Rows][T.width()]. Token t has slot t % Slots, so a ring continues at its first slot.
 template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) {

@@ -18,7 +18,9 @@ constexpr double exp_double(double x) noexcept {
   return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
 
-// Returns ln x of a normal x > 0: 2 artanh((m - 1) / (m + 1)) + n ln 2 with x = m 2^n, m in [1, 2).
+// Returns ln x. Precondition: x > 0, and x is normal. With x = m 2^n and m in [1, 2):
+//
+//     ln x = 2 artanh((m - 1) / (m + 1)) + n ln 2
 constexpr double log_double(double x) noexcept {
   const auto bits = ladon::bit_cast<std::uint64_t>(x);
   const auto n = static_cast<int>(bits >> 52) - 1023;

@@ -12,7 +12,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// An encoder layer's, the memory in panels, and what attending to it needs.
+// The workspace of a decoder layer: the workspace of an encoder layer for the tokens, the memory in panels, and the
+// scratch of the attention to the memory.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target>
 struct DecoderWorkspace {
   static constexpr Shape cross = memory_shape<S, Memory>();
@@ -23,12 +24,13 @@ struct DecoderWorkspace {
 
 namespace detail {
 
+// The active lengths of the attention to the layer's own tokens (`self`) and to the memory.
 struct DecoderLengths {
   Lengths self;
   Lengths memory;
 };
 
-// One layer on panels, in place: x is workspace.tokens.shared.x.
+// The steps of one layer. The steps compute x in place: x is workspace.tokens.shared.x, in panels.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
