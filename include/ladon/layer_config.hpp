@@ -1,4 +1,4 @@
-// The configuration of a layer around the attention: feed-forward network, norms and biases.
+// The configuration of a layer beyond its attention: feed-forward network, norms and residual order.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,32 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The activation of a feed-forward network.
+// The activation f of the feed-forward network. detail/layer/activation.hpp holds one function per enumerator.
 //
 //     relu        max(0, x)
-//     gelu        x * (1 + erf(x / sqrt(2))) / 2        (Hendrycks and Gimpel, arXiv 1606.08415)
-//     gelu_tanh   the approximation of gelu by tanh     (arXiv 1606.08415)
-//     silu        x / (1 + e^-x)                        (arXiv 1606.08415, section 5)
+//     gelu        x * (1 + erf(x / sqrt(2))) / 2, exact
+//     gelu_tanh   the approximation of gelu by tanh
+//     silu        x / (1 + e^-x)
+//
+// Hendrycks and Gimpel, arXiv 1606.08415, define both forms of gelu, and silu in section 5.
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
-// The place of the norms. `post`: after each residual ("Attention Is All You Need", arXiv 1706.03762, section 3.1).
-// `pre`: before each part of the layer (arXiv 2002.04745).
+// The place of the norms in a layer.
+//
+//     post   after each residual connection ("Attention Is All You Need", section 3.1)
+//     pre    before each sublayer, on the sublayer's input (arXiv 2002.04745)
 enum class NormOrder { post, pre };
 
-// The configuration of an encoder or decoder layer, as a template argument.
 struct LayerConfig {
-  std::size_t feed_forward = 0;  // hidden width; must not be 0
+  std::size_t feed_forward = 0;  // hidden width of the feed-forward network
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
   bool gated = false;  // hidden = f(gate x) * (linear1 x) instead of f(linear1 x) (arXiv 2002.05202)
   NormKind norm_kind = NormKind::layer;
-  Bias bias = Bias::with;  // of the feed-forward network; the layout determines the biases of the attention
+  Bias bias = Bias::with;  // biases of the feed-forward network; the layout states the biases of attention
 };
 
-// The types of a feed-forward network's linear maps. The gate has the type First.
+// The types of the two linears of a feed-forward network. The gate has the type of the first linear.
 template <Shape S, LayerConfig Config, Order O>
 struct FeedForwardLinears {
   using First = Linear<Config.feed_forward, S.model, O, Config.bias>;

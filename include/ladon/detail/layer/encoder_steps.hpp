@@ -1,5 +1,5 @@
-// The steps of an encoder layer on panels, and the memory that the steps need. EncoderLayer and Encoder consist of
-// these steps. Decoder layers use the same memory.
+// The steps of an encoder layer on panels, and the memory that they need; EncoderLayer and Encoder are made of them,
+// and decoder layers of the same memory.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The memory of all threads of a call: x and the concatenated heads, in panels. Pre-LN also stores the normed tokens,
-// because the residual needs x.
+// As for attention; pre-LN keeps the normed tokens beside the residual's.
 template <Shape S, LayerConfig Config, class Target>
 struct EncoderShared {
   using L = detail::PanelLayout<S, Target>;
@@ -24,8 +23,7 @@ struct EncoderShared {
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
-// The memory of one thread: the scratch of the attention, and the hidden layer of one panel. A plan of several panels
-// stores a part of their hidden layers instead.
+// As for attention, and the hidden layer: one panel of it, or of several panels a part.
 template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -39,7 +37,7 @@ using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScra
 
 namespace detail {
 
-// The steps of one layer. The steps compute x in place: x is shared.x, in panels.
+// The steps of a layer on panels, in place: x is shared.x.
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
@@ -47,7 +45,7 @@ struct EncoderSteps {
   using Sublayers = detail::Sublayers<S, Config, Target, Simd>;
   using Shared = EncoderShared<S, Config, Target>;
 
-  // Normalises the first `active` tokens into shared.normed. Post-LN does nothing here, because the heads read x.
+  // What the heads read, of the first `active` tokens: x itself, or in pre-LN its norm.
   template <class Part = WholeCall>
   static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
@@ -63,7 +61,7 @@ struct EncoderSteps {
                           part);
   }
 
-  // Computes the steps after the heads. Each group of panels passes through all of these steps alone.
+  // Everything after the heads; each group of panels goes through it by itself.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -78,7 +76,7 @@ struct EncoderSteps {
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
-  // Computes a whole layer for the next tokens of a text, with the earlier tokens in a cache.
+  // All of a layer, where what went before is in a cache.
   template <class Options, class Cache, class Workspace>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
                                Workspace& workspace) noexcept {
