@@ -102,9 +102,9 @@ class Table {
     });
   }
 
-  template <std::size_t Layers, Shape S, LayerConfig Form, class Layout = layout::InProj>
+  template <std::size_t Layers, Shape S, LayerConfig Config, class Layout = layout::InProj>
   void encoder(const std::string& name) {
-    using Stack = Encoder<Layers, S, Form, mask::Causal, FinalNorm::without, Layout>;
+    using Stack = Encoder<Layers, S, Config, mask::Causal, FinalNorm::without, Layout>;
     if (!wanted(name)) return;
     DecodeMemory memory;
     typename Stack::Weights weights;
@@ -142,7 +142,7 @@ constexpr Shape large{.queries = 1, .keys = 1024, .model = 1024, .heads = 16};
 constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, .kv_heads = 4};
 
 void measure_all(Table& table) {
-  constexpr LayerConfig form{.feed_forward = 2048};
+  constexpr LayerConfig config{.feed_forward = 2048};
   constexpr LayerConfig llama{.feed_forward = 2816,
                               .activation = Activation::silu,
                               .norm = NormOrder::pre,
@@ -154,8 +154,8 @@ void measure_all(Table& table) {
   table.attention<12, medium>("12 x attention 512,8, 1024 keys");
   table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
   table.attention<4, large>("4 x attention 1024,16, 1024 keys");
-  table.encoder<6, medium, form>("6 x encoder layer 512,8, 1024 keys");
-  table.encoder<6, medium, form, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
+  table.encoder<6, medium, config>("6 x encoder layer 512,8, 1024 keys");
+  table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
   table.encoder<2, grouped, llama, layout::WithoutBias<layout::SeparateQKV>>("2 x llama layer 1024,16/4, 1024 keys");
 }
 

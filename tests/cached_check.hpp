@@ -36,13 +36,13 @@ void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts);
 // The outputs [tokens][model] of one cut, which check_cached has held against the oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 
-template <class Attention, class Mask, class Score>
+template <class Attention, class Mask, class Position>
 void extend(const Call& call, void* cache) {
   typename Attention::Weights weights;
   const float* const* next = call.weights;
   point(weights, next);
   auto options = options_of<Attention, Mask>(call);
-  set_rotary<Score>(options, call);
+  set_position<Position>(options, call);
   auto& workspace = *static_cast<typename Attention::CachedWorkspace*>(call.workspace);
   run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
     Attention::extend(call.x, *static_cast<typename Attention::Cache*>(cache), weights, call.y, workspace, options,
@@ -56,24 +56,25 @@ constexpr ladon::Shape for_one(ladon::Shape shape) {
   return shape;
 }
 
-template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Layout = ladon::layout::InProj>
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
+          class Layout = ladon::layout::InProj>
 CachedSubject cached_subject() {
-  using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score>;
-  using One = ladon::MultiHeadAttention<for_one(S), Mask, Layout, Score>;
+  using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
+  using One = ladon::MultiHeadAttention<for_one(S), Mask, Layout, Score, Position>;
   static_assert(std::is_same_v<typename Many::Cache, typename One::Cache>);
-  ScoreKind score = kind_of_score<Many::shape, Score>();
+  ScoreKind score = kind_of_score<Many::shape, Score, Position>();
   score.rotary.first_query = 0;
   return {Many::shape,
           kind_of<Layout>,
           MaskOf<Mask>::form,
           score,
-          Many::Cache::keep == ladon::Keep::latest,
+          Many::Cache::ring,
           sizeof(typename Many::Cache),
           sizeof(typename Many::CachedWorkspace),
           sizeof(typename One::CachedWorkspace),
           [](void* cache) { static_cast<typename Many::Cache*>(cache)->clear(); },
-          extend<Many, Mask, Score>,
-          extend<One, Mask, Score>};
+          extend<Many, Mask, Position>,
+          extend<One, Mask, Position>};
 }
 
 }  // namespace ladon_test

@@ -74,10 +74,10 @@ Subject decoder_subject_running(void (*run)(const Call&), LayoutKind layout) {
   return subject;
 }
 
-template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Form, class SelfMask, class MemoryMask,
+template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 Subject decoder_layer_subject() {
-  using Layer = ladon::DecoderLayer<S, Memory, Form, SelfMask, MemoryMask, Layout>;
+  using Layer = ladon::DecoderLayer<S, Memory, Config, SelfMask, MemoryMask, Layout>;
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
     const float* const* next = call.weights;
@@ -93,10 +93,10 @@ Subject decoder_layer_subject() {
   return decoder_subject_running<Layer, 1>(run, kind_of<Layout>);
 }
 
-template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Form, class SelfMask,
+template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask,
           class MemoryMask, ladon::FinalNorm Final>
 Subject decoder_subject() {
-  using Decoder = ladon::Decoder<Layers, S, Memory, Form, SelfMask, MemoryMask, Final>;
+  using Decoder = ladon::Decoder<Layers, S, Memory, Config, SelfMask, MemoryMask, Final>;
   const auto run = [](const Call& call) {
     typename Decoder::Weights weights;
     const float* const* next = call.weights;

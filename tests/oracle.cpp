@@ -227,36 +227,36 @@ Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x) {
   return kind == NormKind::rms ? rms_norm(norm, x) : layer_norm(norm, x);
 }
 
-Matrix feed_forward(const LayerWeights& weights, const LayerConfig& form, const Matrix& x) {
-  Matrix hidden = linear(form.gated ? weights.gate : weights.linear1, x);
-  for (Real& value : hidden.data) value = activate(form.activation, value);
-  if (form.gated) {
+Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x) {
+  Matrix hidden = linear(config.gated ? weights.gate : weights.linear1, x);
+  for (Real& value : hidden.data) value = activate(config.activation, value);
+  if (config.gated) {
     const Matrix through = linear(weights.linear1, x);
     for (std::size_t i = 0; i < hidden.data.size(); ++i) hidden.data[i] = hidden.data[i] * through.data[i];
   }
   return linear(weights.linear2, hidden);
 }
 
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& form,
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see) {
-  const bool pre = form.norm == NormOrder::pre;
-  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };
+  const bool pre = config.norm == NormOrder::pre;
+  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
   const Matrix input = pre ? normed(weights.norm1, x) : x;
   Attended result =
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.attention, heads, may_see);
   Matrix y = sum(first_rows(x, queries), result.out);
   if (!pre) y = normed(weights.norm1, y);
-  y = sum(y, feed_forward(weights, form, pre ? normed(weights.norm2, y) : y));
+  y = sum(y, feed_forward(weights, config, pre ? normed(weights.norm2, y) : y));
   if (!pre) y = normed(weights.norm2, y);
   result.out = std::move(y);
   return result;
 }
 
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
-                      const LayerConfig& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const LayerConfig& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen) {
-  const bool pre = form.norm == NormOrder::pre;
-  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(form.norm_kind, norm, y); };
+  const bool pre = config.norm == NormOrder::pre;
+  const auto normed = [&](const Norm& norm, const Matrix& y) { return normalized(config.norm_kind, norm, y); };
   const Matrix input = pre ? normed(weights.own.norm1, x) : x;
   Attended self =
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.own.attention, heads, may_see);
@@ -266,7 +266,7 @@ Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerW
       multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross, heads, memory_seen);
   y = sum(y, cross.out);
   if (!pre) y = normed(weights.own.norm2, y);
-  y = sum(y, feed_forward(weights.own, form, pre ? normed(weights.norm3, y) : y));
+  y = sum(y, feed_forward(weights.own, config, pre ? normed(weights.norm3, y) : y));
   if (!pre) y = normed(weights.norm3, y);
   return {std::move(y), std::move(self.weights), std::move(cross.weights)};
 }

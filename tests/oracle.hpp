@@ -105,10 +105,10 @@ Matrix linear(const Linear& w, const Matrix& x);
 Matrix layer_norm(const Norm& norm, const Matrix& x);
 Matrix rms_norm(const Norm& norm, const Matrix& x);
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
-Matrix feed_forward(const LayerWeights& weights, const LayerConfig& form, const Matrix& x);
+Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x);
 
 // The first `queries` tokens of x ask, the first `keys` of them can be seen, by those whom may_see allows.
-Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& form,
+Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
 // The same, with all of `memory` seen by whom memory_seen allows.
@@ -118,7 +118,7 @@ struct Decoded {
   std::vector<Matrix> memory_weights;
 };
 Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerWeights& weights, const Heads& heads,
-                      const LayerConfig& form, std::size_t queries, std::size_t keys, const MaySee& may_see,
+                      const LayerConfig& config, std::size_t queries, std::size_t keys, const MaySee& may_see,
                       const MaySee& memory_seen);
 
 }  // namespace ladon_test::oracle

@@ -150,26 +150,31 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// A test's score with a rotary embedding says its base and scaling beside it.
-template <class Score>
-void set_rotary(auto& options, const Call& call) {
-  using Rotary = typename Score::Rotary;
-  if constexpr (Rotary::turns) {
-    static const auto table = ladon::rotary_table<Rotary::positions, Rotary::width>(Score::base, Score::scaling);
-    options.rotary = {.table = &table, .offset = call.rotary_offset};
+// A rotary embedding and how its table is filled.
+template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
+struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
+  static constexpr double base = Base, scaling = Scaling;
+};
+
+template <class Position>
+void set_position(auto& options, const Call& call) {
+  if constexpr (Position::rotates) {
+    static const auto table =
+        ladon::rotary_table<Position::positions, Position::width>(Position::base, Position::scaling);
+    options.position = {.table = &table, .offset = call.rotary_offset};
   }
 }
 
 // The default scale is the oracle's own; any other is taken at its word, and a test of its own holds it to its formula.
-template <ladon::Shape S, class Score>
+template <ladon::Shape S, class Score, class Position>
 ScoreKind kind_of_score() {
   ScoreKind kind{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) kind.scale = static_cast<double>(Score::scale(S));
-  if constexpr (Score::Rotary::turns) {
-    constexpr bool halves = Score::Rotary::pairing == ladon::Pairing::halves;
+  if constexpr (Position::rotates) {
+    constexpr bool halves = Position::pairing == ladon::Pairing::halves;
     // by default the last query stands at the last key
-    kind.rotary = {Score::Rotary::width, halves, Score::base, Score::scaling, S.keys - S.queries, 0};
-    kind.positions = Score::Rotary::positions;
+    kind.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
+    kind.positions = Position::positions;
   }
   return kind;
 }
@@ -254,14 +259,14 @@ void run_capturing(const Call& call, Run run) {
 
 // Of a MultiHeadAttention, or of what runs one (team.hpp).
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
-          Captures C = Captures::weights>
+          class Position = ladon::position::None, Captures C = Captures::weights>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
     const float* const* next = call.weights;
     point(weights, next);
     auto options = options_of<Attention, Mask>(call);
-    set_rotary<Score>(options, call);
+    set_position<Position>(options, call);
     if (call.context != nullptr) {
       auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
       run_capturing<Attention, C>(call, [&](auto... where) {
@@ -280,21 +285,23 @@ Subject subject_of_attention() {
           sizeof(typename Attention::CrossWorkspace),
           run,
           MaskOf<Mask>::form,
-          kind_of_score<Attention::shape, Score>(),
+          kind_of_score<Attention::shape, Score, Position>(),
           C == Captures::every_stage};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
           class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
-          Captures C = Captures::weights>
+          class Position = ladon::position::None, Captures C = Captures::weights>
 Subject attention_subject() {
-  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Target>, Mask, Layout, Score, C>();
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
+                              Position, C>();
 }
 
 // Keys and values projected into a cache, and then attended to. They may come from different tokens.
-template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled>
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
+          class Position = ladon::position::None>
 Subject projected_subject() {
-  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score>;
+  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
   struct Memory {
     typename Attention::Cache cache;
     typename Attention::KeyWorkspace keys;
@@ -305,7 +312,7 @@ Subject projected_subject() {
     const float* const* next = call.weights;
     point(weights, next);
     auto options = options_of<Attention, Mask>(call);
-    set_rotary<Score>(options, call);
+    set_position<Position>(options, call);
     auto& memory = *static_cast<Memory*>(call.workspace);
     if constexpr (Attention::shape.key_model == Attention::shape.value_model) {
       Attention::project_keys(call.context, weights, memory.cache, memory.keys, options);
@@ -323,18 +330,18 @@ Subject projected_subject() {
           sizeof(Memory),
           run,
           MaskOf<Mask>::form,
-          kind_of_score<Attention::shape, Score>()};
+          kind_of_score<Attention::shape, Score, Position>()};
 }
 
 // x, context and weights[0] are q, k and v.
-template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, Captures C = Captures::weights,
-          class Target = ladon::detail::simd::NativeVectors>
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
+          Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {
-  using Attention = ladon::Attention<S, Mask, Score, Target>;
+  using Attention = ladon::Attention<S, Mask, Score, Position, Target>;
   const auto run = [](const Call& call) {
     auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
     auto options = options_of<Attention, Mask>(call);
-    set_rotary<Score>(options, call);
+    set_position<Position>(options, call);
     run_capturing<Attention, C>(call, [&](auto... where) {
       Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, where...);
     });
@@ -347,7 +354,7 @@ Subject given_subject() {
           bytes,
           run,
           MaskOf<Mask>::form,
-          kind_of_score<Attention::shape, Score>(),
+          kind_of_score<Attention::shape, Score, Position>(),
           C == Captures::every_stage};
 }
 
@@ -370,10 +377,10 @@ Subject subject_of_layer() {
   return {Layer::shape, kind_of<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <ladon::Shape S, ladon::LayerConfig Form, class Mask, class Layout = ladon::layout::InProj,
+template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
           class Target = ladon::detail::simd::NativeVectors>
 Subject layer_subject() {
-  using Layer = ladon::EncoderLayer<S, Form, Mask, Layout, ladon::score::Scaled, Target>;
+  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Target>;
   return subject_of_layer<Layer, Mask, Layout>();
 }
 
@@ -405,9 +412,9 @@ Subject subject_of_encoder() {
   return {Encoder::shape, LayoutKind::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
 }
 
-template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Form, class Mask, ladon::FinalNorm Final>
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final>
 Subject encoder_subject() {
-  return subject_of_encoder<ladon::Encoder<Layers, S, Form, Mask, Final>, Mask>();
+  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final>, Mask>();
 }
 
 }  // namespace ladon_test

@@ -46,9 +46,9 @@ void check_attention_without_bias() {
   CHECK_FALSE(same_bits(zero.y, zero_output.y));
 }
 
-template <LayerConfig Form>
+template <LayerConfig Config>
 Subject subject_of() {
-  return layer_subject<shape, Form, ladon::mask::None>();
+  return layer_subject<shape, Config, ladon::mask::None>();
 }
 
 constexpr LayerConfig relu{.feed_forward = 7};

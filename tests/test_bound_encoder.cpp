@@ -20,10 +20,10 @@ constexpr LayerConfig pre{.feed_forward = 20, .activation = Activation::gelu_tan
 
 // Runs right, then asks whether the bound finds what `mistake` does to the oracle. What meets the first LayerNorm is of
 // this size.
-template <LayerConfig Form>
+template <LayerConfig Config>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
-  const Subject subject = layer_subject<shape, Form, ladon::mask::None>();
-  const EncoderForm form{.layer = Form, .epsilon = 1e-12f};
+  const Subject subject = layer_subject<shape, Config, ladon::mask::None>();
+  const EncoderForm form{.layer = Config, .epsilon = 1e-12f};
   EncoderProblem problem = random_encoder(subject.shape, form, 1);
   for (Floats* values :
        {&problem.x, &problem.layers[0].attention.output.weight, &problem.layers[0].attention.output.bias}) {
@@ -35,15 +35,15 @@ double distance_after(const std::function<void(EncoderProblem&)>& mistake, float
   return worst_distance(outcome.y, expected_encoder(subject, problem, {}).y);
 }
 
-template <LayerConfig Form>
+template <LayerConfig Config>
 void check_mistakes() {
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].linear2.bias[4] = 0; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm1.bias[5] = 0; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm2.bias[6] = 0; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
-  CHECK(distance_after<Form>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].attention.output.bias[2] = 0; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].linear1.bias[3] = 0; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].linear2.bias[4] = 0; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].norm1.bias[5] = 0; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].norm2.bias[6] = 0; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { p.layers[0].norm1.weight[7] *= 1.0001f; }) > 1);
+  CHECK(distance_after<Config>([](EncoderProblem& p) { std::swap(p.layers[0].norm1, p.layers[0].norm2); }) > 1);
 }
 
 }  // namespace

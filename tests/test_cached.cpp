@@ -17,11 +17,10 @@ using ladon::mask::Additive, ladon::mask::Alibi, ladon::mask::Bits, ladon::mask:
 struct WithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
-struct CappedAndTurned : ladon::score::Scaled {
+struct Capped : ladon::score::Scaled {
   static constexpr float softcap = 3;
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 66>;
-  static constexpr double base = 10000, scaling = 2;
 };
+using Rotated = RotaryOf<ladon::Pairing::halves, 4, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
@@ -65,16 +64,16 @@ TEST_CASE("cache: masks of keys, of bits, of numbers") {
 
 TEST_CASE("cache: slopes, cap, turns, sinks") {
   check_cuts(cached_subject<S{.queries = 7, .keys = 20, .model = 6, .heads = 3}, decltype(Alibi{} & Causal{})>());
-  check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, CappedAndTurned>());
+  check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, Capped, Rotated>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 33, .model = 9, .heads = 3, .value_width = 5}, Causal, WithSinks,
-                            ladon::layout::PerHead>());
+                            ladon::position::None, ladon::layout::PerHead>());
 }
 
 TEST_CASE("cache: a ring with sinks or turns, as small as can be and far around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
   check_cached(cached_subject<S{.queries = 3, .keys = 8, .model = 4}, Window<5>, WithSinks>(),
                {{ones(30)}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}, false}});
-  check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, CappedAndTurned>(),
+  check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
@@ -84,11 +83,14 @@ TEST_CASE("cache: weights and keys of many kilobytes") {
       wide{.queries = 59, .keys = 62, .model = 301};
   const std::vector<Cut> cuts{{{149, 149, 1, 1}}, {{1, 149, 1}}};
   check_cached(cached_subject<large, Causal>(), cuts);
-  check_cached(cached_subject<large, Window<100>, ladon::score::Scaled, ladon::layout::PerHead>(),
-               {{{149, 149, 1, 1, 1, 1, 1}}});
-  check_cached(cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::layout::InOut>(), cuts);
+  check_cached(
+      cached_subject<large, Window<100>, ladon::score::Scaled, ladon::position::None, ladon::layout::PerHead>(),
+      {{{149, 149, 1, 1, 1, 1, 1}}});
+  check_cached(
+      cached_subject<large, decltype(Padding{} & Causal{}), WithSinks, ladon::position::None, ladon::layout::InOut>(),
+      cuts);
   check_cached(cached_subject<large, decltype(Window<200>{} & Padding{})>(), cuts);
-  check_cached(cached_subject<wide, Causal, CappedAndTurned, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
+  check_cached(cached_subject<wide, Causal, Capped, Rotated, ladon::layout::SeparateQKV>(), {{{59, 1, 1, 1}}});
 }
 
 TEST_CASE("cache: several blocks of keys") {

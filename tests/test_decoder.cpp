@@ -23,20 +23,20 @@ DecoderForm form_of(const LayerConfig& layer) {
           .memory_padding = MaskOf<MemoryMask>::padding};
 }
 
-template <S Shape, std::size_t Memory, LayerConfig Form, class SelfMask, class MemoryMask,
+template <S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
           class Layout = ladon::layout::InProj>
 void check_layer() {
-  check_decoder(decoder_layer_subject<Shape, Memory, Form, SelfMask, MemoryMask, Layout>(),
-                form_of<SelfMask, MemoryMask>(Form));
+  check_decoder(decoder_layer_subject<Shape, Memory, Config, SelfMask, MemoryMask, Layout>(),
+                form_of<SelfMask, MemoryMask>(Config));
 }
 
-template <std::size_t Layers, S Shape, std::size_t Memory, LayerConfig Form, class SelfMask, class MemoryMask,
+template <std::size_t Layers, S Shape, std::size_t Memory, LayerConfig Config, class SelfMask, class MemoryMask,
           FinalNorm Final>
 void check_stack() {
-  DecoderForm form = form_of<SelfMask, MemoryMask>(Form);
+  DecoderForm form = form_of<SelfMask, MemoryMask>(Config);
   form.layers = Layers;
   form.final_norm = Final == FinalNorm::with;
-  check_decoder(decoder_subject<Layers, Shape, Memory, Form, SelfMask, MemoryMask, Final>(), form);
+  check_decoder(decoder_subject<Layers, Shape, Memory, Config, SelfMask, MemoryMask, Final>(), form);
 }
 
 constexpr S small{.queries = 18, .model = 12, .heads = 3};
@@ -72,10 +72,10 @@ TEST_CASE("decoder stack: pre-LN with RMSNorm and a final one") {
 namespace {
 
 // Runs right, then asks whether the bound finds what `mistake` does to the oracle.
-template <LayerConfig Form>
+template <LayerConfig Config>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
-  const Subject subject = decoder_layer_subject<small, 33, Form, CausalAndPadding, None>();
-  DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Form), 1);
+  const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, None>();
+  DecoderProblem problem = random_decoder(subject.shape, form_of<CausalAndPadding, None>(Config), 1);
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}, {}));
   REQUIRE(worst_distance(outcome.y, expected_decoder(subject, problem, {}, {}).y) <= 1);
   mistake(problem);

@@ -61,21 +61,23 @@ std::string bits_of(const Subject& subject, bool cross) {
   return all.text();
 }
 
-template <S Shape, class Mask, class Score = ladon::score::Scaled>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
 std::string self() {
-  return bits_of(attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, Score>(),
-                 false);
+  return bits_of(
+      attention_subject<Shape, Mask, ladon::layout::InProj, ladon::detail::simd::NativeVectors, Score, Position>(),
+      false);
 }
-template <S Shape, class Mask, class Score = ladon::score::Scaled>
+template <S Shape, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
 std::string cross() {
   return bits_of(
-      attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::NativeVectors, Score>(), true);
+      attention_subject<Shape, Mask, ladon::layout::SeparateQKV, ladon::detail::simd::NativeVectors, Score, Position>(),
+      true);
 }
 
-template <S Shape, ladon::LayerConfig Form, class Mask>
+template <S Shape, ladon::LayerConfig Config, class Mask>
 std::string layer() {
-  const Subject subject = layer_subject<Shape, Form, Mask>();
-  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Form}, 3);
+  const Subject subject = layer_subject<Shape, Config, Mask>();
+  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Config}, 3);
   Fingerprint all;
   for (const Variation& variation : variations(subject)) {
     INFO(to_string(subject, variation));
@@ -86,10 +88,7 @@ std::string layer() {
   return all.text();
 }
 
-struct Turned : ladon::score::Scaled {
-  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 6, 400>;
-  static constexpr double base = 10000, scaling = 1;
-};
+using Rotated = RotaryOf<ladon::Pairing::neighbours, 6, 400>;
 
 }  // namespace
 
@@ -119,17 +118,16 @@ TEST_CASE("the same bits: masks of bits and of numbers, slopes") {
 
 namespace {
 
-struct Everything : ladon::score::Scaled {
+struct CappedWithSinks : ladon::score::Scaled {
   static constexpr float softcap = 3;
   static constexpr bool sinks = true;
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 24>;
-  static constexpr double base = 10000, scaling = 1;
 };
 
 }  // namespace
 
 TEST_CASE("the same bits: softcap, sinks, turns") {
-  CHECK(cross<S{.queries = 9, .keys = 11, .model = 16, .heads = 2}, Causal, Everything>() == "11b7f2f3cf1472d6");
+  CHECK(cross<S{.queries = 9, .keys = 11, .model = 16, .heads = 2}, Causal, CappedWithSinks,
+              RotaryOf<ladon::Pairing::halves, 4, 24>>() == "11b7f2f3cf1472d6");
 }
 
 TEST_CASE("the same bits: more keys than a block has") {
@@ -180,8 +178,8 @@ std::string bits_of(const CachedSubject& subject) {
 }  // namespace
 
 TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
-  CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, Turned>()) ==
-        "cb1b8312ec45ca98");
+  CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,
+                               Rotated>()) == "cb1b8312ec45ca98");
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 14, .model = 6, .heads = 2}, Window<6>>()) ==
         "ccd7c2ba42bb0160");
 }

@@ -12,16 +12,16 @@ using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
 namespace layout = ladon::layout;
 
-template <S Shape, LayerConfig Form, class Mask, class Layout = ladon::layout::InProj>
+template <S Shape, LayerConfig Config, class Mask, class Layout = ladon::layout::InProj>
 void check_layer(float epsilon = 1e-5f) {
-  check_encoder(layer_subject<Shape, Form, Mask, Layout>(),
-                {.layer = Form, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
+  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+                {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
 }
 
-template <std::size_t Layers, S Shape, LayerConfig Form, class Mask, FinalNorm Final>
+template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
 void check_stack(float epsilon = 1e-5f) {
-  check_encoder(encoder_subject<Layers, Shape, Form, Mask, Final>(),
-                {.layers = Layers, .layer = Form, .final_norm = Final == FinalNorm::with, .epsilon = epsilon});
+  check_encoder(encoder_subject<Layers, Shape, Config, Mask, Final>(),
+                {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with, .epsilon = epsilon});
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ using ladon::NormKind;
 template <std::size_t Model, NormKind Kind>
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = 5, .model = Model, .heads = 1, .head_width = 1};
-  constexpr ladon::LayerConfig layer_form{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind};
-  return encoder_subject<1, shape, layer_form, ladon::mask::None, ladon::FinalNorm::with>();
+  constexpr ladon::LayerConfig config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind};
+  return encoder_subject<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>();
 }
 
 EncoderProblem norm_problem(const Subject& subject, NormKind kind, double deviation, double mean, float epsilon) {

@@ -53,16 +53,16 @@ void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
     (check_same(whole, subject_of.template operator()<InPhases<Layer, InTurn<Shares>>>(), task), ...);
   }
 }
-template <S Shape, LayerConfig Form, class Mask>
+template <S Shape, LayerConfig Config, class Mask>
 void check_layer_in_phases() {
   const auto subject_of = []<class Layer>() { return subject_of_layer<Layer, Mask>(); };
-  check_in_phases<ladon::EncoderLayer<Shape, Form, Mask>, 1, 2, 3, 5, too_many>({.layer = Form}, subject_of);
+  check_in_phases<ladon::EncoderLayer<Shape, Config, Mask>, 1, 2, 3, 5, too_many>({.layer = Config}, subject_of);
 }
-template <std::size_t Layers, S Shape, LayerConfig Form, class Mask, FinalNorm Final>
+template <std::size_t Layers, S Shape, LayerConfig Config, class Mask, FinalNorm Final>
 void check_stack_in_phases() {
   const auto subject_of = []<class Encoder>() { return subject_of_encoder<Encoder, Mask>(); };
-  check_in_phases<ladon::Encoder<Layers, Shape, Form, Mask, Final>, 1, 2, 3, 5, too_many>(
-      {.layers = Layers, .layer = Form, .final_norm = Final == FinalNorm::with}, subject_of);
+  check_in_phases<ladon::Encoder<Layers, Shape, Config, Mask, Final>, 1, 2, 3, 5, too_many>(
+      {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
 // Every part is in one share, no share has two parts more than another, and those beyond the parts have none.

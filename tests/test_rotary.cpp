@@ -12,15 +12,8 @@ namespace {
 using ladon::Pairing, ladon::mask::Causal, ladon::mask::None, ladon::score::Scaled;
 
 template <Pairing P, std::size_t Width, std::size_t Positions>
-struct Turned : Scaled {
-  using Rotary = ladon::Rotary<P, Width, Positions>;
-  static constexpr double base = 10000, scaling = 1;
-};
-template <Pairing P, std::size_t Width, std::size_t Positions>
-struct TurnedFar : Turned<P, Width, Positions> {
-  static constexpr double base = 500000, scaling = 4;
-};
-struct CappedAndTurned : Turned<Pairing::halves, 6, 60> {
+using ScaledRotary = RotaryOf<P, Width, Positions, 500000, 4>;
+struct Capped : Scaled {
   static constexpr float softcap = 2;
 };
 
@@ -50,27 +43,29 @@ TEST_CASE("the table holds cosines and sines, each rounded once") {
 }
 
 TEST_CASE("rotary embedding: neighbours and halves") {
-  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal,
-                            Turned<Pairing::neighbours, 6, 40>>());
-  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal,
-                            Turned<Pairing::halves, 6, 40>>());
+  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal, Scaled,
+                            RotaryOf<Pairing::neighbours, 6, 40>>());
+  check_given(given_subject<S{.queries = lanes + 1, .keys = 33, .model = 12, .heads = 2}, Causal, Scaled,
+                            RotaryOf<Pairing::halves, 6, 40>>());
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("rotary embedding of a part of a head, with other bases and scalings") {
-  check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, None,
-                            TurnedFar<Pairing::neighbours, 4, 40>>());
-  check_given(given_subject<S{.queries = 3, .keys = 33, .model = 5}, None, TurnedFar<Pairing::halves, 2, 33>>());
-  check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9}, None, Turned<Pairing::halves, 8, 50>>());
-  check_given(given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Turned<Pairing::neighbours, 8, 600>>());
+  check_given(given_subject<S{.queries = 3, .keys = lanes + 1, .model = 12, .heads = 2}, None, Scaled,
+                            ScaledRotary<Pairing::neighbours, 4, 40>>());
+  check_given(
+      given_subject<S{.queries = 3, .keys = 33, .model = 5}, None, Scaled, ScaledRotary<Pairing::halves, 2, 33>>());
+  check_given(given_subject<S{.queries = 1, .keys = 33, .model = 9}, None, Scaled, RotaryOf<Pairing::halves, 8, 50>>());
+  check_given(
+      given_subject<S{.queries = 1, .keys = 600, .model = 9}, Causal, Scaled, RotaryOf<Pairing::neighbours, 8, 600>>());
 }
 
 TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
   using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
   check_attention(attention_subject<S{.queries = 37, .model = 24, .heads = 4, .kv_heads = 2}, Causal, InProj,
-                                    NativeVectors, CappedAndTurned>());
+                                    NativeVectors, Capped, RotaryOf<Pairing::halves, 6, 60>>());
   check_cross(attention_subject<S{.queries = 5, .keys = 20, .model = 12, .heads = 2}, None, InProj, NativeVectors,
-                                Turned<Pairing::neighbours, 6, 30>>());
+                                Scaled, RotaryOf<Pairing::neighbours, 6, 30>>());
 }
 #endif
 
@@ -81,22 +76,22 @@ TEST_CASE("a first token is not turned, and what changes a turn changes the resu
     return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), {.given = {.rotary_offset = offset}}));
   };
   const auto same = [](const Outcome& a, const Outcome& b) { return same_bits(a.maps[0], b.maps[0]); };
-  using Neighbours = Turned<Pairing::neighbours, 6, 40>;
-  const Subject captured = given_subject<first, None, Neighbours, Captures::every_stage>();
-  const Subject plain = given_subject<first, None, Scaled, Captures::every_stage>();
+  using Neighbours = RotaryOf<Pairing::neighbours, 6, 40>;
+  const Subject captured = given_subject<first, None, Scaled, Neighbours, Captures::every_stage>();
+  const Subject plain = given_subject<first, None, Scaled, ladon::position::None, Captures::every_stage>();
   const auto score = [&](const Subject& subject) {
     const Task task = task_of(subject, random_given(subject.shape, 9), {});
     return run_capturing(subject, task, ladon::Stage::scaled, run_guarded(subject, task).y);
   };
   CHECK(same_bits(score(captured), score(plain)));
 
-  const Outcome turned = run(given_subject<shape, None, Neighbours>(), 0);
+  const Outcome turned = run(given_subject<shape, None, Scaled, Neighbours>(), 0);
   CHECK(!same(turned, run(given_subject<shape, None>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, Turned<Pairing::halves, 6, 40>>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, Turned<Pairing::neighbours, 4, 40>>(), 0)));
-  CHECK(!same(turned, run(given_subject<shape, None, TurnedFar<Pairing::neighbours, 6, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::halves, 6, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::neighbours, 4, 40>>(), 0)));
+  CHECK(!same(turned, run(given_subject<shape, None, Scaled, ScaledRotary<Pairing::neighbours, 6, 40>>(), 0)));
   // only the distance matters, so an offset of all changes roundings alone
-  const Outcome later = run(given_subject<shape, None, Neighbours>(), 9);
+  const Outcome later = run(given_subject<shape, None, Scaled, Neighbours>(), 9);
   CHECK(!same(turned, later));
   for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);
 }

@@ -28,7 +28,7 @@ struct CappedQuarterWithSinks : Quarter {
 
 template <ladon::Shape Shape, class Mask, class Score>
 void check_stages() {
-  check_given(given_subject<Shape, Mask, Score, Captures::every_stage>());
+  check_given(given_subject<Shape, Mask, Score, ladon::position::None, Captures::every_stage>());
 }
 
 }  // namespace
@@ -73,8 +73,9 @@ TEST_CASE("sinks") {
 
 TEST_CASE("everything at once, with projections") {
   using ladon::layout::InProj, ladon::detail::simd::NativeVectors;
-  check_attention(attention_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, decltype(Additive{} & Causal{}),
-                                    InProj, NativeVectors, CappedQuarterWithSinks, Captures::every_stage>());
+  check_attention(
+      attention_subject<S{.queries = lanes + 1, .model = 10, .heads = 2}, decltype(Additive{} & Causal{}), InProj,
+                        NativeVectors, CappedQuarterWithSinks, ladon::position::None, Captures::every_stage>());
 }
 #endif
 

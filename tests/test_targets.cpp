@@ -65,14 +65,14 @@ TEST_CASE("targets agree to the last bit: a block of keys that only some packs o
 
 namespace {
 
-template <ladon::LayerConfig Form, class... Targets>
+template <ladon::LayerConfig Config, class... Targets>
 void check_layer_on() {
   constexpr S shape{.queries = 13, .model = 14, .heads = 2};
   using Mask = ladon::mask::Padding;
   using Layout = ladon::layout::InProj;
-  const Subject subjects[] = {layer_subject<shape, Form, Mask, Layout, Targets>()...,
-                              layer_subject<shape, Form, Mask, Layout, ladon::detail::simd::NativeVectors>()};
-  const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Form}, 3);
+  const Subject subjects[] = {layer_subject<shape, Config, Mask, Layout, Targets>()...,
+                              layer_subject<shape, Config, Mask, Layout, ladon::detail::simd::NativeVectors>()};
+  const EncoderProblem problem = random_encoder(subjects[0].shape, {.layer = Config}, 3);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));
     const Outcome expected = run_guarded(subjects[0], task_of(subjects[0], problem, variation));

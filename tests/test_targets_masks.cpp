@@ -14,8 +14,8 @@ using ladon::detail::simd::ArrayVectors;
 
 template <ladon::Shape Shape, class Mask, class Score, Captures captures, class... Targets>
 void check_equal() {
-  const Subject subjects[] = {given_subject<Shape, Mask, Score, captures, Targets>()...,
-                              given_subject<Shape, Mask, Score, captures>()};
+  const Subject subjects[] = {given_subject<Shape, Mask, Score, ladon::position::None, captures, Targets>()...,
+                              given_subject<Shape, Mask, Score, ladon::position::None, captures>()};
   const Given given = random_given(subjects[0].shape, 23);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));

@@ -26,24 +26,24 @@ Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float e
   return norm;
 }
 
-LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& form, float epsilon) {
+LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& config, float epsilon) {
   LayerWeights layer{random_attention(random, shape),
                      {},
-                     random_linear(random, form.feed_forward, shape.model),
-                     random_linear(random, shape.model, form.feed_forward),
-                     random_norm(random, shape.model, form.norm_kind, epsilon),
-                     random_norm(random, shape.model, form.norm_kind, epsilon)};
-  if (form.gated) layer.gate = random_linear(random, form.feed_forward, shape.model);
-  if (form.bias == ladon::Bias::without) {
+                     random_linear(random, config.feed_forward, shape.model),
+                     random_linear(random, shape.model, config.feed_forward),
+                     random_norm(random, shape.model, config.norm_kind, epsilon),
+                     random_norm(random, shape.model, config.norm_kind, epsilon)};
+  if (config.gated) layer.gate = random_linear(random, config.feed_forward, shape.model);
+  if (config.bias == ladon::Bias::without) {
     for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
   }
   return layer;
 }
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::LayerConfig& form, float epsilon) {
-  return {random_layer(random, shape, form, epsilon), random_attention(random, shape),
-          random_norm(random, shape.model, form.norm_kind, epsilon)};
+                                                 const ladon::LayerConfig& config, float epsilon) {
+  return {random_layer(random, shape, config, epsilon), random_attention(random, shape),
+          random_norm(random, shape.model, config.norm_kind, epsilon)};
 }
 
 void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {

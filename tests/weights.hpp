@@ -15,11 +15,11 @@ namespace ladon_test {
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
 oracle::Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float epsilon);
-oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& form,
+oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& config,
                                   float epsilon);
 
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
-                                                 const ladon::LayerConfig& form, float epsilon);
+                                                 const ladon::LayerConfig& config, float epsilon);
 
 // Takes the biases out that a layout has not.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);

@@ -18,10 +18,10 @@ class Wired {
   }
 
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
-  static constexpr ladon::LayerConfig layer_form{
+  static constexpr ladon::LayerConfig layer_config{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
   using Encoder =
-      ladon::Encoder<layer_count, shape, layer_form, Mask, ladon::FinalNorm::without, ladon::layout::SeparateQKV>;
+      ladon::Encoder<layer_count, shape, layer_config, Mask, ladon::FinalNorm::without, ladon::layout::SeparateQKV>;
 
   typename Encoder::Weights weights_;
   std::unique_ptr<typename Encoder::Workspace> workspace_;

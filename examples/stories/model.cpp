@@ -16,16 +16,14 @@ namespace {
 // The prompt goes in so many tokens at once: few texts' beginnings are longer, and the vectors are full.
 constexpr std::size_t chunk = 32;
 
-constexpr ladon::LayerConfig form{.feed_forward = feed_forward_width,
-                                  .activation = ladon::Activation::silu,
-                                  .norm = ladon::NormOrder::pre,
-                                  .gated = true,
-                                  .norm_kind = ladon::NormKind::rms,
-                                  .bias = ladon::Bias::without};
+constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
+                                    .activation = ladon::Activation::silu,
+                                    .norm = ladon::NormOrder::pre,
+                                    .gated = true,
+                                    .norm_kind = ladon::NormKind::rms,
+                                    .bias = ladon::Bias::without};
 
-struct Score : ladon::score::Scaled {
-  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
-};
+using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
 
 // At most `Tokens` a call.
 template <std::size_t Tokens>
@@ -33,7 +31,8 @@ using Stack = ladon::Encoder<
     layer_count,
     ladon::Shape{
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
-    form, ladon::mask::Causal, ladon::FinalNorm::with, ladon::layout::WithoutBias<ladon::layout::SeparateQKV>, Score>;
+    config, ladon::mask::Causal, ladon::FinalNorm::with, ladon::layout::WithoutBias<ladon::layout::SeparateQKV>,
+    ladon::score::Scaled, Position>;
 
 // The names of llama2.c's checkpoint on the right, the names of Ladon's layer on the left.
 template <class Stack>
@@ -76,10 +75,10 @@ class Model::Network {
       count = std::min(tokens.size(), chunk);
       lookup(tokens.first(count));
       if (count == 1) {
-        Step::extend(x_.data(), caches_, weights_, y_.data(), step_workspace_, {.rotary = {.table = &rotary_}});
+        Step::extend(x_.data(), caches_, weights_, y_.data(), step_workspace_, {.position = {.table = &rotary_}});
       } else {
         Prompt::extend(x_.data(), caches_, weights_, y_.data(), prompt_workspace_,
-                       {.tokens = count, .rotary = {.table = &rotary_}});
+                       {.tokens = count, .position = {.table = &rotary_}});
       }
     }
     ladon::linear(Classifier{embedding_}, y_.data() + (count - 1) * model_width, logits_);
@@ -99,7 +98,7 @@ class Model::Network {
 
   const float* embedding_;  // [vocabulary_size][model_width]
   Step::Weights weights_;
-  Score::Rotary::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
+  Position::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
   Step::Caches caches_{};
   Prompt::CachedWorkspace prompt_workspace_{};
   Step::CachedWorkspace step_workspace_{};

@@ -1,4 +1,6 @@
-// What a run can write besides its result: attention weights, or another stage of the scores.
+// Additional outputs of a run: the attention weights, or another stage of the scores.
+//
+// Implementation: detail/attention/capture.hpp.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +10,21 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Where the attention weights go: [heads][queries][keys], row-major. Probabilities; 0 where a query may not see a key.
+// The destination of the attention weights: [heads][queries][keys], row-major. A weight is a probability, and 0 where
+// the query may not see the key. Rows of queries beyond a run's length stay unchanged.
 template <Shape S>
 using AttentionMap = Tensor<float, S.heads, S.queries, S.keys>;
 
-// What may be captured, in natural units; ONNX's Attention numbers them so (qk_matmul_output_mode).
+// A stage of the scores, in natural units. ONNX's Attention uses the same numbers (qk_matmul_output_mode).
 enum class Stage {
-  scaled,   // scale * q . k of every active key, whoever may see it
-  capped,   // after softcap
-  masked,   // after the mask: -inf where a query may not see a key
-  weights,  // after softmax: what an AttentionMap holds
+  scaled,   // scale * q . k for every active key, visible or hidden
+  capped,   // after the softcap
+  masked,   // after the mask: -inf where the query may not see the key
+  weights,  // after the softmax: the numbers of an AttentionMap
 };
 
-// Where one stage goes: [heads][queries][keys]. Keys beyond a run's length are not read: there `scaled` and `capped`
-// hold 0, as `weights` does, and `masked` holds -inf.
+// The destination of stage G: [heads][queries][keys], row-major. A run does not read keys beyond its length. For these
+// keys, `masked` holds -inf and every other stage holds 0. Rows of queries beyond a run's length stay unchanged.
 template <Stage G>
 struct Capture {
   float* data;

@@ -1,6 +1,8 @@
-// Preconditions: what only run time knows and the caller promises. A checked build says which promise was broken and
-// aborts; in another one LADON_EXPECTS is nothing at all (simd/abi.hpp says which is which). In constant evaluation a
-// broken promise of a checked build does not compile.
+// Preconditions that the compiler cannot check, because they depend on values at run time.
+//
+// A checked build prints the broken precondition and aborts. In constant evaluation, a broken precondition of a checked
+// build does not compile. In an unchecked build, LADON_EXPECTS generates no code, and a broken precondition is
+// undefined behaviour. LADON_CHECKED selects the kind of build (detail/target/abi.hpp).
 #pragma once
 
 #include <ladon/detail/target/compiler.hpp>
@@ -11,6 +13,7 @@
 
 namespace ladon::inline LADON_ABI {
 
+// Prints `what` to stderr and aborts.
 [[noreturn]] LADON_NOINLINE inline void broken_promise(const char* what) noexcept {
   std::fputs(what, stderr);
   std::abort();

@@ -1,4 +1,7 @@
-// A stack of decoder layers: tokens and memory into panels once, every layer in place, out of panels once.
+// A stack of decoder layers. A run converts tokens and memory into panels once, computes every layer in place, and
+// converts the result out of panels once.
+//
+// Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
 
 #include <array>
@@ -9,17 +12,17 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Contract as MultiHeadAttention's; of fewer queries than keys as Encoder's. Every layer attends to the same memory.
-template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Form,
+// A stack of `Layers` decoder layers (DecoderLayer). Every layer attends to the same memory.
+template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct Decoder {
-  using Layer = DecoderLayer<ShapeGiven, Memory, Form, SelfMask, MemoryMask, Layout, Score, Target>;
+  using Layer = DecoderLayer<ShapeGiven, Memory, Config, SelfMask, MemoryMask, Layout, Score, Position, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
   using Workspace = typename Layer::Workspace;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
@@ -27,11 +30,14 @@ struct Decoder {
   using Output = typename Layer::Output;
   using Maps = std::array<DecoderMaps, Layers>;
 
+  // Computes y [queries][model] from x [queries][model] and memory [Memory][model]. DecoderLayer::run describes the
+  // contract. If fewer queries than keys are active, only the last layer drops the other tokens (Encoder::run).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_layers(x, memory, weights, y, workspace, options,
                [](std::size_t, auto layer) { layer(detail::CaptureNone{}, detail::CaptureNone{}); });
   }
+  // Computes y, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_layers(x, memory, weights, y, workspace, options, [&](std::size_t i, auto layer) {
@@ -40,7 +46,7 @@ struct Decoder {
   }
 
  private:
-  // with_captures(i, layer) calls layer with what captures the two attentions of layer i.
+  // Computes all layers. with_captures(i, layer) calls `layer` with the two captures of layer i.
   template <class WithCaptures>
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {

@@ -1,149 +1,81 @@
-// One decoder layer: attention to its own tokens, attention to a memory (what an encoder gave), feed-forward, each with
-// its residual and norm.
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). The parts are attention to the
+// layer's own tokens, attention to a memory, and a feed-forward network. Each part has a residual and a norm. The
+// memory is the output of an encoder.
 //
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// The memory itself is not normalised. As in the encoder, all of it works on panels.
+// The layer does not normalise the memory. Like an encoder layer, a decoder layer computes on panels.
+//
+// Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
-#include <ladon/encoder_layer.hpp>
+#include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/layer_config.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/options.hpp>
+#include <ladon/position.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-namespace score {
-
-// A memory's tokens have no place among those that ask: no rotary embedding.
-template <class Score>
-struct Unturned : Score {
-  using Rotary = NoRotary;
-};
-
-}  // namespace score
-
-// The shape of the attention to the memory.
-template <Shape S, std::size_t Memory>
-constexpr Shape memory_shape() noexcept {
-  Shape shape = S;
-  shape.keys = Memory;
-  return shape;
-}
-
-// PyTorch's TransformerDecoderLayer, where cross_attention is called multihead_attn.
-template <Shape S, LayerConfig Form, class Layout>
+// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. PyTorch's name of
+// cross_attention is multihead_attn. A gated feed-forward network has one weight more.
+template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
-  Norm<S.model, Form.norm_kind> norm3;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm3;
 };
-template <Shape S, LayerConfig Form, class Layout>
-  requires(Form.gated)
-struct DecoderLayerWeights<S, Form, Layout> {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+template <Shape S, LayerConfig Config, class Layout>
+  requires(Config.gated)
+struct DecoderLayerWeights<S, Config, Layout> {
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
-  Norm<S.model, Form.norm_kind> norm3;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm3;
 };
 
-// An encoder layer's, the memory in panels, and what attending to it needs.
-template <Shape S, std::size_t Memory, LayerConfig Form, class Target>
-struct DecoderWorkspace {
-  static constexpr Shape cross = memory_shape<S, Memory>();
-  EncoderWorkspace<S, Form, Target> tokens;
-  Panels<Memory, S.model, detail::PanelLayout<cross, Target>::keys> memory;
-  HeadScratch<cross, Target> scratch;
-};
-
-// `self` has the lengths, mask and so on of the tokens, `memory` those of the memory: who asks there is who asked
-// before, so memory.queries is not looked at.
-template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score>
+// The options of a run. `self` holds the lengths and the data of the attention to the layer's own tokens. `memory`
+// holds the lengths and the data of the attention to the memory.
+//
+// Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
+// encoding, because the memory's tokens have no positions relative to the queries.
+template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
+          position::Policy Position = position::None>
 struct DecoderOptions {
-  RunOptions<S, SelfMask, Score> self{};
-  RunOptions<memory_shape<S, Memory>(), MemoryMask, score::Unturned<Score>> memory{};
+  RunOptions<S, SelfMask, Score, Position> self{};
+  RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
-// Where the attention maps of a layer go, null where one is not wanted: self [heads][queries][queries], memory
-// [heads][queries][memory].
+// The destinations of a layer's attention weights: self [heads][queries][queries], memory [heads][queries][Memory]. A
+// null pointer means that the map is not wanted.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
 
-namespace detail {
-
-struct DecoderLengths {
-  Lengths self;
-  Lengths memory;
-};
-
-// One layer on panels, in place: x is workspace.tokens.shared.x.
-template <Shape S, std::size_t Memory, LayerConfig Form, class Layer, class Score, class Target, class Simd>
-struct DecoderSteps {
-  using Self = Heads<S, decltype(Layer::self_attention), Score, Target, Simd>;
-  using Cross =
-      Heads<memory_shape<S, Memory>(), decltype(Layer::cross_attention), score::Unturned<Score>, Target, Simd>;
-  using Workspace = DecoderWorkspace<S, Memory, Form, Target>;
-  static constexpr Tiling q = Self::q;
-  using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
-  static constexpr bool post = Form.norm == NormOrder::post;
-
-  template <class Options, class CaptureSelf, class CaptureMemory>
-  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options, Workspace& workspace,
-                            CaptureSelf capture_self, CaptureMemory capture_memory) noexcept {
-    float* const x = workspace.tokens.shared.x.data;
-    float* const heads = workspace.tokens.shared.heads.data;
-    float* input = x;
-    if constexpr (!post) {
-      input = workspace.tokens.shared.normed.data;
-      Sublayers::norm_all(w.norm1, x, lengths.self.longer(), input);
-    }
-    capture_self([&](auto capture) {
-      Self::attend_all(input, input, w.self_attention, lengths.self, options.self, workspace.tokens.scratch.attention,
-                       heads, capture);
-    });
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          Sublayers::template add_attention<Packs>(w.self_attention.output(), heads + first * Sublayers::heads_stride,
-                                                   count, x + first * Sublayers::stride, post ? w.norm1 : w.norm2,
-                                                   input + first * Sublayers::stride);
-        });
-    capture_memory([&](auto capture) {
-      Cross::attend_all(input, workspace.memory.data, w.cross_attention, lengths.memory, options.memory,
-                        workspace.scratch, heads, capture);
-    });
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          float* const from = heads + first * Sublayers::heads_stride;
-          float* const to = x + first * Sublayers::stride;
-          float* const normed = input + first * Sublayers::stride;
-          Sublayers::template add_attention<Packs>(w.cross_attention.output(), from, count, to,
-                                                   post ? w.norm2 : w.norm3, normed);
-          Sublayers::template add_feed_forward<Packs>(w, normed, count, workspace.tokens.scratch.hidden.data, from, to,
-                                                      w.norm3);
-        });
-  }
-};
-
-}  // namespace detail
-
-// A layer by itself; Decoder runs a stack of them. y [queries][model] from x [queries][model] and memory
-// [Memory][model]. Contract as MultiHeadAttention's. mask::Causal as SelfMask is the usual one.
-template <Shape ShapeGiven, std::size_t Memory, LayerConfig Form, mask::Policy SelfMask = mask::Causal,
+// A single decoder layer; Decoder computes a stack of layers. `Memory` is the capacity of the memory in tokens. The
+// usual SelfMask is mask::Causal. Position encodes the layer's own tokens only.
+template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
@@ -152,30 +84,38 @@ struct DecoderLayer {
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
-  static_assert(Form.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
+  static_assert(Config.feed_forward > 0, "ladon: a decoder layer needs the hidden width of its feed-forward network");
   static constexpr Shape cross = memory_shape<shape, Memory>();
   static_assert(valid<cross>());
 
-  using Weights = DecoderLayerWeights<shape.widths(), Form, Layout>;
-  using Workspace = DecoderWorkspace<shape, Memory, Form, Target>;
-  using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score>;
+  using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Workspace = DecoderWorkspace<shape, Memory, Config, Target>;
+  using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using MemoryInput = Matrix<const float, Memory, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
   template <class Simd>
-  using Steps = detail::DecoderSteps<shape, Memory, Form, Weights, Score, Target, Simd>;
+  using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
+  // Computes y [queries][model] from x [queries][model] and memory [Memory][model].
+  //
+  // - Lengths: options.self shortens the tokens, and options.memory.keys shortens the memory.
+  // - Aliasing: y may be x. No other arguments may overlap.
+  // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
+  // - Errors: a length beyond the shape breaks a precondition (checks.hpp).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureNone{}, detail::CaptureNone{});
   }
+  // Computes y, and writes the attention weights to `maps`.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureWanted<shape>{maps.self},
                   detail::CaptureWanted<cross>{maps.memory});
   }
 
+  // Returns the active lengths of both attentions. Decoder uses this function.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};

@@ -1,4 +1,7 @@
-// A stack of encoder layers: into panels once, every layer in place, out of panels once.
+// A stack of encoder layers. A run converts x into panels once, computes every layer in place, and converts the result
+// out of panels once.
+//
+// Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
 
 #include <array>
@@ -10,9 +13,10 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Whether one more norm follows the last layer, as pre-LN stacks have it.
+// Whether a norm follows the last layer. Pre-LN stacks usually have a final norm.
 enum class FinalNorm { without, with };
 
+// The weights of a stack: the weights of each layer, and of the final norm if there is a final norm.
 template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<Layer, Layers> layers;
@@ -23,17 +27,16 @@ struct StackWeights<Layers, Layer, Norm, FinalNorm::with> {
   Norm norm;
 };
 
-// Contract as MultiHeadAttention's. Where fewer queries than keys are active, only the last layer leaves the others
-// out: every layer before it needs them as keys of the next.
-template <std::size_t Layers, Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None,
+// A stack of `Layers` encoder layers (EncoderLayer).
+template <std::size_t Layers, Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct Encoder {
-  using Layer = EncoderLayer<ShapeGiven, Form, Mask, Layout, Score, Target>;
+  using Layer = EncoderLayer<ShapeGiven, Config, Mask, Layout, Score, Position, Target>;
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Form.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
   using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;
@@ -44,20 +47,28 @@ struct Encoder {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  using Maps = std::array<float*, Layers>;  // a map [heads][queries][keys] a layer, null where none is wanted
+  // One map [heads][queries][keys] for each layer. A null pointer means that the map is not wanted.
+  using Maps = std::array<float*, Layers>;
 
+  // Phase 0 converts x into panels. Phases 1 + 2i and 2 + 2i compute layer i, and the last phase writes y.
   static constexpr std::size_t phases = 1 + 2 * Layers;
+  // Returns the largest number of shares of a phase that have work.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
+  // Computes y [queries][model] from x [queries][model]. EncoderLayer::run describes the contract. If fewer queries
+  // than keys are active, only the last layer drops the other tokens. Every earlier layer computes all active tokens,
+  // because the next layer needs them as keys.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
   }
+  // Computes y, and writes the attention weights of layer i to attention[i].
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
                             const Maps& attention) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
   }
 
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes the contract.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
@@ -70,14 +81,15 @@ struct Encoder {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
 
-  // As EncoderLayer::extend, with a cache a layer.
+  // Computes y [tokens][model] for the next tokens of a text. EncoderLayer::extend describes the contract. Each layer
+  // has a cache of its own: layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       for (std::size_t i = 0; i < Layers; ++i) Steps::extend(weights.layers[i], tokens, options, caches[i], workspace);
       if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
@@ -86,12 +98,13 @@ struct Encoder {
   }
 
  private:
-  // Called with (i, layer), these call layer with what captures the attention of layer i.
+  // Functions of (i, layer). Each function calls `layer` with the capture of layer i.
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const Maps& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::CaptureWanted<shape>{maps[i]}(layer); };
   }
 
+  // Computes the part of a run that `part` names.
   template <class Part, class WithCapture>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {
@@ -101,7 +114,7 @@ struct Encoder {
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, typename Layer::Weights, Score, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
         Steps::norm_input(weights.layers[0], inner.queries, shared, part);
@@ -122,7 +135,7 @@ struct Encoder {
     });
   }
 
-  // Out of the last layer.
+  // Computes the final norm, and writes y from panels.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
                               Output y) noexcept {

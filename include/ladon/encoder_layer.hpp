@@ -1,76 +1,97 @@
-// One encoder layer: attention, residual, norm, feed-forward, residual, norm.
+// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1): attention and a feed-forward network,
+// each with a residual and a norm.
 //
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// All of it works on panels; after attention each panel goes through the rest by itself, in cache.
+// The layer computes on panels. After the attention, each panel passes through the remaining steps alone and stays in
+// the CPU's cache.
+//
+// Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
 
 #include <cstddef>
 
+#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
-#include <ladon/multi_head_attention.hpp>
+#include <ladon/mask.hpp>
+#include <ladon/options.hpp>
+#include <ladon/position.hpp>
+#include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// PyTorch's names (TransformerEncoderLayer); a gated feed-forward network has one weight more.
-template <Shape S, LayerConfig Form, class Layout>
+// The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. A gated feed-forward network
+// has one weight more.
+template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
 };
-template <Shape S, LayerConfig Form, class Layout>
-  requires(Form.gated)
-struct EncoderLayerWeights<S, Form, Layout> {
-  using Linears = FeedForwardLinears<S, Form, Layout::order>;
+template <Shape S, LayerConfig Config, class Layout>
+  requires(Config.gated)
+struct EncoderLayerWeights<S, Config, Layout> {
+  using Linears = FeedForwardLinears<S, Config, Layout::order>;
   typename Layout::template Weights<S> attention;
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Form.norm_kind> norm1;
-  Norm<S.model, Form.norm_kind> norm2;
+  Norm<S.model, Config.norm_kind> norm1;
+  Norm<S.model, Config.norm_kind> norm2;
 };
 
-// A layer by itself; Encoder runs a stack of them without leaving panels. Contract as MultiHeadAttention's.
-template <Shape ShapeGiven, LayerConfig Form, mask::Policy Mask = mask::None, class Layout = layout::InProj,
-          class Score = score::Scaled, class Target = detail::simd::NativeVectors>
+// A single encoder layer. Encoder computes a stack of layers without converting between panels and rows in between.
+template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
+          class Score = score::Scaled, position::Policy Position = position::None,
+          class Target = detail::simd::NativeVectors>
 struct EncoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: an encoder attends to itself, so keys and values come from tokens as wide as the model");
-  static_assert(Form.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
+  static_assert(Config.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
-  using Weights = EncoderLayerWeights<shape.widths(), Form, Layout>;
-  using Shared = EncoderShared<shape, Form, Target>;
-  using Scratch = EncoderScratch<shape, Form, Target>;
-  using Workspace = EncoderWorkspace<shape, Form, Target>;
+  using Weights = EncoderLayerWeights<shape.with_one_token(), Config, Layout>;
+  using Shared = EncoderShared<shape, Config, Target>;
+  using Scratch = EncoderScratch<shape, Config, Target>;
+  using Workspace = EncoderWorkspace<shape, Config, Target>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Form, Target, CachedScratch<shape, Target>>>;
+  using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Config, Target, CachedScratch<shape, Target>>>;
   using Cache = CacheOf<shape, Mask, Target>;
-  using Options = RunOptions<shape, Mask, Score>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   using Input = Matrix<const float, shape.queries, shape.model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
-  // As MultiHeadAttention's.
+  // Phase 0 converts x into panels, phase 1 computes the heads, and phase 2 computes the other steps and writes y.
   static constexpr std::size_t phases = 3;
+  // Returns the largest number of shares of a phase that have work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
+  // Computes y [queries][model] from x [queries][model]. MultiHeadAttention describes the contract for lengths,
+  // aliasing, workspace, errors and `to`.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes the contract.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -79,14 +100,16 @@ struct EncoderLayer {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  // As MultiHeadAttention::extend: shape.keys is the cache's capacity, shape.queries the most tokens of one call.
+  // Computes y [tokens][model] for the next tokens of a text, and appends their keys and values to `cache`. The cache's
+  // capacity is shape.keys, and a call takes at most shape.queries tokens. MultiHeadAttention::extend describes the
+  // contract.
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
       Steps::extend(weights, tokens, options, cache, workspace);
       Steps::Attention::queries_out(panels, tokens, y.data);
@@ -94,6 +117,7 @@ struct EncoderLayer {
   }
 
  private:
+  // Computes the part of a run that `part` names.
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {
@@ -102,7 +126,7 @@ struct EncoderLayer {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::LayerSteps<shape, Form, Weights, Score, Target, Simd>;
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
         Steps::norm_input(weights, lengths.longer(), shared, part);

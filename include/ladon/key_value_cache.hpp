@@ -1,68 +1,47 @@
-// Keys and values of tokens that went before, kept for the queries to come: of a context that many queries attend to
-// (project_keys), or of a text that grows (extend). The caller's; it knows nothing of weights or queries, so shapes
-// that differ in queries only share it: one for the prompt, one for a token at a time.
+// The keys and values of earlier tokens, for later queries. The tokens belong to a context that many queries attend to
+// (project_keys), or to a text that grows (extend).
+//
+// The caller owns the cache. The type of a cache does not depend on weights or on the number of queries. Shapes that
+// differ in queries only can therefore share a cache: one shape for the prompt, another shape for single tokens.
+//
+// Implementation: detail/attention/cache_steps.hpp writes new tokens into a cache.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/checks.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/mask/window.hpp>
+#include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// Where a ring is full, the oldest token makes room for the newest (mask::Window<Left>).
+// The tokens that a cache keeps. `every`: all tokens, until the capacity is reached. `latest`: the newest tokens, as a
+// ring in which a new token replaces the oldest token (mask::Window<Left>).
 enum class Keep { every, latest };
 
-// K^T [kv heads][panels][head width][width] and V^T likewise, ready to be used. `length` counts every token so far.
+// A cache of `Keys` tokens, aligned to 64 bytes. `keys` holds K^T [kv_heads][panels][head_width][width], and `values`
+// holds V^T [kv_heads][panels][value_width][width]. `length` counts all tokens so far, including the tokens that a ring
+// has dropped. The member values_finite is false if a value is or was infinite or NaN.
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
-  static constexpr Keep keep = K;
+  static constexpr bool ring = K == Keep::latest;
   static constexpr std::size_t capacity = Keys;
   Panels<Keys, HeadWidth, tiling> keys[KvHeads];
   Panels<Keys, ValueWidth, tiling> values[KvHeads];
   std::size_t length = 0;
   bool values_finite = true;
 
-  // Forgets everything; the numbers may stay as they are.
+  // Empties the cache. The numbers in keys and values stay unchanged.
   constexpr void clear() noexcept {
     length = 0;
     values_finite = true;
   }
 };
 
-// The cache for a shape of which `keys` is the capacity.
+// The cache of a shape. S.keys is the capacity in tokens. A mask that sees only a window before each query gets a ring.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
                               mask::fits_ring<Mask> ? Keep::latest : Keep::every, Target>;
 
-namespace detail {
-
-// What a mask says once `tokens` more were appended to a cache: query i stands at past + i.
-template <Shape S, class Mask, class Options, class Cache>
-constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
-  const std::size_t past = cache.length - tokens;
-  if constexpr (Cache::keep == Keep::latest) {
-    static_assert(S.keys >= mask::reach<Mask> + S.queries,
-                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
-    return mask::RingBound<mask::reach<Mask>>(past, tokens, S.keys);
-  } else {
-    return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
-  }
-}
-
-// The first `tokens` lanes of a panel [Rows][Width] become tokens first, first + 1, ... of panels [Rows][T.width()];
-// in a ring of Slots they go on at its begin.
-template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
-constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
-  for (std::size_t t = 0; t < tokens; ++t) {
-    const std::size_t slot = (first + t) % Slots;
-    float* const column = to + slot / T.width() * T.width() * Rows + slot % T.width();
-    for (std::size_t row = 0; row < Rows; ++row) column[row * T.width()] = panel[row * Width + t];
-  }
-}
-
-}  // namespace detail
 }  // namespace ladon::inline LADON_ABI

@@ -1,4 +1,5 @@
-// Ladon: masked multi-head attention and the transformer layers around it, with every size a template argument.
+// Ladon: masked multi-head attention and transformer layers. Every size is a template argument. This header includes
+// all public headers.
 #pragma once
 
 #include <ladon/attention.hpp>
@@ -13,6 +14,7 @@
 #include <ladon/linear.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/multi_head_attention.hpp>
+#include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>

@@ -1,4 +1,6 @@
-// One linear map of one token, y = W x + b: what stands before or after a layer, such as a classifier.
+// One linear map of one token, y = W x + b. An example is a classifier after the last layer.
+//
+// Implementation: detail/linear/matmul.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +11,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// x [In], y [Out]; they may not overlap.
+// Computes y [Out] from x [In]. x and y must not overlap. A missing weight or bias breaks a precondition (checks.hpp).
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vector<const float, In>> x,
                       std::type_identity_t<Vector<float, Out>> y) noexcept {

@@ -1,4 +1,5 @@
-// Masks: which query may see which key, and what is added to the scores it does not hide. `a & b` combines any two.
+// All masks. A mask determines which query may see which key, and may add a number to the scores of visible keys. `a &
+// b` combines any two masks.
 #pragma once
 
 #include <ladon/mask/additive.hpp>

@@ -1,50 +1,64 @@
-// Multi-head attention: project, attend, output ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
+// Multi-head attention with projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
 //
 //     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(scale Q K^T, masked) V
 //     Y = concat(O_1 .. O_H) Wo^T + bo                      C = X in self-attention, the context otherwise
+//
+// Implementation: detail/attention/multi_head_steps.hpp.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
+#include <ladon/attention_map.hpp>
 #include <ladon/checks.hpp>
+#include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/mask.hpp>
+#include <ladon/options.hpp>
+#include <ladon/position.hpp>
 #include <ladon/score.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
 #include <ladon/views.hpp>
+#include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// Attention of S.heads heads from weights that lie as Layout says, under a mask. y [queries][model]:
+// Multi-head attention of one shape. Layout describes the weights in memory (weights.hpp). x is [queries][model], and y
+// is [queries][model].
 //
-//     run(x, ...)            of x [queries][model] to itself
-//     run(x, context, ...)   of x to a context [keys][key_model]
-//     project_keys(...), attend(x, cache, ...)
-//                            the same in two steps: keys and values are projected once, for many x; here keys and
-//                            values may come from tokens of different widths, [keys][key_model] and [keys][value_model]
-//     extend(x, cache, ...)  of x to all tokens that came before and itself: x goes into the cache first, and query i
-//                            stands at cache.length + i
+//     run(x, ...)                    attention of x to x
+//     run(x, context, ...)           attention of x to a context [keys][key_model]
+//     project_keys(context, ...)     keys and values of a context into a cache, once for many x
+//     attend(x, cache, ...)          attention of x to the context in the cache
+//     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x
+//     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //
-//     run_phase(phase, share, ...)
-//                            a share of one phase of run: several threads make one call, each with a scratch of its
-//                            own. All shares of a phase are done before any of the next begins; y has the bits of run
+// The following holds for every function.
 //
-// Workspaces are the caller's (aligned to 64 bytes); two runs at once need two. y may be x itself; nothing else may
-// overlap. Preconditions, checked where expects.hpp says: the lengths of the options are within the shape, and what is
-// appended to a cache within its capacity. A query that may see no key gets attention output 0, so its y is the output
-// bias. `to` says where attention weights go, a Map, or another stage of the scores, a Capture<Stage>: [heads][queries]
-// [keys]; rows of queries that are not active stay as they were.
+// - Lengths: options.queries and options.keys shorten a call (options.hpp). A call does not read tokens beyond the
+//   lengths, and does not write rows of y beyond the number of queries.
+// - Aliasing: y may be x. No other arguments may overlap.
+// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. A
+//   workspace holds nothing between two calls.
+// - Errors: a length beyond the shape and a token beyond the cache's capacity break a precondition (checks.hpp).
+// - Masks: a query that may see no key gets the attention output 0, so the query's row of y is the output bias.
+// - Capture: `to` is a Map for the attention weights, or a Capture<Stage> for another stage of the scores. Both are
+//   [heads][queries][keys] (attention_map.hpp). Without `to`, nothing is captured.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
-          class Target = detail::simd::NativeVectors>
+          position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct MultiHeadAttention {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
   static constexpr bool as_many_keys = shape.queries == shape.keys;
 
-  using Weights = typename Layout::template Weights<shape.widths()>;
-  using Options = RunOptions<shape, Mask, Score>;
+  using Weights = typename Layout::template Weights<shape.with_one_token()>;
+  using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // For run(x, context, ...); where keys differ from queries in number there is no other.
+  // Memory of run(x, context, ...). A shape with different numbers of queries and keys has no other kind of run.
   using CrossShared = ladon::CrossShared<shape, Target>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target>, CrossShared>;
   using Scratch = HeadScratch<shape, Target>;
@@ -54,8 +68,9 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;  // for project_keys
-  // For attend and extend.
+  // Memory of project_keys.
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;
+  // Memory of attend and extend.
   using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target>, CachedScratch<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Queries = Matrix<const float, shape.queries, shape.model>;
@@ -63,17 +78,22 @@ struct MultiHeadAttention {
   using ValueContext = Matrix<const float, shape.keys, shape.value_model>;
   using Output = Matrix<float, shape.queries, shape.model>;
 
+  // Phase 0 converts tokens into panels, phase 1 computes the heads, and phase 2 computes the output and writes y.
   static constexpr std::size_t phases = 3;
-  // The most shares of a phase that find something to do.
+  // Returns the largest number of shares of a phase that have work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
+  // Computes self-attention: keys and values are projected from x.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
+  // Computes one share of one phase of self-attention. All threads of a call use the same `shared`, and each thread has
+  // a scratch of its own. The caller must finish all shares of a phase before any share of the next phase begins. The
+  // result is bit-identical to `run` for any number of shares. Precondition: phase < phases.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -82,11 +102,13 @@ struct MultiHeadAttention {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
+  // Computes attention to a context [keys][key_model]: keys and values are projected from the context.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
   }
+  // Computes one share of one phase of attention to a context. run_phase above describes the contract.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
@@ -95,20 +117,22 @@ struct MultiHeadAttention {
     compute(detail::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
   }
 
-  // The first options.keys tokens of the context, in the place of what the cache held.
+  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores keys and
+  // values in `cache`. The earlier content of the cache is lost. Position encodings rotate the keys here.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: keys and values are made from tokens of different widths: give both");
     project_keys(context, ValueContext(context.data), weights, cache, workspace, options);
   }
+  // Projects keys from key_context [keys][key_model] and values from value_context [keys][value_model].
   static constexpr void project_keys(Context key_context, ValueContext value_context, const Weights& weights,
                                      Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.lengths().keys;
     float* const panels = workspace.context.data;
     with_steps([&]<class Steps>(Steps) {
       Steps::template context_in<shape.key_model>(key_context.data, active, panels);
-      Steps::fill_keys(panels, weights, active, options.rotary, cache);
+      Steps::fill_keys(panels, weights, active, options.position, cache);
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
         Steps::template context_in<shape.value_model>(value_context.data, active, panels);
       }
@@ -116,7 +140,9 @@ struct MultiHeadAttention {
     });
   }
 
-  // options.keys may shorten what the cache holds. Query i stands at i + keys - queries of the shape, as in run.
+  // Computes attention of x to the tokens in `cache`. options.keys may select fewer tokens, from the first token on.
+  // Query i has the position i + shape.keys - shape.queries, as in `run`. Preconditions: the cache holds options.keys
+  // tokens, and a ring has not wrapped.
   template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
@@ -127,15 +153,20 @@ struct MultiHeadAttention {
     with_steps([&]<class Steps>(Steps) {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, lengths.queries, panels);
-      Steps::attend_cache(panels, cache, weights, lengths, options.bind(lengths), Options::bottom_right(), options,
-                          workspace.scratch, workspace.shared.heads.data, detail::capture<shape>(to));
+      const detail::HeadsCall call{
+          weights, options, lengths, panels, workspace.shared.heads.data, detail::capture<shape>(to)};
+      const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
+      Steps::attend_cache(call, bound, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
     });
   }
 
-  // The first options.tokens tokens of x; options.keys is not looked at. Where the mask is a Window<Left> the cache is
-  // a ring of the latest keys, and the text may grow without end (as far as a rotary table goes); otherwise it ends
-  // with the cache's capacity.
+  // Appends the keys and values of the first options.tokens tokens of x to `cache`. Then computes attention of these
+  // tokens to all tokens in the cache. Query i has the position cache.length + i, with the length before the call.
+  // options.keys is ignored.
+  //
+  // With the mask Window<Left>, the cache is a ring of the latest keys. The text may then grow without limit, or as far
+  // as a rotary table reaches. With any other mask, the text ends with the cache's capacity (checked, checks.hpp).
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
@@ -146,14 +177,15 @@ struct MultiHeadAttention {
     with_steps([&]<class Steps>(Steps) {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, tokens, panels);
-      Steps::extend(panels, weights, tokens, options, cache, workspace.scratch, workspace.shared.heads.data,
-                    detail::capture<shape>(to));
+      const detail::HeadsCall call{
+          weights, options, Lengths{tokens, tokens}, panels, workspace.shared.heads.data, detail::capture<shape>(to)};
+      Steps::extend(call, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, tokens, y);
     });
   }
 
  private:
-  // Of x to itself.
+  // Computes the part of self-attention that `part` names.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -166,14 +198,14 @@ struct MultiHeadAttention {
       float* const panels = shared.x.data;
       if (part.has(0)) Steps::queries_in(x.data, lengths.longer(), panels, part);
       if (part.has(1)) {
-        Steps::attend_all(panels, panels, weights, lengths, options, scratch, shared.heads.data,
-                          detail::capture<shape>(to), part);
+        const detail::HeadsCall call{weights, options, lengths, panels, shared.heads.data, detail::capture<shape>(to)};
+        Steps::attend_layer(call, panels, scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
   }
 
-  // Of x to a context.
+  // Computes the part of attention to a context that `part` names.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
@@ -186,14 +218,15 @@ struct MultiHeadAttention {
         Steps::template context_in<shape.key_model>(context.data, lengths.keys, shared.context.data, part);
       }
       if (part.has(1)) {
-        Steps::attend_all(shared.x.data, shared.context.data, weights, lengths, options, scratch, shared.heads.data,
-                          detail::capture<shape>(to), part);
+        const detail::HeadsCall call{weights,       options,           lengths,
+                                     shared.x.data, shared.heads.data, detail::capture<shape>(to)};
+        Steps::attend_layer(call, shared.context.data, scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
   }
 
-  // x in panels is not needed once the heads are done: the output takes its place on the way to y.
+  // Computes the output and writes y. The output overwrites the panels of x, because x is not needed after the heads.
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
@@ -201,10 +234,11 @@ struct MultiHeadAttention {
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
+  // Calls f with the steps for the target's packs, or for plain arrays in constant evaluation.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(
-        [&]<class Simd>(Simd) { f(detail::Heads<shape, Weights, Score, Target, Simd>{}); });
+        [&]<class Simd>(Simd) { f(detail::MultiHeadSteps<shape, Weights, Score, Position, Target, Simd>{}); });
   }
 };
 

@@ -1,20 +1,26 @@
-// Rotary position embedding (RoPE, arXiv 2104.09864): pairs of a head's features are turned by an angle that grows with
-// the token's position, in queries and keys alike, so that their product knows the distance between them.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of a head's features by an angle
+// that grows with the token's position. Queries and keys are rotated alike, so a score depends on the distance between
+// query and key.
 //
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
+//
+// Implementation: detail/attention/rotate.hpp rotates, detail/attention/rotary_table.hpp computes cosines and sines.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <cstdint>
 
+#include <ladon/detail/attention/rotary_table.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// Which features are turned together: 2i and 2i + 1 (the paper, llama2.c), or i and i + width / 2 (Hugging Face).
+// The two features that form pair i. `neighbours`: 2i and 2i + 1 (the paper, llama2.c). `halves`: i and i + width / 2
+// (Hugging Face).
 enum class Pairing { neighbours, halves };
 
-// Cosines and sines of Positions positions for heads of which Width features turn: [pairs][positions].
+// Cosines and sines [pairs][positions] of the angles at the positions 0 to Positions - 1. `Width` is the number of
+// features of a head that are rotated, so there are Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -23,18 +29,22 @@ struct RotaryTable {
   float sine[Width / 2][Positions];
 };
 
-// Scores without rotary embedding.
-struct NoRotary {
+namespace position {
+
+// No position encoding.
+struct None {
   struct Data {};
-  static constexpr bool turns = false;
+  static constexpr bool rotates = false;
 };
 
-// Scores whose queries and keys are turned. Width features of each head turn, from the first; the rest stay. Key j
-// stands at position offset + j, and query i where the mask has it by default (shape.hpp's Placement), offset further.
-// Precondition: a table, with all these positions (checked: expects.hpp).
+// Rotary position embedding of the first Width features of each head, in queries and keys. The other features stay
+// unchanged.
+//
+// Key j has the position offset + j. Query i has the position offset + placement.offset + i (Placement in shape.hpp),
+// also where a mask has an offset of its own. Precondition: the table contains all of these positions (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
-  static constexpr bool turns = true;
+  static constexpr bool rotates = true;
   static constexpr Pairing pairing = P;
   static constexpr std::size_t width = Width;
   static constexpr std::size_t positions = Positions;
@@ -45,74 +55,41 @@ struct Rotary {
   };
 };
 
-namespace detail {
+// The members that the kernels use if T::rotates is true.
+template <class T>
+concept Rotating =
+    std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
+      { T::pairing } -> std::convertible_to<Pairing>;
+      { data.table } -> std::convertible_to<const typename T::Table*>;
+      { data.offset } -> std::convertible_to<std::size_t>;
+    };
 
-// Functions of double for tables, in constant evaluation as at run time, and without libm: errors near 1e-15.
+// A position encoding: None, Rotary, or a type derived from None or Rotary.
+template <class T>
+concept Policy = std::default_initializable<typename T::Data> && requires {
+  { T::rotates } -> std::convertible_to<bool>;
+} && (!T::rotates || Rotating<T>);
 
-constexpr double exp_of(double x) noexcept {
-  constexpr double ln2 = 0.693147180559945309417;
-  const auto n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
-  const double rest = x - n * ln2;
-  double sum = 1, term = 1;
-  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
-  return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
-}
+}  // namespace position
 
-// 2 artanh((m - 1) / (m + 1)) + n ln 2 with x = m 2^n, m in [1, 2)
-constexpr double log_of(double x) noexcept {
-  const auto bits = ladon::bit_cast<std::uint64_t>(x);
-  const auto n = static_cast<int>(bits >> 52) - 1023;
-  const double m = ladon::bit_cast<double>((bits & 0xfffffffffffffull) | (1023ull << 52));
-  const double z = (m - 1) / (m + 1);
-  double sum = 0, power = z;
-  for (int i = 1; i < 40; i += 2, power *= z * z) sum += power / i;
-  return 2 * sum + n * 0.693147180559945309417;
-}
-
-struct CosineAndSine {
-  double cosine, sine;
-};
-constexpr CosineAndSine turn_by(double angle) noexcept {
-  // pi / 2 in two parts: the first has 33 bits, so its product with a quarter's number is exact
-  constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
-  const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
-  const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;
-  double cosine = 1, sine = x, even = 1, odd = x;
-  for (int i = 2; i < 22; i += 2) {
-    cosine += even *= -x * x / (i * (i - 1));
-    sine += odd *= -x * x / (i * (i + 1));
-  }
-  switch (quarter % 4) {
-    case 0:
-      return {cosine, sine};
-    case 1:
-      return {-sine, cosine};
-    case 2:
-      return {-cosine, -sine};
-    default:
-      return {sine, -cosine};
-  }
-}
-
-}  // namespace detail
-
-// Fills a table for the given base; positions are divided by `scaling` (linear position interpolation,
-// arXiv 2306.15595).
+// Writes cosines and sines into `table`. Each position is divided by `scaling` (linear position interpolation, arXiv
+// 2306.15595). Preconditions: base >= 1 and scaling > 0. The function needs no libm and gives the same floats in
+// constant evaluation and at run time.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {
   for (std::size_t pair = 0; pair < Width / 2; ++pair) {
     const double share = -2.0 * static_cast<double>(pair) / Width;
-    const double frequency = detail::exp_of(share * detail::log_of(base)) / scaling;
+    const double frequency = detail::exp_double(share * detail::log_double(base)) / scaling;
     for (std::size_t position = 0; position < Positions; ++position) {
-      const auto turned = detail::turn_by(static_cast<double>(position) * frequency);
-      table.cosine[pair][position] = static_cast<float>(turned.cosine);
-      table.sine[pair][position] = static_cast<float>(turned.sine);
+      const auto rotation = detail::cosine_and_sine(static_cast<double>(position) * frequency);
+      table.cosine[pair][position] = static_cast<float>(rotation.cosine);
+      table.sine[pair][position] = static_cast<float>(rotation.sine);
     }
   }
 }
 
-// The same as a value, constexpr where asked: constexpr auto table = rotary_table<512, 8>().
+// Returns a table filled by fill_rotary_table. Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

@@ -1,33 +1,30 @@
-// The sizes of one attention, as a template argument, and the lengths that only a run knows.
+// The sizes of an attention, as a template argument, and the lengths of a single call.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
-#include <ladon/checks.hpp>
 #include <ladon/detail/target/compiler.hpp>
-#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {
 
-// "As much as the shape has": the default of every length that a run may shorten.
+// The default of every length in the options. `all` stands for the length in the shape.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
-// Sizes of multi-head attention, in the names of "Attention Is All You Need" (arXiv 1706.03762). Zero stands for the
-// usual: keys as many as queries, a head as wide as model / heads, values as wide as keys, every head with keys and
-// values of its own, and keys and values made from tokens as wide as the model.
+// The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Widths are
+// numbers of floats. A size of 0 stands for the default in the comment.
 struct Shape {
-  std::size_t queries = 0;
-  std::size_t keys = 0;
-  std::size_t model = 0;
-  std::size_t heads = 1;
-  std::size_t kv_heads = 0;     // grouped heads: head h uses keys and values h / (heads / kv_heads)
-  std::size_t head_width = 0;   // of a query and a key, d_k
-  std::size_t value_width = 0;  // d_v
-  std::size_t key_model = 0;    // of a token that a key is made from (PyTorch's kdim)
-  std::size_t value_model = 0;  // of a token that a value is made from (vdim)
+  std::size_t queries = 0;      // the largest number of queries of a call
+  std::size_t keys = 0;         // the largest number of keys, or the capacity of a cache; default: queries
+  std::size_t model = 0;        // width of a token of x and y
+  std::size_t heads = 1;        // query heads
+  std::size_t kv_heads = 0;     // heads of keys and values, for grouped heads (arXiv 2305.13245); default: heads
+  std::size_t head_width = 0;   // width of a query and of a key, d_k; default: model / heads
+  std::size_t value_width = 0;  // width of a value, d_v; default: head_width
+  std::size_t key_model = 0;    // width of a token before the key projection (PyTorch's kdim); default: model
+  std::size_t value_model = 0;  // width of a token before the value projection (PyTorch's vdim); default: model
 
-  // The same shape with every zero replaced by what it stands for.
+  // Returns the shape with every 0 replaced by its default. Query head h uses the keys and values of head
+  // h / (heads / kv_heads).
   constexpr Shape complete() const noexcept {
     Shape full = *this;
     if (full.keys == 0) full.keys = queries;
@@ -38,20 +35,25 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // What weights know of a shape: those of all shapes that differ in tokens only are of one type.
-  constexpr Shape widths() const noexcept {
+  // Returns the shape with one query and one key. Types of weights use this shape, so shapes that differ only in their
+  // numbers of tokens have weights of the same type.
+  constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     return same;
   }
+  // Return the numbers of rows of the projections for all heads. The shape is complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
+  // Returns the width of the concatenated heads.
   constexpr std::size_t concat_width() const noexcept { return heads * value_width; }
+  // Returns the number of query heads that share one head of keys and values.
   constexpr std::size_t heads_per_group() const noexcept { return heads / kv_heads; }
 };
 
-// Fails to compile with the rule that S breaks; the compiler prints the numbers beside it.
+// Returns true if S is a valid shape. Otherwise compilation fails: the message names the broken rule, and the compiler
+// prints the sizes.
 template <Shape S>
 constexpr bool valid() noexcept {
   constexpr Shape full = S.complete();
@@ -67,49 +69,28 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// Tokens that take part in one run. Rows beyond them are not read, rows of y beyond `queries` not written. Where a row
-// or a head begins does not depend on them: that is the shape's.
+// The active tokens of a call. The call does not read rows beyond the lengths, and does not write rows of y beyond
+// `queries`. The addresses of rows and heads depend on the shape only, not on the lengths.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // In self-attention x gives both.
+  // Returns the number of rows of x that self-attention reads, because x provides queries and keys.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Where a run's tokens lie: query i stands at offset + i among the keys, unless a mask is told otherwise.
+// The positions of a call's queries: query i has the position offset + i among the keys. A mask's data may contain
+// another offset for the mask.
 struct Placement {
   Lengths lengths;
   std::ptrdiff_t offset;
 };
 
-// What a caller may say at run time. Precondition: no length exceeds the shape's (checked: expects.hpp).
-template <Shape S, class Mask, class Score>
-struct RunOptions {
-  using MaskType = Mask;
-  struct None {};
-  std::size_t tokens = all;   // both lengths, in self-attention
-  std::size_t queries = all;  // rows of x that ask; overrides tokens
-  std::size_t keys = all;     // tokens that may be seen; overrides tokens
-  typename Mask::template Data<S> mask{};
-  std::conditional_t<Score::sinks, Vector<const float, S.heads>, None> sinks{};  // [heads], in the scores' units
-  typename Score::Rotary::Data rotary{};
-
-  constexpr Lengths lengths() const noexcept {
-    const auto pick = [&](std::size_t own, std::size_t capacity) {
-      return own != all ? own : tokens != all ? tokens : capacity;
-    };
-    const Lengths chosen{pick(queries, S.queries), pick(keys, S.keys)};
-    LADON_EXPECTS(chosen.queries <= S.queries, "ladon: more queries than the shape has room for");
-    LADON_EXPECTS(chosen.keys <= S.keys, "ladon: more keys than the shape has room for");
-    return chosen;
-  }
-  // Bottom right: the shape's last query stands at its last key.
-  static constexpr std::ptrdiff_t bottom_right() noexcept {
-    return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
-  }
-  constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
-    return Mask::template bind<S>({lengths, offset}, mask);
-  }
-};
+// Returns the shape of an attention from the queries of S to a memory of `Memory` tokens.
+template <Shape S, std::size_t Memory>
+constexpr Shape memory_shape() noexcept {
+  Shape shape = S;
+  shape.keys = Memory;
+  return shape;
+}
 
 }  // namespace ladon::inline LADON_ABI

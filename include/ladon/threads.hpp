@@ -1,11 +1,13 @@
-// One call driven by several threads: it falls into phases, and each phase into shares, one a thread.
+// One call computed by several threads. A call consists of phases, and a phase consists of shares, one share a thread.
 //
-//     phase 0   x into panels             each share some of the panels
-//     phase 1   every head                each share some of the heads
-//     phase 2   out of the heads, to y    each share some of the panels
+//     phase 0   tokens into panels            each share converts some of the panels
+//     phase 1   every head                    each share computes some of the heads
+//     phase 2   heads to output, output to y  each share computes some of the panels
 //
-// (An encoder stack has phases 1 and 2 a layer.) Within a phase no share reads what another writes, so that nobody
-// waits but between phases. What a share computes does not depend on how many there are: y has the same bits.
+// An encoder stack has the phases 1 and 2 for each layer. Within a phase, no share reads data that another share
+// writes. Threads therefore wait between phases only. y is bit-identical for any number of shares.
+//
+// The caller provides the threads and the waiting: the library starts no threads.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +18,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The index-th of `count` equal shares of a phase. Precondition: index < count (checked: expects.hpp).
+// Share number `index` of the `count` shares of a phase. Precondition: index < count (checks.hpp).
 struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
 
-  // Which of some parts are in this share: as evenly as can be, and none for shares beyond the parts.
+  // Returns the parts of this share, out of the parts 0 to parts - 1. The sizes of two shares differ by at most one
+  // part. Shares beyond the number of parts are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count");
     const std::size_t shares = count < parts ? count : parts;
@@ -30,23 +33,4 @@ struct Share {
   }
 };
 
-namespace detail {
-
-// What of a call is to be done now: all of it, where sizes stay known to the compiler ...
-struct WholeCall {
-  static constexpr bool whole = true;
-  static constexpr bool has(std::size_t) noexcept { return true; }
-  static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
-};
-
-// ... or a share of a phase.
-struct PartOfCall {
-  static constexpr bool whole = false;
-  std::size_t phase;
-  Share share;
-  constexpr bool has(std::size_t which) const noexcept { return which == phase; }
-  constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
-};
-
-}  // namespace detail
 }  // namespace ladon::inline LADON_ABI

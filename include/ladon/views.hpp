@@ -1,4 +1,4 @@
-// Views of the caller's numbers: sizes in the type, nothing owned, nothing copied.
+// Views of the caller's numbers. The sizes are part of the type. A view owns nothing and copies nothing.
 #pragma once
 
 #include <array>
@@ -10,8 +10,11 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Extents... numbers in row-major order, the last index running fastest. Made from an array, std::array or std::span of
-// just that many numbers, or from a pointer, which is taken at its word. Any float's address will do.
+// A view of numbers in row-major order: the last extent is contiguous. The data need the alignment of T only.
+//
+// A view is constructed from an array, a std::array or a std::span. An array of another size does not compile. A view
+// is also constructed from a pointer. The compiler cannot check the size behind a pointer, so the caller must guarantee
+// `size` numbers.
 template <class T, std::size_t... Extents>
 struct Tensor {
   static constexpr std::size_t size = (Extents * ... * 1);
@@ -63,7 +66,7 @@ using Matrix = Tensor<T, Rows, Columns>;
 template <class T, std::size_t Size>
 using Vector = Tensor<T, Size>;
 
-// Whether a product adds a bias. Where it does not there is none in memory either, and its sum starts at 0.
+// Whether a linear map has a bias. A linear map without a bias stores no bias, and the sums of its product start at 0.
 enum class Bias { with, without };
 
 }  // namespace ladon::inline LADON_ABI

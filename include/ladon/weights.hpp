@@ -1,7 +1,11 @@
-// A layer's weights: views in the layouts that checkpoints have. Nothing is packed or copied; every layout gives the
-// same numbers to the last bit, for it only changes the strides by which a product reads. (Nine queries and keys or
-// more: for a single one the lanes lie where weights are contiguous, for a few the lanes that they leave idle hold
-// parts of a sum, and sums run in another order.)
+// The weights of attention: views in the layouts of checkpoints. The library neither packs nor copies weights.
+//
+// A layout only changes the strides of a product. With nine or more queries and keys, all layouts give bit-identical
+// results. With fewer queries or keys, results may differ in the last bits. The product of a single token has its lanes
+// where the weights are contiguous. The product of a few tokens keeps parts of sums in the lanes that the tokens leave
+// idle. In both cases the order of a sum depends on the layout.
+//
+// Implementation: detail/linear/matmul.hpp reads weights through WeightRows (detail/memory/weight_rows.hpp).
 #pragma once
 
 #include <array>
@@ -15,10 +19,11 @@
 
 namespace ladon::inline LADON_ABI {
 
-// y = x W^T + b with W [Out][In], as PyTorch stores it; or y = x W + b with W [In][Out], as Keras and textbooks do.
+// The order of a weight in memory. out_in: W is [Out][In] and y = x W^T + b, as in PyTorch. in_out: W is [In][Out] and
+// y = x W + b, as in Keras and in textbooks.
 enum class Order { out_in, in_out };
 
-// How the weight of a Linear lies in memory.
+// The strides of the weight of a Linear: element (out, in) lies at out * row + in * inner.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct LinearStrides {
   static constexpr std::size_t row = O == Order::out_in ? In : 1;
@@ -28,18 +33,20 @@ struct LinearStrides {
                                   std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
 };
 
+// A linear map y [Out] of x [In], with a weight in the given order and a bias [Out].
 template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with>
 struct Linear {
   using Strides = LinearStrides<Out, In, O, B>;
   typename Strides::Weight weight;
   Vector<const float, Out> bias;
 
+  // Returns the rows of the weight and the biases from output `first` on. A null pointer breaks a precondition.
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
     return {{weight.data + first * Strides::row}, {bias.data + first}};
   }
 };
-// y = x W^T, or y = x W.
+// A linear map without a bias.
 template <std::size_t Out, std::size_t In, Order O>
 struct Linear<Out, In, O, Bias::without> {
   using Strides = LinearStrides<Out, In, O, Bias::without>;
@@ -51,11 +58,15 @@ struct Linear<Out, In, O, Bias::without> {
   }
 };
 
-// layer: LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450), (x - mean) / sqrt(variance + epsilon) * weight + bias.
-// rms: RMSNorm (Zhang and Sennrich, arXiv 1910.07467), x / sqrt(mean of squares + epsilon) * weight.
+// The kind of a norm.
+//
+//     layer   (x - mean) / sqrt(variance + epsilon) * weight + bias   LayerNorm, arXiv 1607.06450
+//     rms     x / sqrt(mean of squares + epsilon) * weight            RMSNorm, arXiv 1910.07467
+//
+// LayerNorm is by Ba, Kiros and Hinton, and RMSNorm is by Zhang and Sennrich.
 enum class NormKind { layer, rms };
 
-// A norm's gain and shift [Size].
+// The weights of a norm: gain `weight` [Size] and shift `bias` [Size].
 template <std::size_t Size, NormKind K = NormKind::layer>
 struct Norm {
   Vector<const float, Size> weight;
@@ -68,11 +79,14 @@ struct Norm<Size, NormKind::rms> {
   float epsilon = 1e-5f;
 };
 
-// A layout names the tensors of attention's four projections and finds the rows of one head in them. `projections` and
-// `output` say which of them have biases; Biased is the same layout with others.
+// Layouts. A layout names the tensors of the attention's four projections, and finds the rows of one head in the
+// tensors. `projections` is the bias of the query, key and value projections, and `output` is the bias of the output
+// projection. Biased<P, Q> is the same layout with the biases P and Q. The functions query, key, value and output
+// return WeightRows.
 namespace layout {
 
-// PyTorch's MultiheadAttention: one in_proj for queries, keys and values, in that order, (out, in).
+// The layout of PyTorch's MultiheadAttention: one tensor in_proj (out, in) with the rows of queries, keys and values,
+// in this order.
 template <Bias Projections, Bias Output>
 struct PackedInProj {
   static constexpr Order order = Order::out_in;
@@ -84,7 +98,7 @@ struct PackedInProj {
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
-    static constexpr bool heads_adjacent = true;  // the rows of a head follow those of the one before
+    static constexpr bool heads_adjacent = true;  // the rows of head h + 1 follow the rows of head h
     Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
     Linear<S.model, S.concat_width(), order, Output> out_proj;
 
@@ -100,7 +114,7 @@ struct PackedInProj {
 };
 using InProj = PackedInProj<Bias::with, Bias::with>;
 
-// One matrix for all heads, in the given order.
+// One tensor for each projection, with the rows of all heads, in the given order.
 template <Order O, Bias Projections, Bias Output>
 struct PerProjection {
   static constexpr Order order = O;
@@ -123,14 +137,15 @@ struct PerProjection {
   };
 };
 
-// q, k, v and output apart, each (out, in): Hugging Face's BERT, and PyTorch's MultiheadAttention with kdim or vdim
-// (where the biases are still packed: parts of in_proj_bias).
+// Separate tensors for queries, keys, values and output, each (out, in). Examples are Hugging Face's BERT, and
+// PyTorch's MultiheadAttention with kdim or vdim. PyTorch still packs the biases: they are parts of in_proj_bias.
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
-// q, k, v and output apart, each (in, out): Keras' kernels (model, heads, width) and (heads, width, model).
+// Separate tensors for queries, keys, values and output, each (in, out), as in Keras: kernels (model, heads, width) and
+// (heads, width, model).
 using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
-// The textbook's: x Wq with one small (in, out) matrix for each head, and concat(heads) Wo.
+// The layout of textbooks: x Wq with one matrix (in, out) for each head, and concat(heads) Wo.
 template <Bias Projections, Bias Output>
 struct MatrixPerHead {
   static constexpr Order order = Order::in_out;
@@ -154,11 +169,11 @@ struct MatrixPerHead {
 };
 using PerHead = MatrixPerHead<Bias::with, Bias::with>;
 
-// No projection has a bias: T5, Llama.
+// The layout without any bias, as in T5 and Llama.
 template <class Layout>
 using WithoutBias = typename Layout::template Biased<Bias::without, Bias::without>;
 
-// Queries, keys and values as in Layout, the output without a bias: Qwen2.
+// The layout without a bias of the output projection, as in Qwen2.
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 

@@ -16,7 +16,7 @@ namespace c_kernel {
 
 // Kernel is the C++ type; W and O are NAME_weights and NAME_options. Settings says what Kernel does not:
 //
-//     Score            its score's type
+//     Position         its position encoding's type
 //     context          whether keys come from other tokens
 //     stage            what options->attention is
 //     epsilon          of the norms
@@ -29,7 +29,7 @@ struct Call {
     return std::size_t(1);
   }();
   using Checked = Check<3 + layers>;  // y, workspace, cache; the attention of each layer
-  using Rotary = typename Settings::Score::Rotary;
+  using Position = typename Settings::Position;
 
   typename Kernel::Weights weights;
   typename Kernel::Options options;
@@ -62,7 +62,7 @@ struct Call {
     WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
   }
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
-    OptionsReader<shape, Checked>{check}.template positions<Rotary>(from, first, count);
+    OptionsReader<shape, Checked>{check}.template positions<Position>(from, first, count);
   }
 
   // Calls f with where the attention goes: nothing, a map, a stage of the scores, or a stack's maps.
@@ -113,7 +113,7 @@ struct Entry {
 
   template <class Table>
   static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    using Own = typename Prepared::Rotary::Table;
+    using Own = typename Prepared::Position::Table;
     // the header's struct has the members of ladon::RotaryTable
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;

@@ -40,7 +40,7 @@ struct CacheOf<Kernel> {
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
-  static constexpr bool ring = CacheOf<Kernel>::One::keep == ladon::Keep::latest;
+  static constexpr bool ring = CacheOf<Kernel>::One::ring;
   static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // a kernel's own mark ends in 1, 2 or 3
 
   std::uint32_t mark;

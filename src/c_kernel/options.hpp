@@ -1,5 +1,5 @@
-// A kernel's NAME_options as the C++ options that the library takes. Which members there are is a matter of its mask
-// and its score.
+// A kernel's NAME_options as the C++ options that the library takes. Which members there are depends on its mask,
+// its score and its position encoding.
 #pragma once
 
 #include <cstddef>
@@ -64,18 +64,18 @@ struct OptionsReader {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
       // the header's struct has the members of ladon::RotaryTable, which a kernel only reads
-      to.rotary.table = reinterpret_cast<decltype(to.rotary.table)>(from.rotary);
-      static_assert(sizeof(*to.rotary.table) == sizeof(*from.rotary));
-      to.rotary.offset = from.rotary_offset;
+      to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
+      static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
+      to.position.offset = from.rotary_offset;
     }
   }
 
   // Whether positions first to first + count - 1 are in the rotary table.
-  template <class Rotary, class From>
+  template <class Position, class From>
   void positions(const From& from, std::ptrdiff_t first, std::size_t count) const {
-    if constexpr (Rotary::turns) {
+    if constexpr (Position::rotates) {
       if (count == 0) return;
-      const std::size_t room = Rotary::positions;
+      const std::size_t room = Position::positions;
       const std::size_t before = from.rotary_offset;
       check.expect(before <= room && count <= room - before, LADON_LENGTH_BEYOND_SHAPE);
       if (!check.ok()) return;

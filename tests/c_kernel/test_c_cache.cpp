@@ -34,12 +34,9 @@ struct Tensors {
   }
 };
 
-struct GrownScore : ladon::score::Scaled {
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 8, 64>;
-};
 using Grown = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 40, .model = 16, .heads = 2},
                                         ladon::mask::Window<9, 0>, ladon::layout::WithoutBias<ladon::layout::PerHead>,
-                                        GrownScore>;
+                                        ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::halves, 8, 64>>;
 
 }  // namespace
 
@@ -76,7 +73,7 @@ TEST_CASE("a text that grows, turned by its positions") {
     options.tokens = tokens;
     REQUIRE(c_grown_extend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);
     Grown::extend(Grown::Queries(x.data()), same_cache, same, Grown::Output(expected.data()), same_workspace,
-                  {.tokens = tokens, .rotary = {.table = &same_table}}, Grown::Map(expected_map.data()));
+                  {.tokens = tokens, .position = {.table = &same_table}}, Grown::Map(expected_map.data()));
     length += tokens;
     CHECK(c_grown_cache_length(cache.bytes) == length);
     CHECK(y == expected);

@@ -33,16 +33,16 @@ void stack(const float* x, float* y, const Stack::Weights& weights, Stack::Works
 
 constexpr ladon::Shape far{.queries = 3, .keys = 40, .model = 8, .heads = 2};
 constexpr auto table = ladon::rotary_table<40, 4>();
-struct Turned : ladon::score::Scaled {
+struct WithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 40>;
 };
-using Given = ladon::Attention<far, decltype(ladon::mask::Bits{} & ladon::mask::Additive{}), Turned>;
+using Rotary = ladon::position::Rotary<ladon::Pairing::halves, 4, 40>;
+using Given = ladon::Attention<far, decltype(ladon::mask::Bits{} & ladon::mask::Additive{}), WithSinks, Rotary>;
 void given(const float* q, const float* k, const float* v, float* y, Given::Workspace& workspace,
            const std::uint32_t (&bits)[3][2], const float (&values)[3 * 40], const float (&sinks)[2]) {
   Given::run(
       q, k, v, y, workspace,
-      {.mask = {.first = {.bits = bits}, .second = {.values = values}}, .sinks = sinks, .rotary = {.table = &table}});
+      {.mask = {.first = {.bits = bits}, .second = {.values = values}}, .sinks = sinks, .position = {.table = &table}});
 }
 
 using Memory =

@@ -2,10 +2,9 @@
 // says: 4 <= 3
 #include <ladon/ladon.hpp>
 
-struct Turned : ladon::score::Scaled {
-  using Rotary = ladon::Rotary<ladon::Pairing::halves, 4, 8>;
-};
-using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::None, Turned>;
+using Rotary = ladon::position::Rotary<ladon::Pairing::halves, 4, 8>;
+using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 6, .heads = 2}, ladon::mask::None,
+                                   ladon::score::Scaled, Rotary>;
 void run(const float* q, const float* k, const float* v, float* y, Attention::Workspace& workspace,
          const Attention::Options& options) {
   Attention::run(q, k, v, y, workspace, options);

@@ -44,11 +44,12 @@ struct LayerInstances {
 template <LayerSizes L>
 inline constexpr ladon::Shape shape_of{.queries = L.length, .model = L.model, .heads = L.heads};
 template <LayerSizes L>
-inline constexpr ladon::LayerConfig form_of{.feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
+inline constexpr ladon::LayerConfig config_of{
+    .feed_forward = L.feed_forward, .activation = L.activation, .norm = L.norm};
 
 template <LayerSizes L>
 void run_encoder(const Sentence& sentence) {
-  using Layer = ladon::EncoderLayer<shape_of<L>, form_of<L>, ladon::mask::Padding>;
+  using Layer = ladon::EncoderLayer<shape_of<L>, config_of<L>, ladon::mask::Padding>;
   const float* const p = sentence.parameters;
   const float epsilon = sentence.epsilon;
   const typename Layer::Weights weights{.attention = {.in_proj = {p, p}, .out_proj = {p, p}},
@@ -62,7 +63,7 @@ void run_encoder(const Sentence& sentence) {
 
 template <LayerSizes L>
 void run_decoder(const Sentence& sentence) {
-  using Layer = ladon::DecoderLayer<shape_of<L>, L.memory, form_of<L>, ladon::mask::Padding, ladon::mask::Padding>;
+  using Layer = ladon::DecoderLayer<shape_of<L>, L.memory, config_of<L>, ladon::mask::Padding, ladon::mask::Padding>;
   const float* const p = sentence.parameters;
   const float epsilon = sentence.epsilon;
   const typename Layer::Weights weights{.self_attention = {.in_proj = {p, p}, .out_proj = {p, p}},

@@ -83,12 +83,12 @@ std::vector<std::vector<Real>> probabilities(const Squeezed& text) {
   constexpr std::size_t width = shape.model / shape.heads;
   const oracle::Heads heads{
       shape.heads, shape.heads, width, width, {.scale = 1 / std::sqrt(static_cast<double>(width))}};
-  constexpr ladon::LayerConfig form{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre};
+  constexpr ladon::LayerConfig config{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre};
   const auto all = [](std::size_t, std::size_t) { return true; };
   const std::size_t tokens = slots + text.size;
   oracle::Matrix x = embedded(text);
-  x = oracle::encoder_layer(x, layers[0], heads, form, tokens, tokens, all).out;
-  x = oracle::encoder_layer(x, layers[1], heads, form, slots, tokens, all).out;
+  x = oracle::encoder_layer(x, layers[0], heads, config, tokens, tokens, all).out;
+  x = oracle::encoder_layer(x, layers[1], heads, config, slots, tokens, all).out;
   x = oracle::layer_norm({vector_of(w::final_norm_weight), vector_of(w::final_norm_bias)}, x);
   const oracle::Matrix logits = oracle::linear(linear_of(w::classifier_weight, w::classifier_bias), x);
   std::vector<std::vector<Real>> shares(slots);

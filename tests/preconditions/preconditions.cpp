@@ -24,9 +24,9 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-template <class Mask, class Score = ladon::score::Scaled>
+template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
 struct Projected {
-  using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score>;
+  using Attention = ladon::MultiHeadAttention<shape, Mask, ladon::layout::InProj, Score, Position>;
   using Options = typename Attention::Options;
   std::array<float, 6> x{}, y{};
   std::array<float, 8> context{};
@@ -49,9 +49,8 @@ struct Projected {
   }
 };
 
-struct Turned : ladon::score::Scaled {
-  using Rotary = ladon::Rotary<ladon::Pairing::neighbours, 2, 4>;
-};
+using Rotated =
+    Projected<ladon::mask::None, ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
 struct Sunk : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
@@ -87,8 +86,8 @@ int main(int, char** arguments) {
     text.extend({.mask = {.offset = 1}});
   }
   if (broken == "rotary_table") {
-    Projected<None, Turned> memory;
-    memory.project({.rotary = {.table = &table, .offset = 1}});
+    Rotated memory;
+    memory.project({.position = {.table = &table, .offset = 1}});
   }
   if (broken == "ring_attended") {
     Projected<Window<1>> text;
@@ -96,7 +95,7 @@ int main(int, char** arguments) {
     text.attend({});
   }
   if (broken == "no_rotary_table") {
-    Projected<None, Turned> memory;
+    Rotated memory;
     memory.project({});
   }
   if (broken == "no_bias") {

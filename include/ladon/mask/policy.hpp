@@ -17,9 +17,9 @@
 #include <limits>
 #include <type_traits>
 
+#include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI {

@@ -1,34 +1,71 @@
-// The steps of multi-head attention on panels: project a head's keys and values, attend, go on to the next head; then
-// the output. Encoder and decoder layers are made of the same steps.
+// The steps of multi-head attention on panels, named by level:
+//
+//     layer         attend_layer, attend_cache, extend: every head, then `output`
+//     group         the query heads that share one head of keys and values
+//     head          one head, every active query
+//     query block   attend (detail/attention/attend.hpp): one head, the queries of one panel
+//
+// Encoder and decoder layers consist of the same steps.
 #pragma once
 
 #include <cstddef>
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/attend.hpp>
+#include <ladon/detail/attention/cache_steps.hpp>
 #include <ladon/detail/attention/rotate.hpp>
 #include <ladon/detail/linear/matmul.hpp>
 #include <ladon/detail/memory/workspace.hpp>
-#include <ladon/key_value_cache.hpp>
 #include <ladon/weights.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
+// What a call of multi-head attention works on, the same for every head.
+template <class Weights, class Options, class CaptureOf>
+struct HeadsCall {
+  const Weights& weights;
+  const Options& options;
+  Lengths lengths;
+  const float* x;        // [panels][model][query width]: what queries are projected from
+  float* heads;          // [panels][concat width][query width]: the result, O^T of every head
+  CaptureOf capture_of;  // capture_of(head, queries) takes scores or weights (detail/attention/capture.hpp)
+};
+template <class Weights, class Options, class CaptureOf>
+HeadsCall(const Weights&, const Options&, Lengths, const float*, float*, CaptureOf)
+    -> HeadsCall<Weights, Options, CaptureOf>;
+
+// Where the call's queries stand: their mask, and the position of query 0 among the keys.
+template <class BoundMask>
+struct BoundQueries {
+  BoundMask mask;
+  std::ptrdiff_t first_position;
+};
+template <class BoundMask>
+BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
+
+// Keys and values of one group, in panels.
+struct GroupKeys {
+  std::size_t group;
+  const float* keys;    // K^T [panels][head width][key width]
+  const float* values;  // V^T [panels][value width][key width]
+  bool values_finite;
+};
+
 // Simd has the target's packs, or plain arrays in constant evaluation.
-template <Shape S, class Weights, class Score, class Target, class Simd>
-struct Heads {
+template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
+struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
-  using Rotary = typename Score::Rotary;
   static constexpr Tiling q = L::queries, k = L::keys;
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // For a single token of a text, where one head's rows follow another's: memory gives more when it reads all of them
-  // in one go, and what they become has room where the concatenated heads will be. (attend has the bits of run, which
-  // goes head by head.)
-  static constexpr bool all_heads_at_once = target::Current::streams > 1 && (Weights::heads_adjacent) &&
-                                            (S.head_width == S.value_width) && is_single_token<Simd, q>;
+  // For a single token of a text, where the rows of one head follow the rows of the head before. Memory gives more when
+  // one product reads the rows of all heads, and the concatenated heads have room for the result. (attend_cache goes
+  // head by head, so that it has the bits of attend_layer.)
+  static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
+                                             (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
+  // Converts rows [tokens][features] into panels, and panels into rows.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels, part);
@@ -42,34 +79,60 @@ struct Heads {
     from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Every head: x, and what keys and values are made from, in panels, to the concatenated heads in panels. A part has
-  // whole groups of heads, so that none of their keys and values is computed twice.
-  template <class Options, class CaptureOf, class Part = WholeCall>
-  static constexpr void attend_all(const float* x, const float* context, const Weights& w, Lengths lengths,
-                                   const Options& options, HeadScratch<S, Target>& scratch, float* heads,
-                                   CaptureOf capture_of, Part part = {}) noexcept {
-    const auto mask = options.bind(lengths);
-    const std::ptrdiff_t offset = Options::bottom_right();
+  // Computes every head; keys and values come from `context`, in panels. A part has whole groups of heads, so no keys
+  // and values are computed twice.
+  template <class Call, class Part = WholeCall>
+  static constexpr void attend_layer(const Call& call, const float* context, HeadScratch<S, Target>& scratch,
+                                     Part part = {}) noexcept {
+    const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
+    const std::size_t active = call.lengths.keys;
+    float *const keys = scratch.keys.data, *const values = scratch.values.data;
     const Range groups = part.of(S.kv_heads);
     for (std::size_t g = groups.begin; g < groups.end; ++g) {
-      project_keys(w.key(g), context, lengths.keys, options.rotary, scratch.keys.data);
-      project_context<S.value_width, S.value_model>(w.value(g), context, lengths.keys, scratch.values.data);
-      const bool finite =
-          !mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
-      attend_group<false>(g, scratch.keys.data, scratch.values.data, finite, w, x, lengths, mask, offset, options,
-                          scratch, heads, capture_of);
+      project_keys(call.weights.key(g), context, active, call.options.position, keys);
+      project_context<S.value_width, S.value_model>(call.weights.value(g), context, active, values);
+      const bool finite = !bound.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      attend_group<false>(call, bound, {g, keys, values, finite}, scratch);
     }
   }
 
-  // Of every head, K^T and V^T of a context into a cache, in the place of what it held.
+  // Computes every head; keys and values are in a cache. Projected: each head's Q^T lies where its O^T will lie.
+  template <bool Projected = false, class Call, class Bound, class Cache>
+  static constexpr void attend_cache(const Call& call, const Bound& bound, const Cache& cache,
+                                     CachedScratch<S, Target>& scratch) noexcept {
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite}, scratch);
+    }
+  }
+
+  // Appends x to the cache and computes every head's attention to all tokens of the cache.
+  template <class Call, class Cache>
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
+    const std::size_t tokens = call.lengths.queries;
+    LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
+    if constexpr (projects_all_heads) {
+      append_one(call, cache);
+      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
+                                                  Epilogue<1>{call.heads, 0, {query_scale}});
+    } else {
+      append(call, cache, scratch);
+    }
+    call.lengths.keys = cache.length < S.keys ? cache.length : S.keys;
+    const BoundQueries bound{bind_behind<S>(call.options, cache, tokens),
+                             static_cast<std::ptrdiff_t>(cache.length - tokens)};
+    attend_cache<projects_all_heads>(call, bound, cache, scratch);
+  }
+
+  // Projects every head's K^T from a context into a cache, whose earlier content is lost.
   template <class Data, class Cache>
-  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& rotary,
+  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      project_keys(w.key(g), context, active, rotary, cache.keys[g].data);
+      project_keys(w.key(g), context, active, position, cache.keys[g].data);
     }
     cache.length = active;
   }
+  // Projects every head's V^T from a context into a cache.
   template <class Cache>
   static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.values_finite = true;
@@ -79,86 +142,20 @@ struct Heads {
     }
   }
 
-  // Of every head, K^T and V^T of the first `tokens` of x, behind those that the cache has.
-  template <class Data, class Cache>
-  static constexpr void append(const float* x, const Weights& w, std::size_t tokens, const Data& rotary, Cache& cache,
-                               CachedScratch<S, Target>& scratch) noexcept {
-    float* const projected = scratch.projected.data;
-    for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      for (std::size_t p = first; p < first + count; ++p) {
-        const std::size_t used = tokens - p * q.width() < q.width() ? tokens - p * q.width() : q.width();
-        const std::size_t at = cache.length + p * q.width();
-        const float* const in = x + p * S.model * q.width();
-        for (std::size_t g = 0; g < S.kv_heads; ++g) {
-          matmul<Simd, q, Packs, S.head_width, S.model>(w.key(g), in, 1, Epilogue<q.width()>{projected, 0});
-          append_keys<Packs>(g, projected, used, at, rotary, cache);
-          matmul<Simd, q, Packs, S.value_width, S.model>(w.value(g), in, 1, Epilogue<q.width()>{projected, 0});
-          append_values(g, projected, used, at, cache);
-        }
-      }
-    });
-    cache.length += tokens;
-  }
-
-  // The same of one token, where all_heads_at_once; what it projects goes where the concatenated heads will be.
-  template <class Data, class Cache>
-  static constexpr void append_one(const float* x, const Weights& w, const Data& rotary, Cache& cache,
-                                   float* heads) noexcept {
-    constexpr std::size_t rows = S.kv_heads * S.head_width;
-    matmul<Simd, q, 1, rows, S.model>(w.key(0), x, 1, Epilogue<1>{heads, 0});
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      append_keys<1>(g, heads + g * S.head_width, 1, cache.length, rotary, cache);
-    }
-    matmul<Simd, q, 1, rows, S.model>(w.value(0), x, 1, Epilogue<1>{heads, 0});
-    for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, heads + g * S.value_width, 1, cache.length, cache);
-    cache.length += 1;
-  }
-
-  // Every head: x in panels to the concatenated heads in panels, attending to a cache. Query i stands at offset + i.
-  // Projected: each head's Q^T lies where its O^T will.
-  template <bool Projected = false, class Bound, class Options, class Cache, class CaptureOf>
-  static constexpr void attend_cache(const float* x, const Cache& cache, const Weights& w, Lengths lengths,
-                                     const Bound& mask, std::ptrdiff_t offset, const Options& options,
-                                     CachedScratch<S, Target>& scratch, float* heads, CaptureOf capture_of) noexcept {
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      attend_group<Projected>(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x, lengths, mask,
-                              offset, options, scratch, heads, capture_of);
-    }
-  }
-
-  // Of every head: x into the cache, then attention to all that is in it.
-  template <class Options, class Cache, class CaptureOf>
-  static constexpr void extend(const float* x, const Weights& w, std::size_t tokens, const Options& options,
-                               Cache& cache, CachedScratch<S, Target>& scratch, float* heads,
-                               CaptureOf capture_of) noexcept {
-    [[maybe_unused]] constexpr bool ring = Cache::keep == Keep::latest;
-    LADON_EXPECTS(ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
-    if constexpr (all_heads_at_once) {
-      append_one(x, w, options.rotary, cache, heads);
-      matmul<Simd, q, 1, S.query_rows(), S.model>(w.query(0), x, 1, Epilogue<1, ScaledBy>{heads, 0, {query_scale}});
-    } else {
-      append(x, w, tokens, options.rotary, cache, scratch);
-    }
-    const Lengths lengths{tokens, cache.length < S.keys ? cache.length : S.keys};
-    attend_cache<all_heads_at_once>(
-        x, cache, w, lengths, bind_behind<S, typename Options::MaskType>(options, cache, tokens),
-        static_cast<std::ptrdiff_t>(cache.length - tokens), options, scratch, heads, capture_of);
-  }
-
-  // Y^T = Wo concat(heads)^T + bo, one panel after the other.
+  // Computes Y^T = Wo concat(heads)^T + bo.
   template <class Part = WholeCall>
   static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
+    constexpr std::size_t in_stride = S.concat_width() * q.width(), out_stride = S.model * q.width();
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      matmul<Simd, q, Packs, S.model, S.concat_width()>(
-          w.output(), heads + first * S.concat_width() * q.width(), count,
-          Epilogue<q.width()>{y + first * S.model * q.width(), S.model * q.width()});
+      matmul<Simd, q, Packs, S.model, S.concat_width()>(w.output(), heads + first * in_stride, count,
+                                                        Epilogue<q.width()>{y + first * out_stride, out_stride});
     };
     for_panels<q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
   }
 
  private:
-  // K^T or V^T of one head for every active key: out [panels][Rows][width].
+  // Projects K^T or V^T of one head for every active key: out [panels][Rows][width].
   template <std::size_t Rows, std::size_t Inner, class W>
   static LADON_INLINE constexpr void project_context(const W& w, const float* context, std::size_t active,
                                                      float* out) noexcept {
@@ -170,63 +167,96 @@ struct Heads {
         });
   }
   template <class W, class Data>
-  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& rotary,
+  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& position,
                                      float* out) noexcept {
     project_context<S.head_width, S.key_model>(w, context, active, out);
-    if constexpr (Rotary::turns) rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(rotary, active, out);
+    if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // A panel of projected keys or values, `used` tokens from `at` on, into the cache of head g.
-  template <std::size_t Packs, class Data, class Cache>
-  static constexpr void append_keys(std::size_t g, float* projected, std::size_t used, std::size_t at,
-                                    const Data& rotary, Cache& cache) noexcept {
-    if constexpr (Rotary::turns) {
-      rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(rotary, static_cast<std::ptrdiff_t>(at), used,
-                                                                projected);
+  // Appends every head's K^T and V^T of the active tokens of x to the cache.
+  template <class Call, class Cache>
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
+    const std::size_t tokens = call.lengths.queries;
+    const Epilogue<q.width()> project{scratch.projected.data, 0};
+    for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
+        const float* const x = call.x + p * S.model * q.width();
+        for (std::size_t g = 0; g < S.kv_heads; ++g) {
+          matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
+          append_keys<Packs>(g, project.out, range, call.options.position, cache);
+          matmul<Simd, q, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
+          append_values(g, project.out, range, cache);
+        }
+      }
+    });
+    cache.length += tokens;
+  }
+  // The same for one token, where projects_all_heads. The concatenated heads have room for K^T, and then for V^T.
+  template <class Call, class Cache>
+  static constexpr void append_one(const Call& call, Cache& cache) noexcept {
+    constexpr std::size_t rows = S.kv_heads * S.head_width;
+    const Epilogue<1> project{call.heads, 0};
+    matmul<Simd, q, 1, rows, S.model>(call.weights.key(0), call.x, 1, project);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      append_keys<1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
     }
-    scatter<k, S.keys, S.head_width, q.width()>(projected, used, at, cache.keys[g].data);
+    matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, call.heads + g * S.value_width, {0, 1}, cache);
+    cache.length += 1;
+  }
+
+  // Appends a panel of projected keys, or of projected values, to the cache of head g. The panel has the tokens `range`
+  // of the call.
+  template <std::size_t Packs, class Data, class Cache>
+  static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
+                                    Cache& cache) noexcept {
+    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
+    if constexpr (Position::rotates) {
+      rotate<Position, QueryPack, Packs, q.width(), S.head_width>(position, static_cast<std::ptrdiff_t>(first), tokens,
+                                                                  projected);
+    }
+    scatter<k, S.keys, S.head_width, q.width()>(projected, tokens, first, cache.keys[g].data);
   }
   template <class Cache>
-  static constexpr void append_values(std::size_t g, const float* projected, std::size_t used, std::size_t at,
-                                      Cache& cache) noexcept {
-    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, used)) cache.values_finite = false;
-    scatter<k, S.keys, S.value_width, q.width()>(projected, used, at, cache.values[g].data);
+  static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
+    const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
+    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, tokens)) cache.values_finite = false;
+    scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
   }
 
-  // The query heads that share one head of keys and values.
-  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
-  static constexpr void attend_group(std::size_t g, const float* keys, const float* values, bool values_finite,
-                                     const Weights& w, const float* x, Lengths lengths, const Bound& mask,
-                                     std::ptrdiff_t offset, const Options& options, Scratch& scratch, float* heads,
-                                     CaptureOf capture_of) noexcept {
-    for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-      const Head head{keys, values, values_finite, h, sink_of<Score>(options.sinks, h)};
-      attend_head<Projected>(head, w, x, lengths, mask, offset, options, scratch, heads, capture_of);
+  // Computes the query heads that share one head of keys and values.
+  template <bool Projected, class Call, class Bound, class Scratch>
+  static constexpr void attend_group(const Call& call, const Bound& bound, const GroupKeys& group,
+                                     Scratch& scratch) noexcept {
+    const std::size_t first = group.group * S.heads_per_group();
+    for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
+      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options.sinks, h)};
+      attend_head<Projected>(call, bound, head, scratch);
     }
   }
 
-  // One head, every active query: its part of the concatenated heads.
-  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
-  static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
-                                    const Bound& mask, std::ptrdiff_t offset, const Options& options, Scratch& scratch,
-                                    float* heads, CaptureOf capture_of) noexcept {
+  // Computes one head for every active query: projection, rotation and attention of each query block.
+  template <bool Projected, class Call, class Bound, class Scratch>
+  static constexpr void attend_head(const Call& call, const Bound& bound, const Head& head, Scratch& scratch) noexcept {
     const std::size_t h = head.index;
-    float* const query = Projected ? heads + h * S.head_width : scratch.query.data;
-    for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
+    for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         if constexpr (!Projected) {
-          matmul<Simd, q, Packs, S.head_width, S.model>(w.query(h), x + p * S.model * q.width(), 1,
-                                                        Epilogue<q.width(), ScaledBy>{query, 0, {query_scale}},
+          matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.query(h), call.x + p * S.model * q.width(), 1,
+                                                        Epilogue<q.width()>{query, 0, {query_scale}},
                                                         p == 0 ? Reading::first : Reading::again);
         }
-        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, lengths.queries};
-        if constexpr (Rotary::turns) {
-          rotate<Rotary, QueryPack, Packs, q.width(), S.head_width>(
-              options.rotary, static_cast<std::ptrdiff_t>(queries.begin) + offset, queries.end - queries.begin, query);
+        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
+        if constexpr (Position::rotates) {
+          rotate<Position, QueryPack, Packs, q.width(), S.head_width>(
+              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
+              queries.end - queries.begin, query);
         }
-        const QueryBlock block{query, queries, scratch.scores.data,
-                               heads + (p * S.concat_width() + h * S.value_width) * q.width()};
-        attend<S, Score, Target, Simd, Packs>(head, block, lengths.keys, mask, capture_of(h, queries));
+        float* const out = call.heads + (p * S.concat_width() + h * S.value_width) * q.width();
+        attend<S, Score, Target, Simd, Packs>(head, {query, queries, scratch.scores.data, out}, call.lengths.keys,
+                                              bound.mask, call.capture_of(h, queries));
       }
     });
   }

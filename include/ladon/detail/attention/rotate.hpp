@@ -1,4 +1,4 @@
-// Rotate: the pairs of one head's features, for the tokens of one panel (rotary.hpp).
+// Rotate: the pairs of one head's features, for the tokens of one panel (position.hpp).
 //
 //     panel  [head width][Width], in place; token t of it stands at `position` + t, and the options' offset further
 #pragma once
@@ -12,18 +12,18 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <class Rotary, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
-constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t position, std::size_t tokens,
+template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
+constexpr void rotate(const typename Position::Data& given, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
-  static_assert(Rotary::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
-  LADON_EXPECTS(given.table != nullptr, "ladon: this score turns queries and keys: options.rotary.table");
-  const typename Rotary::Table& table = *given.table;
+  static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
+  LADON_EXPECTS(given.table != nullptr, "ladon: position::Rotary needs a table: options.position.table");
+  const typename Position::Table& table = *given.table;
   const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(given.offset) + position;
   LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first");
   const auto first = static_cast<std::size_t>(start);
-  LADON_EXPECTS(first + tokens <= Rotary::positions, "ladon: the rotary table ends before these positions");
-  constexpr std::size_t half = Rotary::width / 2;
-  constexpr bool neighbours = Rotary::pairing == Pairing::neighbours;
+  LADON_EXPECTS(first + tokens <= Position::positions, "ladon: the rotary table ends before these positions");
+  constexpr std::size_t half = Position::width / 2;
+  constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
     const std::size_t at = first + v * Pack::lanes;
     // Lanes that hold no token turn by nothing, for the table may end there.
@@ -43,14 +43,14 @@ constexpr void rotate(const typename Rotary::Data& given, std::ptrdiff_t positio
 }
 
 // The first `active` keys of one head, in panels [panels][head width][T.width()]: key j stands at position j.
-template <class Rotary, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
-constexpr void rotate_keys(const typename Rotary::Data& given, std::size_t active, float* keys) noexcept {
+template <class Position, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
+constexpr void rotate_keys(const typename Position::Data& given, std::size_t active, float* keys) noexcept {
   for_panels<T, Keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
     for (std::size_t p = first; p < first + count; ++p) {
       const std::size_t begin = p * T.width();
       const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
-      rotate<Rotary, Pack, Packs, T.width(), HeadWidth>(given, static_cast<std::ptrdiff_t>(begin), tokens,
-                                                        keys + begin * HeadWidth);
+      rotate<Position, Pack, Packs, T.width(), HeadWidth>(given, static_cast<std::ptrdiff_t>(begin), tokens,
+                                                          keys + begin * HeadWidth);
     }
   });
 }

@@ -13,59 +13,59 @@
 namespace ladon::inline LADON_ABI {
 
 // As for attention; pre-LN keeps the normed tokens beside the residual's.
-template <Shape S, LayerConfig Form, class Target>
+template <Shape S, LayerConfig Config, class Target>
 struct EncoderShared {
   using L = detail::PanelLayout<S, Target>;
   struct Nothing {};
   using Normed = Panels<S.queries, S.model, L::queries>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
-  [[no_unique_address]] std::conditional_t<Form.norm == NormOrder::pre, Normed, Nothing> normed;
+  [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
 // As for attention, and the hidden layer: one panel of it, or of several panels a part.
-template <Shape S, LayerConfig Form, class Target, class AttentionScratch = HeadScratch<S, Target>>
+template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   AttentionScratch attention;
-  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Form, Target>;
+  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target>;
   Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
 };
 
-template <Shape S, LayerConfig Form, class Target>
-using EncoderWorkspace = Workspace<EncoderShared<S, Form, Target>, EncoderScratch<S, Form, Target>>;
+template <Shape S, LayerConfig Config, class Target>
+using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScratch<S, Config, Target>>;
 
 namespace detail {
 
 // The steps of a layer on panels, in place: x is shared.x.
-template <Shape S, LayerConfig Form, class Layer, class Score, class Target, class Simd>
-struct LayerSteps {
-  using Attention = Heads<S, decltype(Layer::attention), Score, Target, Simd>;
+template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
+struct EncoderSteps {
+  using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
   static constexpr Tiling q = Attention::q;
-  using Sublayers = detail::Sublayers<S, Form, Target, Simd>;
-  using Shared = EncoderShared<S, Form, Target>;
+  using Sublayers = detail::Sublayers<S, Config, Target, Simd>;
+  using Shared = EncoderShared<S, Config, Target>;
 
   // What the heads read, of the first `active` tokens: x itself, or in pre-LN its norm.
   template <class Part = WholeCall>
   static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
-    if constexpr (Form.norm == NormOrder::pre) {
+    if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
     }
   }
 
   template <class Options, class CaptureOf, class Part>
   static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
-                               EncoderScratch<S, Form, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
+                               EncoderScratch<S, Config, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
     const float* const in = input(shared);
-    Attention::attend_all(in, in, w.attention, lengths, options, scratch.attention, shared.heads.data, capture_of,
-                          part);
+    Attention::attend_layer(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
+                            scratch.attention, part);
   }
 
   // Everything after the heads; each group of panels goes through it by itself.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
-    const auto& norm = Form.norm == NormOrder::post ? w.norm1 : w.norm2;
+    const auto& norm = Config.norm == NormOrder::post ? w.norm1 : w.norm2;
     const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
@@ -82,14 +82,15 @@ struct LayerSteps {
                                Workspace& workspace) noexcept {
     Shared& shared = workspace.shared;
     norm_input(w, tokens, shared);
-    Attention::extend(input(shared), w.attention, tokens, options, cache, workspace.scratch.attention,
-                      shared.heads.data, CaptureNothing{});
+    const HeadsCall call{w.attention,   options,           Lengths{tokens, tokens},
+                         input(shared), shared.heads.data, CaptureNothing{}};
+    Attention::extend(call, cache, workspace.scratch.attention);
     after_heads(w, tokens, shared, workspace.scratch);
   }
 
  private:
   static constexpr float* input(Shared& shared) noexcept {
-    if constexpr (Form.norm == NormOrder::pre) {
+    if constexpr (Config.norm == NormOrder::pre) {
       return shared.normed.data;
     } else {
       return shared.x.data;

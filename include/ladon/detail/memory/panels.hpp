@@ -11,9 +11,10 @@
 
 #include <cstddef>
 
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/threads.hpp>
 
 namespace ladon::inline LADON_ABI {
 

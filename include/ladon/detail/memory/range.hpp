@@ -1,4 +1,4 @@
-// A half-open range of indices.
+// A range of indices: of keys, queries, heads or panels.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,89 @@
+// The steps of attention without projections. For each head, keys and values are converted into panels. Then each query
+// block is converted into a panel, attends, and is converted back into rows.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/attention/attend.hpp>
+#include <ladon/detail/attention/rotate.hpp>
+#include <ladon/detail/memory/workspace.hpp>
+#include <ladon/shape.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// What a call of attention works on: the caller's rows, and what is the same for every head.
+template <class Options, class BoundMask, class CaptureOf>
+struct AttentionCall {
+  const float* queries;  // [heads][queries][head width]
+  const float* keys;     // [kv heads][keys][head width]
+  const float* values;   // [kv heads][keys][value width]
+  float* out;            // [heads][queries][value width]
+  Lengths lengths;
+  const Options& options;
+  BoundMask mask;
+  CaptureOf capture_of;
+};
+template <class Options, class BoundMask, class CaptureOf>
+AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
+    -> AttentionCall<Options, BoundMask, CaptureOf>;
+
+// Simd has the target's packs, or plain arrays in constant evaluation.
+template <Shape S, class Score, class Position, class Target, class Simd>
+struct AttentionSteps {
+  using L = PanelLayout<S, Target>;
+  static constexpr Tiling q = L::queries, k = L::keys;
+  using Pack = typename Simd::template Pack<q.lanes>;
+  using KeyPack = typename Simd::template Pack<k.lanes>;
+
+  // Computes every head.
+  template <class Call>
+  static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace) noexcept {
+    float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
+    const std::size_t active = call.lengths.keys;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      to_panels<KeyPack, k, S.head_width>(call.keys + g * S.keys * S.head_width, active, keys);
+      to_panels<KeyPack, k, S.value_width>(call.values + g * S.keys * S.value_width, active, values);
+      if constexpr (Position::rotates) {
+        rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(call.options.position, active, keys);
+      }
+      const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
+      for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
+        attend_head(call, {keys, values, finite, h, sink_of<Score>(call.options.sinks, h)}, workspace);
+      }
+    }
+  }
+
+ private:
+  // Computes one head for every active query.
+  template <class Call>
+  static constexpr void attend_head(const Call& call, const Head& head,
+                                    AttentionWorkspace<S, Target>& workspace) noexcept {
+    const float* const rows = call.queries + head.index * S.queries * S.head_width;
+    float* const out = call.out + head.index * S.queries * S.value_width;
+    float* const query = workspace.scratch.query.data;
+    for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
+        const std::size_t tokens = queries.end - queries.begin;
+        to_panels<Pack, q, S.head_width>(rows + queries.begin * S.head_width, tokens, query);
+        scale(query);
+        if constexpr (Position::rotates) {
+          rotate<Position, Pack, Packs, q.width(), S.head_width>(
+              call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + call.options.bottom_right(), tokens,
+              query);
+        }
+        attend<S, Score, Target, Simd, Packs>(head, {query, queries, workspace.scratch.scores.data, workspace.out.data},
+                                              call.lengths.keys, call.mask, call.capture_of(head.index, queries));
+        from_panels<Pack, q, S.value_width>(workspace.out.data, tokens, out + queries.begin * S.value_width);
+      }
+    });
+  }
+  static constexpr void scale(float* query) noexcept {
+    const Pack factor = Pack::broadcast(ScoreFunction<S, Score>::query_scale);
+    for (std::size_t i = 0; i < S.head_width * q.width(); i += Pack::lanes) {
+      (Pack::load(query + i) * factor).store(query + i);
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail

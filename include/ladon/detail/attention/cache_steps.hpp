@@ -1,0 +1,42 @@
+// The steps that attention to a cache needs in addition to attention: the mask of a call, and the write of new keys and
+// values into the cache. A cache is a KeyValueCache.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/mask/window.hpp>
+#include <ladon/shape.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Returns the mask of a call that has appended `tokens` tokens to the cache. Query i has the position past + i, and
+// `past` is the number of earlier tokens. A ring has a mask of its own, because a ring stores token p in slot
+// p % S.keys.
+template <Shape S, class Options, class Cache>
+constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
+  [[maybe_unused]] constexpr std::size_t reach = mask::reach<typename Options::MaskType>;
+  const std::size_t past = cache.length - tokens;
+  if constexpr (Cache::ring) {
+    static_assert(S.keys >= reach + S.queries,
+                  "ladon: the cache is too small: it must hold the window and the tokens of one call");
+    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
+    return mask::RingBound<reach>(past, tokens, S.keys);
+  } else {
+    return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
+  }
+}
+
+// Writes the first `tokens` lanes of a panel [Rows][Width] to the tokens first, first + 1, ... of panels
+// [Rows][T.width()]. Token t has slot t % Slots, so a ring continues at its first slot.
+template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
+constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
+  for (std::size_t t = 0; t < tokens; ++t) {
+    const std::size_t slot = (first + t) % Slots;
+    float* const column = to + slot / T.width() * T.width() * Rows + slot % T.width();
+    for (std::size_t row = 0; row < Rows; ++row) column[row * T.width()] = panel[row * Width + t];
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,61 @@
+// Functions of double that fill the table of a rotary embedding. They give the same values in constant evaluation and
+// at run time, need no libm, and have errors near 1e-15.
+#pragma once
+
+#include <cstdint>
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Returns e^x. Precondition: |x| < 708.
+constexpr double exp_double(double x) noexcept {
+  constexpr double ln2 = 0.693147180559945309417;
+  const auto n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
+  const double rest = x - n * ln2;
+  double sum = 1, term = 1;
+  for (int i = 1; i < 20; ++i) sum += term *= rest / i;
+  return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
+}
+
+// Returns ln x. Precondition: x > 0, and x is normal. With x = m 2^n and m in [1, 2):
+//
+//     ln x = 2 artanh((m - 1) / (m + 1)) + n ln 2
+constexpr double log_double(double x) noexcept {
+  const auto bits = ladon::bit_cast<std::uint64_t>(x);
+  const auto n = static_cast<int>(bits >> 52) - 1023;
+  const double m = ladon::bit_cast<double>((bits & 0xfffffffffffffull) | (1023ull << 52));
+  const double z = (m - 1) / (m + 1);
+  double sum = 0, power = z;
+  for (int i = 1; i < 40; i += 2, power *= z * z) sum += power / i;
+  return 2 * sum + n * 0.693147180559945309417;
+}
+
+struct CosineAndSine {
+  double cosine, sine;
+};
+
+// Returns the cosine and the sine of an angle >= 0 in radians.
+constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
+  // pi / 2 in two parts. The first part has 33 bits, so its product with the number of a quarter is exact.
+  constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
+  const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
+  const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;
+  double cosine = 1, sine = x, even = 1, odd = x;
+  for (int i = 2; i < 22; i += 2) {
+    cosine += even *= -x * x / (i * (i - 1));
+    sine += odd *= -x * x / (i * (i + 1));
+  }
+  switch (quarter % 4) {
+    case 0:
+      return {cosine, sine};
+    case 1:
+      return {-sine, cosine};
+    case 2:
+      return {-cosine, -sine};
+    default:
+      return {sine, -cosine};
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

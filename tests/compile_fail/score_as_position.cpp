@@ -1,0 +1,7 @@
+// message: Policy
+// says: Attention
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::Attention<ladon::Shape{.queries = 5, .model = 8, .heads = 2}, ladon::mask::None,
+                                   ladon::score::Scaled, ladon::score::Scaled>;
+Attention::Options options;
