@@ -1,4 +1,4 @@
-// What a layer has besides its attention.
+// The configuration of a layer beyond its attention: feed-forward network, norms and residual order.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,36 @@
 
 namespace ladon::inline LADON_ABI {
 
-// relu: max(0, x). gelu: x * (1 + erf(x / sqrt(2))) / 2, exact. gelu_tanh: its approximation by tanh (both in Hendrycks
-// and Gimpel, arXiv 1606.08415). silu: x / (1 + e^-x) (the same, section 5).
+// The activation f of the feed-forward network. detail/layer/activation.hpp holds one function per enumerator.
+//
+//     relu        max(0, x)
+//     gelu        x * (1 + erf(x / sqrt(2))) / 2, exact
+//     gelu_tanh   the approximation of gelu by tanh
+//     silu        x / (1 + e^-x)
+//
+// Hendrycks and Gimpel, arXiv 1606.08415, define both forms of gelu, and silu in section 5.
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
-// Where a layer normalises: after each residual ("Attention Is All You Need", 3.1), or what goes into each of its parts
-// (arXiv 2002.04745).
+// The place of the norms in a layer.
+//
+//     post   after each residual connection ("Attention Is All You Need", section 3.1)
+//     pre    before each sublayer, on the sublayer's input (arXiv 2002.04745)
 enum class NormOrder { post, pre };
 
 struct LayerConfig {
-  std::size_t feed_forward = 0;  // hidden width
+  std::size_t feed_forward = 0;  // hidden width of the feed-forward network
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
   bool gated = false;  // hidden = f(gate x) * (linear1 x) instead of f(linear1 x) (arXiv 2002.05202)
   NormKind norm_kind = NormKind::layer;
-  Bias bias = Bias::with;  // of the feed-forward network; a layout says which of attention's projections have one
+  Bias bias = Bias::with;  // biases of the feed-forward network; the layout states the biases of attention
 };
 
-// The two linears of a feed-forward network; its gate is of the first's type.
-template <Shape S, LayerConfig Form, Order O>
+// The types of the two linears of a feed-forward network. The gate has the type of the first linear.
+template <Shape S, LayerConfig Config, Order O>
 struct FeedForwardLinears {
-  using First = Linear<Form.feed_forward, S.model, O, Form.bias>;
-  using Second = Linear<S.model, Form.feed_forward, O, Form.bias>;
+  using First = Linear<Config.feed_forward, S.model, O, Config.bias>;
+  using Second = Linear<S.model, Config.feed_forward, O, Config.bias>;
 };
 
 }  // namespace ladon::inline LADON_ABI
