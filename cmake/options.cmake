@@ -19,11 +19,13 @@ ladon_arch_flags(arch_flags ${LADON_ARCH})
 target_compile_options(ladon_options INTERFACE ${arch_flags})
 target_link_libraries(ladon_options INTERFACE ladon_checks)
 
+# A switch over an enumeration must name each enumerator (-Werror=switch, /we4062), so that a new enumerator is not
+# forgotten.
 if(MSVC)
-  target_compile_options(ladon_checks INTERFACE /W4 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
+  target_compile_options(ladon_checks INTERFACE /W4 /we4062 /permissive- /utf-8 $<$<BOOL:${LADON_WERROR}>:/WX>)
 else()
   target_compile_options(ladon_checks INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${LADON_WERROR}>:-Werror>)
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $<$<BOOL:${LADON_WERROR}>:-Werror>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
   target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about an ABI of GCC 9, from xsimd's types

@@ -8,6 +8,10 @@ function(ladon_add_wrong_arguments name message)
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
 endfunction()
 
+# The names that ladon_add_kernel allows are the enumerators of the headers.
+add_test(NAME ladon.kernel_arguments.enumerators
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_enumerators.cmake)
+
 set(some one QUERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16)
 ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16)

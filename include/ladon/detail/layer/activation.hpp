@@ -1,4 +1,15 @@
-// Activations of the feed-forward network.
+// Activations of the feed-forward network: y = f(x) for each lane of a pack.
+//
+//     relu        max(0, x)
+//     gelu        x * (1 + erf(x / sqrt(2))) / 2
+//     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
+//     silu        x / (1 + e^-x)
+//
+// Arguments and results are registers: no function here reads or writes an array. The caller owns the edges and ignores
+// the lanes beyond its data.
+//
+// A new activation needs two parts: an enumerator in layer_config.hpp and an overload of `activate` in this file. A
+// layer does not compile for an enumerator without an overload. -Werror=switch reports the enumerator in the tests.
 #pragma once
 
 #include <ladon/detail/simd/elementary.hpp>
@@ -6,38 +17,42 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <class Pack>
-LADON_INLINE constexpr Pack gelu(const Pack& x) noexcept {
+// Rejects an enumerator without an overload. The overloads below are more constrained, so the compiler prefers them.
+template <Activation F, class Pack>
+constexpr Pack activate(const Pack& x) noexcept {
+  static_assert(sizeof(Pack) == 0,
+                "ladon: an Activation needs its overload of activate in detail/layer/activation.hpp");
+  return x;
+}
+
+template <Activation F, class Pack>
+  requires(F == Activation::relu)
+LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
+  return max(Pack::broadcast(0.0f), x);
+}
+
+template <Activation F, class Pack>
+  requires(F == Activation::gelu)
+LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   const Pack half = Pack::broadcast(0.5f) * x;
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// (1 + tanh(u)) / 2 = 1 / (1 + e^(-2u)), u = sqrt(2 / pi) * (x + 0.044715 x^3)
-template <class Pack>
-LADON_INLINE constexpr Pack gelu_tanh(const Pack& x) noexcept {
+// An exponential replaces tanh: (1 + tanh(u)) / 2 = 1 / (1 + e^(-2u)).
+template <Activation F, class Pack>
+  requires(F == Activation::gelu_tanh)
+LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   const Pack minus_2u = x * fma(Pack::broadcast(-0.0713548163f), x * x, Pack::broadcast(-1.59576912f));
   return x / (Pack::broadcast(1.0f) + exp(minus_2u));
 }
 
-// From -88.73 down e^-x is infinite and the result 0, where the true one is above -2.6e-37; without the lower end -inf
-// would be divided by infinity.
-template <class Pack>
-LADON_INLINE constexpr Pack silu(const Pack& x) noexcept {
-  const Pack z = max(Pack::broadcast(-105.0f), x);
-  return z / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - z));
-}
-
+// From x = -88.73 down, e^-x overflows to infinity and the result is 0. The true result lies between -2.6e-37 and 0.
+// The lower bound of -105 keeps x finite: without the bound, x = -inf would give -inf / inf = NaN.
 template <Activation F, class Pack>
+  requires(F == Activation::silu)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
-  if constexpr (F == Activation::gelu) {
-    return gelu(x);
-  } else if constexpr (F == Activation::gelu_tanh) {
-    return gelu_tanh(x);
-  } else if constexpr (F == Activation::silu) {
-    return silu(x);
-  } else {
-    return max(Pack::broadcast(0.0f), x);
-  }
+  const Pack bounded = max(Pack::broadcast(-105.0f), x);
+  return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
 // An activation as the transform of an epilogue (detail/linear/epilogue.hpp).

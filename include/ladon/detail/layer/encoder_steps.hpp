@@ -1,5 +1,16 @@
-// The steps of an encoder layer on panels, and the memory that they need; EncoderLayer and Encoder are made of them,
-// and decoder layers of the same memory.
+// The steps of an encoder layer on panels, and the workspace of these steps. EncoderLayer and Encoder call the steps.
+// Decoder layers use the same workspace.
+//
+//     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
+//     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
+//
+//     x         [panels][model][width]          tokens, updated in place
+//     heads     [panels][concat width][width]   attention per head, before the output matrix product; then scratch
+//     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
+//     hidden    [panels][chunk][width]          hidden features of the feed-forward network
+//
+// Edges: for_panels owns the last panel, which may need fewer packs than the others. Lanes without a token are computed
+// and ignored (panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +23,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// As for attention; pre-LN keeps the normed tokens beside the residual's.
+// The part of the workspace that all threads share: attention's arrays x and heads, and in pre-LN also `normed`.
 template <Shape S, LayerConfig Config, class Target>
 struct EncoderShared {
   using L = detail::PanelLayout<S, Target>;
@@ -23,7 +34,8 @@ struct EncoderShared {
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
-// As for attention, and the hidden layer: one panel of it, or of several panels a part.
+// The part of the workspace that each thread has for itself: attention's scratch memory and the hidden features.
+// `hidden` holds all hidden features of one panel, or one chunk of several panels.
 template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -37,7 +49,7 @@ using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScra
 
 namespace detail {
 
-// The steps of a layer on panels, in place: x is shared.x.
+// The steps of a layer. Each step reads and writes the panels of `shared`; shared.x holds the tokens.
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
@@ -45,7 +57,8 @@ struct EncoderSteps {
   using Sublayers = detail::Sublayers<S, Config, Target, Simd>;
   using Shared = EncoderShared<S, Config, Target>;
 
-  // What the heads read, of the first `active` tokens: x itself, or in pre-LN its norm.
+  // Computes the input of attention for the first `active` tokens: in pre-LN, normed = norm1(x). In post-LN, attention
+  // reads x, and this step does nothing.
   template <class Part = WholeCall>
   static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
@@ -53,6 +66,7 @@ struct EncoderSteps {
     }
   }
 
+  // Computes the attention of all heads into shared.heads.
   template <class Options, class CaptureOf, class Part>
   static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
@@ -61,7 +75,8 @@ struct EncoderSteps {
                             scratch.attention, part);
   }
 
-  // Everything after the heads; each group of panels goes through it by itself.
+  // Computes the rest of the layer from shared.heads for the first `active` tokens. Each group of panels passes all of
+  // these steps before the next group, so that the group stays in the cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -69,14 +84,15 @@ struct EncoderSteps {
     const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
-      float* const normed = input(shared) + first * Sublayers::stride;  // apart from x in pre-LN only
+      float* const normed = input(shared) + first * Sublayers::stride;  // in post-LN, this is x
       Sublayers::template add_attention<Packs>(w.attention.output(), heads, count, x, norm, normed);
       Sublayers::template add_feed_forward<Packs>(w, normed, count, scratch.hidden.data, heads, x, w.norm2);
     };
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
-  // All of a layer, where what went before is in a cache.
+  // Computes the whole layer for `tokens` new tokens. `cache` holds the keys and values of the earlier tokens; this
+  // step appends those of the new tokens.
   template <class Options, class Cache, class Workspace>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
                                Workspace& workspace) noexcept {
@@ -89,6 +105,7 @@ struct EncoderSteps {
   }
 
  private:
+  // Returns the array that attention reads: `normed` in pre-LN, x in post-LN.
   static constexpr float* input(Shared& shared) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
       return shared.normed.data;

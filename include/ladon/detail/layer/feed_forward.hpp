@@ -1,11 +1,24 @@
-// Feed-forward of a few panels with its residual: out += W2 f(W1 in + b1) + b2. A gated one (Shazeer, "GLU Variants
-// Improve Transformer", arXiv 2002.05202) multiplies before W2: out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2.
+// Feed-forward network of a few panels, with its residual connection.
 //
-//     in, out, sums  [panels][Model][Width]     hidden  [panels][chunk][Width], scratch
+//     plain    out += W2 f(W1 in + b1) + b2
+//     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
 //
-// These weights are most of a layer's, and more than the nearer caches hold: read once a panel, they come too slowly.
-// So a few panels share what is read, and for as many hidden features at a time, a chunk, as the scratch memory of one
-// panel has room for then. What W2 sums goes on from chunk to chunk in `sums`, in the order that it would have at once.
+// Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
+//
+//     in       [panels][Model][width]   tokens, or their norms
+//     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
+//     sums     [panels][Model][width]   scratch: the sums of W2 over the chunks before; unused with a single chunk
+//     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
+//
+// W1 and W2 hold most of a layer's weights and exceed the nearer caches. One read of all weights per panel is too slow.
+// Therefore a few panels share each read.
+//
+// The panels that share a read divide the scratch memory of one panel's hidden layer. Therefore the hidden features
+// come in chunks of about feed_forward / panels. W2 accumulates from chunk to chunk in `sums`, in the order of a single
+// pass.
+//
+// Edges: `run` computes the shorter last chunk. The matrix products own rows that do not fill a tile. Lanes without a
+// token are computed and ignored (panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,32 +30,39 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many panels share the weights, and how many hidden features come at a time.
 struct FeedForwardPlan {
-  std::size_t panels;
-  std::size_t chunk;
+  std::size_t panels;  // panels that share one read of the weights
+  std::size_t chunk;   // hidden features of one chunk
 };
 
-// Four panels where W1 and W2 together are larger than what stays in the second cache (encoder layer (128,768,12),
-// where they have 18.9 MB, on a Cascade Lake: 56 -> 74% of peak, (128,384,12) 82 -> 82%; with the rows of the next tile
-// asked for, as project.hpp does: 67 -> 77%, 84 -> 86%). One where there is no cache to speak of, on a microcontroller
-// and for a single token, and where the heads leave no room for sums.
-template <Shape S, LayerConfig Form, class Target>
+// Chooses the plan for a layer. Up to four panels share the weights if W1 and W2 together exceed the second cache.
+// Shares of peak FMA throughput on a Cascade Lake, one panel -> four panels:
+//
+//     encoder layer                  (128,768,12), 18.9 MB of weights   (128,384,12)
+//     without prefetching            56 -> 74%                          82 -> 82%
+//     with prefetching (matmul.hpp)  67 -> 77%                          84 -> 86%
+//
+// A single panel is used on a target without vectors (a microcontroller without a cache) and for a single token.
+// `sums` lies in the array of heads. A single panel is also used if this array is too narrow for `sums`.
+template <Shape S, LayerConfig Config, class Target>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
+  using target::Current;
+  constexpr std::size_t weight_bytes = 2 * S.model * Config.feed_forward * sizeof(float);
   constexpr Tiling t = PanelLayout<S, Target>::queries;
-  constexpr std::size_t weight_bytes = 2 * S.model * Form.feed_forward * sizeof(float);
-  constexpr bool fit = weight_bytes <= target::Current::second_cache_bytes;
-  constexpr bool one_panel = fit || Target::lanes == 1 || t.width() == 1 || S.concat_width() < S.model;
-  constexpr std::size_t most = one_panel ? 1 : target::Current::feed_forward_panels;
-  constexpr std::size_t panels = t.panels(S.queries) < most ? t.panels(S.queries) : most;
-  return FeedForwardPlan{panels, (Form.feed_forward + panels - 1) / panels};
+  constexpr std::size_t query_panels = t.panels(S.queries);
+  constexpr bool exceeds_cache = weight_bytes > Current::second_cache_bytes && Target::lanes > 1 && t.width() > 1;
+  constexpr bool shares_weights = exceeds_cache && S.concat_width() >= S.model;
+  constexpr std::size_t panels = !shares_weights                               ? 1
+                                 : query_panels < Current::feed_forward_panels ? query_panels
+                                                                               : Current::feed_forward_panels;
+  return FeedForwardPlan{panels, (Config.feed_forward + panels - 1) / panels};
 }();
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, LayerConfig Form, std::size_t Chunk>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, LayerConfig Config, std::size_t Chunk>
 struct FeedForward {
   static constexpr std::size_t width = T.width();
-  static constexpr std::size_t hidden_width = Form.feed_forward;
-  static constexpr std::size_t stride = Model * width;
+  static constexpr std::size_t hidden_width = Config.feed_forward;
+  static constexpr std::size_t stride = Model * width;  // from a panel of in, sums or out to the next panel
   static constexpr std::size_t chunks = (hidden_width + Chunk - 1) / Chunk;
 
   std::size_t panels;
@@ -51,6 +71,7 @@ struct FeedForward {
   float* sums;
   float* out;
 
+  // Adds the network's result to `out`. `w` holds linear1, linear2 and, if gated, gate.
   template <class Layer>
   constexpr void run(const Layer& w) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
@@ -58,34 +79,35 @@ struct FeedForward {
       first_linear<hidden_width>(w, 0);
       second_linear<hidden_width>(w.linear2.rows_from(0), add_to_out, StartAtBias{});
     } else {
-      const Accumulate<width> so_far{sums, stride};
-      const Epilogue<width> keep{sums, stride};
+      const Accumulate<width> from_sums{sums, stride};
+      const Epilogue<width> store_sums{sums, stride};
       first_linear<Chunk>(w, 0);
-      second_linear<Chunk>(w.linear2.rows_from(0), keep, StartAtBias{});
+      second_linear<Chunk>(w.linear2.rows_from(0), store_sums, StartAtBias{});
       for (std::size_t c = 1; c + 1 < chunks; ++c) {
         first_linear<Chunk>(w, c * Chunk);
-        second_linear<Chunk>(w.linear2.rows_from(0).columns_from(c * Chunk), keep, so_far);
+        second_linear<Chunk>(w.linear2.rows_from(0).columns_from(c * Chunk), store_sums, from_sums);
       }
       constexpr std::size_t last = (chunks - 1) * Chunk;
       first_linear<hidden_width - last>(w, last);
-      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), add_to_out, so_far);
+      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), add_to_out, from_sums);
     }
   }
 
  private:
-  // Hidden features [first, first + Count) of every panel.
+  // Writes the hidden features [first, first + Count) of every panel to `hidden`.
   template <std::size_t Count, class Layer>
   constexpr void first_linear(const Layer& w, std::size_t first) const noexcept {
-    const Epilogue<width, Activate<Form.activation>> activated{hidden, Count * width};
-    if constexpr (Form.gated) {
-      matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, activated);
+    const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
+    if constexpr (Config.gated) {
+      matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
       matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels,
                                            Epilogue<width, Unchanged, Combine::multiply>{hidden, Count * width});
     } else {
-      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, activated);
+      matmul<Simd, T, Packs, Count, Model>(w.linear1.rows_from(first), in, panels, store_activated);
     }
   }
 
+  // Multiplies Count columns of W2 by `hidden`. The sums start at `start` and leave through the epilogue.
   template <std::size_t Count, class Rows, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, Epilogue epilogue, Start start) const noexcept {
     if constexpr (is_single_token<Simd, T>) {

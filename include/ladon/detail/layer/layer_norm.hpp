@@ -1,8 +1,19 @@
-// LayerNorm of one panel (Ba, Kiros and Hinton, arXiv 1607.06450): each token's features run down its own lane.
+// LayerNorm of one panel (Ba, Kiros and Hinton, arXiv 1607.06450), with tokens in the lanes.
 //
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
-// The variance is that of the deviations from the mean (two passes): a sum of squares cancels.
+//     in, out         [Features][T.width()]; `in` and `out` may be the same array
+//     weight, bias    [Features]
+//     mean, scale     [Packs] packs in registers, one number per token
+//
+// The features of a token run down one lane, so no sum crosses lanes. The variance comes from the deviations in a
+// second pass, because a sum of squares cancels.
+//
+// Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
+// others: `Packs` says how many. Lanes without a token are computed and ignored (panels.hpp).
+//
+// All loops stand in one function. Split into always-inline functions, g++ 12 inlines other functions: on AVX-512, 24
+// of the 45 functions of seven encoder layers changed. The speed of the split was not measured.
 #pragma once
 
 #include <cstddef>
@@ -12,37 +23,37 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// in and out are [Features][T.width()] and may be one.
+// Writes the LayerNorm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 constexpr void normalize_panel(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
-  const auto at = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
+  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));
+  const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack mean[Packs], scale[Packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) mean[v] = scale[v] = Pack::broadcast(0.0f);
   for (std::size_t i = 0; i < Features; ++i) {
     LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + at(i, v));
+    for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] + Pack::load(in + offset(i, v));
   }
   LADON_UNROLL
-  for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * share;
+  for (std::size_t v = 0; v < Packs; ++v) mean[v] = mean[v] * inverse_features;
   for (std::size_t i = 0; i < Features; ++i) {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      const Pack deviation = Pack::load(in + at(i, v)) - mean[v];
+      const Pack deviation = Pack::load(in + offset(i, v)) - mean[v];
       scale[v] = fma(deviation, deviation, scale[v]);
     }
   }
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) {
-    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], share, Pack::broadcast(norm.epsilon)));
+    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
   }
   for (std::size_t i = 0; i < Features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]), bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      fma((Pack::load(in + at(i, v)) - mean[v]) * scale[v], weight, bias).store(out + at(i, v));
+      fma((Pack::load(in + offset(i, v)) - mean[v]) * scale[v], weight, bias).store(out + offset(i, v));
     }
   }
 }

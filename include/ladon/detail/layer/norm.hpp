@@ -1,5 +1,12 @@
-// The norm of one panel, of either kind: LayerNorm (layer_norm.hpp) or RMSNorm (rms_norm.hpp); of a single token, both
-// in normalize_one.hpp.
+// The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens.
+//
+//     several tokens    layer_norm.hpp or rms_norm.hpp, tokens in the lanes
+//     a single token    norm_single_token.hpp, features in the lanes
+//
+//     in, out    [Features][T.width()]; `in` and `out` may be the same array
+//
+// Edges: lanes without a token are computed and ignored (panels.hpp). For a single token, norm_single_token.hpp owns
+// the features that do not fill a pack.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +18,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// in and out are [Features][T.width()] and may be one.
+// Writes the norm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, NormKind K>
 LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K>& norm, float* out) noexcept {
   LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight");
   if constexpr (K == NormKind::layer) LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias");
   if constexpr (is_single_token<Simd, T>) {
-    normalize_one<Simd>(in, norm, out);
+    normalize_single_token<Simd>(in, norm, out);
   } else {
     normalize_panel<Simd, T, Packs>(in, norm, out);
   }

@@ -1,4 +1,10 @@
-// The norms of a single token, its features in the lanes (layer_norm.hpp and rms_norm.hpp have the equations).
+// LayerNorm and RMSNorm of a single token, with features in the lanes. layer_norm.hpp and rms_norm.hpp hold the
+// equations.
+//
+//     in, out, weight, bias    [Features]; `in` and `out` may be the same array
+//
+// Edges: sum_of and for_features own the last Features % lanes features. A partial load never reads, and a partial
+// store never writes, beyond the last feature.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The sum of f(pack) over Features numbers; lanes beyond the last count as 0.
+// Returns the sum of f(in[i]) over all features. f maps a pack to a pack. Lanes beyond the last feature count as 0.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -21,7 +27,7 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// out[i] = f(in[i], load) for packs of features; load(w) gives the same features of w.
+// Writes out[i] = f(in[i], load) for all features. `load(w)` returns the pack of w at the features of in[i].
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -36,24 +42,28 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
+// Writes the LayerNorm of `in` to `out`. A second pass computes the variance from the deviations.
 template <class Simd, std::size_t Features>
-constexpr void normalize_one(const float* in, const Norm<Features>& norm, float* out) noexcept {
+constexpr void normalize_single_token(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
-  constexpr float share = 1.0f / static_cast<float>(Features);
-  const Pack mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * share);
-  const float variance = share * sum_of<Pack, Features>(in, [&](const Pack& x) { return (x - mean) * (x - mean); });
+  constexpr float inverse_features = 1.0f / static_cast<float>(Features);
+  const Pack mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * inverse_features);
+  const float squares = sum_of<Pack, Features>(in, [&](const Pack& x) { return (x - mean) * (x - mean); });
+  const float variance = inverse_features * squares;
   const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(variance + norm.epsilon));
   for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) {
     return fma((x - mean) * scale, load(norm.weight.data), load(norm.bias.data));
   });
 }
 
+// Writes the RMSNorm of `in` to `out`.
 template <class Simd, std::size_t Features>
-constexpr void normalize_one(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
+constexpr void normalize_single_token(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
-  constexpr float share = 1.0f / static_cast<float>(Features);
-  const float squares = share * sum_of<Pack, Features>(in, [](const Pack& x) { return x * x; });
-  const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(squares + norm.epsilon));
+  constexpr float inverse_features = 1.0f / static_cast<float>(Features);
+  const float squares = sum_of<Pack, Features>(in, [](const Pack& x) { return x * x; });
+  const float mean_of_squares = inverse_features * squares;
+  const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(mean_of_squares + norm.epsilon));
   for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) { return x * scale * load(norm.weight.data); });
 }
 

@@ -1,6 +1,17 @@
-// RMSNorm of one panel (Zhang and Sennrich, arXiv 1910.07467): each token's features run down its own lane.
+// RMSNorm of one panel (Zhang and Sennrich, arXiv 1910.07467), with tokens in the lanes.
 //
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
+//
+//     in, out    [Features][T.width()]; `in` and `out` may be the same array
+//     weight     [Features]
+//     scale      [Packs] packs in registers, one number per token
+//
+// The features of a token run down one lane, so no sum crosses lanes.
+//
+// Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
+// others: `Packs` says how many. Lanes without a token are computed and ignored (panels.hpp).
+//
+// All loops stand in one function, for the reason in layer_norm.hpp.
 #pragma once
 
 #include <cstddef>
@@ -10,31 +21,31 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// in and out are [Features][T.width()] and may be one.
+// Writes the RMSNorm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 constexpr void normalize_panel(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  const Pack share = Pack::broadcast(1.0f / static_cast<float>(Features));
-  const auto at = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
+  const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));
+  const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
   Pack scale[Packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) scale[v] = Pack::broadcast(0.0f);
   for (std::size_t i = 0; i < Features; ++i) {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      const Pack x = Pack::load(in + at(i, v));
+      const Pack x = Pack::load(in + offset(i, v));
       scale[v] = fma(x, x, scale[v]);
     }
   }
   LADON_UNROLL
   for (std::size_t v = 0; v < Packs; ++v) {
-    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], share, Pack::broadcast(norm.epsilon)));
+    scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
   }
   for (std::size_t i = 0; i < Features; ++i) {
     const Pack weight = Pack::broadcast(norm.weight.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      (Pack::load(in + at(i, v)) * scale[v] * weight).store(out + at(i, v));
+      (Pack::load(in + offset(i, v)) * scale[v] * weight).store(out + offset(i, v));
     }
   }
 }

@@ -1,7 +1,13 @@
-// What encoder and decoder layers do besides attending: residuals, norms, feed-forward, a few panels at a time.
+// The parts of encoder and decoder layers around attention: output matrix product, residual connections, norms and
+// feed-forward network. Each call handles a few panels.
 //
-//     x, normed  [panels][model][width]; in post-LN they are one and the same
-//     heads      [panels][concat width][width], which afterwards is scratch     hidden  scratch
+//     x         [panels][model][width]          residual, updated in place
+//     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
+//     heads     [panels][concat width][width]   attention per head; scratch after add_attention
+//     hidden    [panels][chunk][width]          scratch of the feed-forward network
+//
+// Edges: lanes without a token are computed and ignored (panels.hpp). for_panels owns the last panel, which may need
+// fewer packs than the others.
 #pragma once
 
 #include <cstddef>
@@ -13,45 +19,47 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <Shape S, LayerConfig Form, class Target, class Simd>
+template <Shape S, LayerConfig Config, class Target, class Simd>
 struct Sublayers {
   static constexpr Tiling t = PanelLayout<S, Target>::queries;
-  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Form, Target>;
+  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target>;
   static constexpr std::size_t width = t.width();
-  static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next
-  static constexpr std::size_t heads_stride = S.concat_width() * width;  // from a panel of heads to the next
-  using NormOf = Norm<S.model, Form.norm_kind>;
+  static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next panel
+  static constexpr std::size_t heads_stride = S.concat_width() * width;  // from a panel of heads to the next panel
+  using NormOf = Norm<S.model, Config.norm_kind>;
 
-  // x += output(heads), then normed = norm(x): this sublayer's norm in post-LN, the next one's in pre-LN.
+  // Computes x += output(heads), then normed = norm(x). In post-LN, `norm` is the norm of this sublayer. In pre-LN,
+  // `norm` is the norm of the next sublayer.
   template <std::size_t Packs, class Output>
   static constexpr void add_attention(const Output& output, const float* heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {
     matmul<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels,
                                                       Epilogue<width, Unchanged, Combine::add>{x, stride});
-    norm_each<Packs>(norm, x, panels, normed);
+    normalize_panels<Packs>(norm, x, panels, normed);
   }
 
-  // x += W2 f(W1 normed), and post-LN normalises it.
+  // Computes x += W2 f(W1 normed). In post-LN, also computes x = norm(x). `sums` is scratch of the shape of x.
   template <std::size_t Packs, class Layer>
   static constexpr void add_feed_forward(const Layer& w, const float* normed, std::size_t panels, float* hidden,
                                          float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, t, Packs, S.model, Form, plan.chunk>{panels, normed, hidden, sums, x}.run(w);
-    if constexpr (Form.norm == NormOrder::post) norm_each<Packs>(norm, x, panels, x);
+    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, normed, hidden, sums, x}.run(w);
+    if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
   }
 
-  // Of every panel, out = norm(in).
+  // Computes out = norm(in) for the panels of the first `active` tokens that belong to `part`.
   template <class Part = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  Part part = {}) noexcept {
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      norm_each<Packs>(norm, in + first * stride, count, out + first * stride);
+      normalize_panels<Packs>(norm, in + first * stride, count, out + first * stride);
     };
     for_panels<t, S.queries>(active, run, part);
   }
 
  private:
+  // Computes out = norm(in) for each of `panels` panels.
   template <std::size_t Packs>
-  static constexpr void norm_each(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
+  static constexpr void normalize_panels(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, t, Packs>(in + p * stride, norm, out + p * stride);
   }
 };
