@@ -4,15 +4,13 @@
 # An entry is a header, or a folder that ends in a slash. A folder stands for all headers in the folder, except those
 # that an entry of their own or a deeper folder names.
 set(layers
-  "version.hpp detail/target/abi.hpp detail/target/compiler.hpp"
+  "version.hpp detail/target/"
   "detail/simd/"
-  "detail/target/" # tiling.hpp reads the widths of the vectors
   "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
   "detail/memory/"
   "detail/mask/"
   "mask/ mask.hpp options.hpp"
-  "detail/layer/activation.hpp" # the epilogues of products apply activations
   "detail/linear/"
   "detail/attention/"
   "detail/layer/"
@@ -25,5 +23,5 @@ set(may_be_empty detail/mask/)
 # Folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
-# Headers elsewhere that still name an instruction set. The list shrinks: an exemption without a need is an error.
-set(isa_exempt detail/linear/micro_kernel.hpp detail/linear/streams.hpp)
+# Headers elsewhere that name an instruction set. An exemption without a need is an error.
+set(isa_exempt "")

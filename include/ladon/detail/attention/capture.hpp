@@ -1,7 +1,7 @@
-// Capture: scores or attention weights of one panel of queries, out of the lanes into the caller's rows. A copy beside
-// the real work, for those who ask: it is written for size.
+// Capture: copies the scores or the attention weights of one query block from the lanes into the caller's rows. Capture
+// is optional and written for size.
 //
-//     rows    [queries of the panel][keys], row-major, `stride` floats apart
+//     rows    [queries of the block][keys], row-major, `stride` floats apart
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Not asked for: costs nothing.
+// Captures nothing, at no cost.
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
 };
@@ -25,7 +25,7 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // A block's weights; those of the blocks before it are corrected to its maximum.
+  // Copies the weights p of the key block `range`, and corrects the weights of the earlier key blocks to its maximum.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -37,7 +37,7 @@ struct CaptureRows {
     }
   }
 
-  // After the last block: times the reciprocal of the sum, and 0 for every key that was not computed.
+  // Divides by the sums after the last key block, and writes 0 for every key that was not computed.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -57,17 +57,18 @@ struct CaptureScoreRows {
   std::size_t queries;
   std::size_t stride;
 
-  // s [keys][Width]; `unit` is what a number in it is in the scores' own units.
+  // Copies the scores s [keys][Width]. `unit` converts an exponent of two into the units of the scores.
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // the lowest float stands for all that would be lower as an exponent of two
+        // The lowest float stands for every lower exponent of two, so it stays the lowest float.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
     }
   }
+  // Writes what keys from first_key on have: they are not active.
   constexpr void fill_from(std::size_t first_key) const noexcept {
     constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
@@ -76,7 +77,7 @@ struct CaptureScoreRows {
   }
 };
 
-// What hands each panel of queries the rows of its head, or nothing.
+// Gives each query block of each head its rows of the map, or nothing.
 struct CaptureNothing {
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
 };
@@ -87,7 +88,7 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// What a run was given for it: nothing, a Capture of some stage, or what makes an AttentionMap.
+// Returns the capture for the caller's last argument: nothing, a Capture<Stage>, or an AttentionMap.
 template <Shape S>
 constexpr CaptureNothing capture(CaptureNothing) noexcept {
   return {};
@@ -105,7 +106,7 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// Calls attend with what captures a map, or with what does not.
+// Calls attend with the capture for a map that may be null.
 template <Shape S>
 struct CaptureWanted {
   float* map;

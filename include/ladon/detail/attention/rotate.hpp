@@ -1,6 +1,6 @@
-// Rotate: the pairs of one head's features, for the tokens of one panel (position.hpp).
+// Rotary position embedding of one head's features, for the tokens of one panel (position.hpp has the equation).
 //
-//     panel  [head width][Width], in place; token t of it stands at `position` + t, and the options' offset further
+//     panel  [head width][Width], rotated in place
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
+// Rotates the first `tokens` tokens of a panel. Token t has the position data.offset + position + t.
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
-constexpr void rotate(const typename Position::Data& given, std::ptrdiff_t position, std::size_t tokens,
+constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
   static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
-  LADON_EXPECTS(given.table != nullptr, "ladon: position::Rotary needs a table: options.position.table");
-  const typename Position::Table& table = *given.table;
-  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(given.offset) + position;
+  LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table");
+  const typename Position::Table& table = *data.table;
+  const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(data.offset) + position;
   LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first");
   const auto first = static_cast<std::size_t>(start);
   LADON_EXPECTS(first + tokens <= Position::positions, "ladon: the rotary table ends before these positions");
@@ -26,7 +27,7 @@ constexpr void rotate(const typename Position::Data& given, std::ptrdiff_t posit
   constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
     const std::size_t at = first + v * Pack::lanes;
-    // Lanes that hold no token turn by nothing, for the table may end there.
+    // Lanes without a token read no table entry, because the table may end there. They are multiplied by 0.
     const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
     const auto load = [&](const float* from) {
       return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
@@ -42,14 +43,15 @@ constexpr void rotate(const typename Position::Data& given, std::ptrdiff_t posit
   }
 }
 
-// The first `active` keys of one head, in panels [panels][head width][T.width()]: key j stands at position j.
+// Rotates the first `active` keys of one head, in panels [panels][head width][T.width()]. Key j has the position
+// data.offset + j.
 template <class Position, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
-constexpr void rotate_keys(const typename Position::Data& given, std::size_t active, float* keys) noexcept {
+constexpr void rotate_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, Keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
     for (std::size_t p = first; p < first + count; ++p) {
       const std::size_t begin = p * T.width();
       const std::size_t tokens = active - begin < T.width() ? active - begin : T.width();
-      rotate<Position, Pack, Packs, T.width(), HeadWidth>(given, static_cast<std::ptrdiff_t>(begin), tokens,
+      rotate<Position, Pack, Packs, T.width(), HeadWidth>(data, static_cast<std::ptrdiff_t>(begin), tokens,
                                                           keys + begin * HeadWidth);
     }
   });

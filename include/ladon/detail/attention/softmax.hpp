@@ -1,7 +1,8 @@
-// Softmax, online (Milakov and Gimelshein, arXiv 1805.02867): each query's scores run down the keys in its own lane,
-// block after block, and what was summed so far is corrected when a larger maximum comes.
+// Softmax, online (Milakov and Gimelshein, arXiv 1805.02867). The scores of a query run down the keys in the query's
+// lane, key block after key block. When a key block has a larger maximum, the earlier sums are corrected to this
+// maximum.
 //
-// Fully masked queries: their maximum stays -inf and counts as 0, every 2^-inf is 0, and a sum of 0 divides as 1.
+// A query that sees no key: its maximum stays -inf and counts as 0, every 2^-inf is 0, and a sum of 0 divides as 1.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ template <class Pack, std::size_t Packs>
 struct RunningSoftmax {
   Pack maximum[Packs];
   Pack sum[Packs];
-  Pack correction[Packs];  // what earlier blocks are to be multiplied by
+  Pack correction[Packs];  // what the sums of earlier key blocks are multiplied by
 
   constexpr RunningSoftmax() noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -24,7 +25,7 @@ struct RunningSoftmax {
       correction[v] = Pack::broadcast(1.0f);
     }
   }
-  // With a sink: a first score that has no value. One of -inf is none.
+  // Starts with a sink: a score without a value. A sink of -inf is no sink.
   constexpr explicit RunningSoftmax(float sink) noexcept : RunningSoftmax() {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -32,9 +33,9 @@ struct RunningSoftmax {
     }
   }
 
-  // A block of scores is there: `before` is the maximum of the blocks before it. Only: nothing was before, nor a sink,
-  // and there is nothing to correct. (Not a loop, here and where a block is read: g++ makes memcpy of those that copy a
-  // few floats, 1.7% more instructions on RISC-V at (16,32,4).)
+  // Begins a key block whose scores have updated `maximum`. `before` is the maximum of the earlier key blocks. Only:
+  // this is the first key block and there is no sink, so nothing is corrected. (LADON_UNROLL: g++ turns a loop that
+  // copies a few floats into memcpy, 1.7% more instructions on RISC-V at (16,32,4).)
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -50,9 +51,9 @@ struct RunningSoftmax {
     }
   }
 
-  // Its scores [keys][Width] become 2^(s - maximum) in place, Chains packs at once. A function of its own but where one
-  // pack holds all tokens (g++, AVX-512: inlined it took (64,128,4) from 91 to 88% of peak; as a function (16,32,4)
-  // from 69 to 61%).
+  // Replaces the scores [keys][Width] by 2^(s - maximum), Chains packs at the same time, and adds them to the sum. A
+  // separate function, except where one pack has all tokens (g++, AVX-512: inlined, (64,128,4) falls from 91 to 88% of
+  // peak; as a separate function, (16,32,4) falls from 69 to 61%).
   template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     to_exponentials<Width, Chains>(scores, keys);
@@ -63,13 +64,13 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // The same of one key, in the midst of other work: the shift is read anew, for the other work needs the registers.
+  // The same for one key, between the steps of a tile. The shift is read again, because the tile needs the registers.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift[0]), total);
   }
 
-  // The same of so many keys for the last pack only.
+  // The same for `keys` keys and the last pack only.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
@@ -77,19 +78,19 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift[v], total[v]);
   }
 
-  // 1 / sum, and 1 where nothing was seen.
+  // Returns 1 / sum, and 1 for a query that saw no key.
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);
     return one / select(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }
 
-  // What the weighted sums are to be multiplied by after a block.
+  // Sets what the weighted sums are multiplied by after a key block: 1 / sum after the last block, otherwise 1.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }
 
  private:
-  Pack shift[Packs];  // the maximum, and 0 where nothing was seen
+  Pack shift[Packs];  // the maximum, and 0 for a query that saw no key
 
   template <std::size_t Width, std::size_t Chains>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
@@ -115,14 +116,14 @@ struct RunningSoftmax {
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
   }
 
-  // Of one key, one pack.
+  // Computes the exponentials of one key and one pack.
   static LADON_INLINE constexpr void exponential(float* score, const Pack& largest, Pack& total) noexcept {
     const Pack p = exp2_of_nonpositive(Pack::load(score) - largest);
     total = total + p;
     p.store(score);
   }
 
-  // Of so many keys, all packs side by side.
+  // Computes the exponentials of Keys keys, all packs side by side.
   template <std::size_t Width, std::size_t Keys>
   static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
                                                            Pack (&total)[Packs]) noexcept {

@@ -11,8 +11,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <ladon/detail/linear/cortex_m/helium_loop.hpp>
-#include <ladon/detail/linear/cortex_m/vfp_loop.hpp>
+#include <ladon/detail/linear/cortex_m/loops.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 

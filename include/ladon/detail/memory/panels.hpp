@@ -1,12 +1,14 @@
 // Panels: activations with tokens in the lanes.
 //
 //     row-major  [tokens][features]           the caller's
-//     panels     [panels][features][width]    ours
+//     panels     [panels][features][width]    the kernels'
 //
-// `width` tokens lie side by side, so that a feature of all of them is one load, and what is of a token stays in its
-// lane. (Of a few tokens, whose panels are narrower than a register, folded_tile.hpp adds parts of a sum that stood in
-// idle lanes.) A last panel that is not full begins padded with zeros; whatever becomes of them stays in their own
-// lanes and is never stored.
+// `width` tokens lie side by side, so one load reads a feature of all of them, and the numbers of a token stay in the
+// token's lane. The last panel may be partly filled. Its other lanes begin as zeros; whatever they become stays in
+// these lanes and is never stored in rows.
+//
+// One exception: panels of a few tokens are narrower than a register. Then micro_kernel_folded.hpp uses the idle lanes
+// for parts of a sum, and adds the parts at the end.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +36,13 @@ inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
-// How the queries and the keys of a shape lie in panels.
+// The panels of a shape's queries and keys.
 template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries);
   static constexpr Tiling keys = tiling<Target>(S.keys);
-  // Keys of a block: whole panels, key_block at most, or as many as it takes to hold all. A single query takes them all
-  // at once, where its sums may run in an order of their own.
+  // Keys of a key block: whole panels, at most key_block keys, or all keys if there are fewer. A single query takes all
+  // keys at once, unless the build is deterministic, because its sums have another order.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
@@ -48,7 +50,8 @@ struct PanelLayout {
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
 };
 
-// The most shares of a phase that find something to do: panels on the way in and out, groups of heads between.
+// Returns the largest number of shares of a phase that have work: panels in the phases that read x and write y, groups
+// of heads in the phases between.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = PanelLayout<S, Target>;
@@ -59,9 +62,9 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<Packs>(first, count) for runs of panels that are computed alike: the whole ones, and the last one
-// of the shape where that takes fewer packs; at most Most at a time. Only panels that hold one of the first `active`
-// tokens are visited, and of them those that `part` has.
+// Calls f.operator()<Packs>(first, count) for `count` panels from `first` on that need Packs packs each: first the
+// whole panels, at most Most of them in a call, then the shape's last panel if it needs fewer packs. Visits the panels
+// that have one of the first `active` tokens and belong to `part`.
 template <detail::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
@@ -75,8 +78,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // In a whole call f may as well be called with none: one branch more here, and g++ inlines other things below (a
-      // point of peak at (64,128,4)).
+      // A whole call calls f even for no panels. A branch here makes g++ inline differently below (one point of peak
+      // less at (64,128,4)).
       if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
     }
   }
@@ -87,7 +90,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
   }
 }
 
-// Row-major rows [tokens][Features] into those panels that `part` has: squares of lanes x lanes, turned in registers.
+// Converts rows [tokens][Features] into the panels that belong to `part`. Squares of lanes x lanes are transposed in
+// registers.
 template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
 constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
@@ -115,7 +119,7 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, P
   }
 }
 
-// The panels that `part` has to row-major rows; lanes that hold no token are not stored.
+// Converts the panels that belong to `part` into rows [tokens][Features]. Lanes without a token are not stored.
 template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
 constexpr void from_panels(const float* panels, std::size_t tokens, float* rows, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;

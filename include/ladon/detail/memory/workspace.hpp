@@ -1,6 +1,6 @@
-// The caller's scratch memory: every field with its shape. A workspace holds nothing between two runs, and nothing need
-// be put into it before; sizeof says what is needed, and `static constinit Workspace w{};` costs no start-up. Most have
-// two halves: what all threads of a call see, and what each needs for itself.
+// The caller's scratch memory: every field with its shape. A workspace holds nothing between two calls and needs no
+// initialisation. sizeof says how much memory a call needs, and `static constinit Workspace w{};` has no start-up cost.
+// Most workspaces have two halves: `shared`, which all threads of a call see, and `scratch`, one for each thread.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// For a call that one thread runs ...
+// The workspace of a call by one thread ...
 template <class Shared, class Scratch>
 struct Workspace {
   Shared shared;
   Scratch scratch;
 };
-// ... and for one that several share.
+// ... and of a call by several threads.
 template <class Shared, class Scratch, std::size_t Threads>
 struct TeamWorkspace {
   static_assert(Threads > 0, "ladon: a call needs at least one thread");
@@ -23,7 +23,7 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// What the heads need one after the other.
+// Memory that the heads use one after the other.
 template <Shape S, class Target>
 struct HeadScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -33,17 +33,18 @@ struct HeadScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
 };
 
-// The same where keys and values are kept in a cache.
+// The same for attention to a cache, which has the keys and values.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
-  Panels<L::queries.width(), widest, L::queries> projected;    // new K^T or V^T of one head, on its way to the cache
+  Panels<L::queries.width(), widest, L::queries>
+      projected;  // new K^T or V^T of one head, before it goes into the cache
   Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
 };
 
-// Attention of given queries, keys and values: O^T of one panel of queries beside it.
+// Attention without projections: also O^T of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;
@@ -51,7 +52,7 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Self-attention: x in panels, and what the heads say of it.
+// Self-attention: x in panels, and the concatenated heads.
 template <Shape S, class Target>
 struct SelfShared {
   using L = detail::PanelLayout<S, Target>;
@@ -59,7 +60,7 @@ struct SelfShared {
   Panels<S.queries, S.concat_width(), L::queries> heads;
 };
 
-// Keys from elsewhere: the context in panels beside it.
+// Attention to a context: also the context in panels.
 template <Shape S, class Target>
 struct CrossShared {
   using L = detail::PanelLayout<S, Target>;
@@ -68,7 +69,7 @@ struct CrossShared {
   Panels<S.keys, S.key_model, L::keys> context;
 };
 
-// What keys and values are projected from, one after the other.
+// The tokens that keys are projected from, and then those that values are projected from.
 template <Shape S, class Target>
 struct KeyWorkspace {
   Panels<S.keys, (S.key_model > S.value_model ? S.key_model : S.value_model), detail::PanelLayout<S, Target>::keys>
