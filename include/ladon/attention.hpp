@@ -25,9 +25,9 @@ struct GivenHeads {
   using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  template <class Bound, class Options, class CaptureOf>
+  template <class BoundMask, class Options, class CaptureOf>
   static constexpr void run(const float* queries, const float* keys, const float* values, float* out, Lengths lengths,
-                            const Bound& mask, const Options& options, AttentionWorkspace<S, Target>& workspace,
+                            const BoundMask& mask, const Options& options, AttentionWorkspace<S, Target>& workspace,
                             CaptureOf capture_of) noexcept {
     HeadScratch<S, Target>& scratch = workspace.scratch;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
@@ -37,7 +37,7 @@ struct GivenHeads {
         rotate_keys<Rotary, KeyPack, k, S.keys, S.head_width>(options.rotary, lengths.keys, scratch.keys.data);
       }
       const bool finite =
-          !Bound::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
+          !BoundMask::hides_keys || all_finite<KeyPack, k.width(), S.value_width>(scratch.values.data, lengths.keys);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
         const Head head{scratch.keys.data, scratch.values.data, finite, h, sink_of<Score>(options.sinks, h)};
         attend_head(head, queries + h * S.queries * S.head_width, out + h * S.queries * S.value_width, lengths, mask,
@@ -47,10 +47,10 @@ struct GivenHeads {
   }
 
  private:
-  template <class Bound, class Options, class CaptureOf>
-  static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths, const Bound& mask,
-                                    const Options& options, AttentionWorkspace<S, Target>& workspace,
-                                    CaptureOf capture_of) noexcept {
+  template <class BoundMask, class Options, class CaptureOf>
+  static constexpr void attend_head(const Head& head, const float* rows, float* out, Lengths lengths,
+                                    const BoundMask& mask, const Options& options,
+                                    AttentionWorkspace<S, Target>& workspace, CaptureOf capture_of) noexcept {
     constexpr float scale = ScoreForm<S, Score>::query_scale;
     float* const query = workspace.scratch.query.data;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {

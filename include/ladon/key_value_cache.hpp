@@ -6,8 +6,9 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/mask/ring.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/mask/window.hpp>
+#include <ladon/mask/offset.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -35,7 +36,7 @@ struct KeyValueCache {
 // The cache for a shape of which `keys` is the capacity.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
-                              mask::fits_ring<Mask> ? Keep::latest : Keep::every, Target>;
+                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;
 
 namespace detail {
 
@@ -44,10 +45,10 @@ template <Shape S, class Mask, class Options, class Cache>
 constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
   const std::size_t past = cache.length - tokens;
   if constexpr (Cache::keep == Keep::latest) {
-    static_assert(S.keys >= mask::reach<Mask> + S.queries,
+    static_assert(S.keys >= keys_before_query<Mask> + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
-    return mask::RingBound<mask::reach<Mask>>(past, tokens, S.keys);
+    LADON_EXPECTS(options.mask.offset == mask::default_offset, "ladon: a ring has no other offset than its own");
+    return BoundRing<keys_before_query<Mask>>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
   }

@@ -1,8 +1,14 @@
-// Masks: which query may see which key, and what is added to the scores it does not hide. `a & b` combines any two.
+// All masks: which query may see which key, and what joins the scores. `a & b` combines two masks (mask/both.hpp).
 #pragma once
 
 #include <ladon/mask/additive.hpp>
+#include <ladon/mask/alibi.hpp>
 #include <ladon/mask/bits.hpp>
+#include <ladon/mask/boolean.hpp>
+#include <ladon/mask/both.hpp>
+#include <ladon/mask/causal.hpp>
+#include <ladon/mask/none.hpp>
+#include <ladon/mask/offset.hpp>
 #include <ladon/mask/padding.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/mask/window.hpp>

@@ -30,7 +30,7 @@ struct NoRotary {
 };
 
 // Scores whose queries and keys are turned. Width features of each head turn, from the first; the rest stay. Key j
-// stands at position offset + j, and query i where the mask has it by default (shape.hpp's Placement), offset further.
+// stands at position offset + j, and query i where the mask has it by default (mask/offset.hpp), offset further.
 // Precondition: a table, with all these positions (checked: expects.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {

@@ -76,12 +76,6 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Where a run's tokens lie: query i stands at offset + i among the keys, unless a mask is told otherwise.
-struct Placement {
-  Lengths lengths;
-  std::ptrdiff_t offset;
-};
-
 // What a caller may say at run time. Precondition: no length exceeds the shape's (checked: expects.hpp).
 template <Shape S, class Mask, class Score>
 struct RunOptions {

@@ -10,7 +10,7 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/scores.hpp>
 #include <ladon/detail/attention/softmax.hpp>
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

@@ -117,9 +117,9 @@ struct Heads {
 
   // Every head: x in panels to the concatenated heads in panels, attending to a cache. Query i stands at offset + i.
   // Projected: each head's Q^T lies where its O^T will.
-  template <bool Projected = false, class Bound, class Options, class Cache, class CaptureOf>
+  template <bool Projected = false, class BoundMask, class Options, class Cache, class CaptureOf>
   static constexpr void attend_cache(const float* x, const Cache& cache, const Weights& w, Lengths lengths,
-                                     const Bound& mask, std::ptrdiff_t offset, const Options& options,
+                                     const BoundMask& mask, std::ptrdiff_t offset, const Options& options,
                                      CachedScratch<S, Target>& scratch, float* heads, CaptureOf capture_of) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       attend_group<Projected>(g, cache.keys[g].data, cache.values[g].data, cache.values_finite, w, x, lengths, mask,
@@ -195,9 +195,9 @@ struct Heads {
   }
 
   // The query heads that share one head of keys and values.
-  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
+  template <bool Projected, class BoundMask, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_group(std::size_t g, const float* keys, const float* values, bool values_finite,
-                                     const Weights& w, const float* x, Lengths lengths, const Bound& mask,
+                                     const Weights& w, const float* x, Lengths lengths, const BoundMask& mask,
                                      std::ptrdiff_t offset, const Options& options, Scratch& scratch, float* heads,
                                      CaptureOf capture_of) noexcept {
     for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
@@ -207,10 +207,10 @@ struct Heads {
   }
 
   // One head, every active query: its part of the concatenated heads.
-  template <bool Projected, class Bound, class Options, class Scratch, class CaptureOf>
+  template <bool Projected, class BoundMask, class Options, class Scratch, class CaptureOf>
   static constexpr void attend_head(const Head& head, const Weights& w, const float* x, Lengths lengths,
-                                    const Bound& mask, std::ptrdiff_t offset, const Options& options, Scratch& scratch,
-                                    float* heads, CaptureOf capture_of) noexcept {
+                                    const BoundMask& mask, std::ptrdiff_t offset, const Options& options,
+                                    Scratch& scratch, float* heads, CaptureOf capture_of) noexcept {
     const std::size_t h = head.index;
     float* const query = Projected ? heads + h * S.head_width : scratch.query.data;
     for_panels<q, S.queries>(lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {

@@ -12,8 +12,10 @@
 #include <ladon/detail/attention/single_query.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/weighted_sum.hpp>
+#include <ladon/detail/mask/additive.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/mask/none.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/mask.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -21,7 +23,7 @@ template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
     LADON_EXPECTS(sinks.data != nullptr, "ladon: this score has sinks: options.sinks");
-    return mask::to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
+    return to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
   } else {
     return 0;
   }
@@ -29,9 +31,9 @@ constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
 
 // A panel of scores before softmax, for those who ask. Computed apart and for all active keys, so that the run itself
 // is the same with and without.
-template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
+template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class BoundMask, class Capture>
 constexpr void capture_scores(const Head& head, const float* query, Range queries, std::size_t active,
-                              const Bound& mask, float* scores, const Capture& capture) noexcept {
+                              const BoundMask& mask, float* scores, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Form = ScoreForm<S, Score>;
   constexpr std::size_t width = L::queries.width(), key_width = L::keys.width();
@@ -40,23 +42,23 @@ constexpr void capture_scores(const Head& head, const float* query, Range querie
   Pack unused[Packs];
   for (std::size_t v = 0; v < Packs; ++v) unused[v] = Pack::broadcast(0.0f);
   for (std::size_t begin = 0; begin < active; begin += L::block) {
-    const Slice slice{head.index, queries, Range{begin, begin + L::block} & Range{0, active}};
+    const ScoreBlock block{head.index, queries, Range{begin, begin + L::block} & Range{0, active}};
     if constexpr (Capture::stage == Stage::masked) {
-      score<Form, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, slice, {0, 0}, mask,
+      score<Form, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, block, {0, 0}, mask,
                                                                            scores, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Form, ProductForm>;
-      score<Wanted, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, slice, slice.keys,
-                                                                             mask::None::Bound(active), scores, unused);
+      score<Wanted, Pack, L::queries, Packs, width, key_width, S.head_width>(head.keys, query, block, block.keys,
+                                                                             BoundNone(active), scores, unused);
     }
-    capture.template block<width>(scores, slice.keys, unit);
+    capture.template block<width>(scores, block.keys, unit);
   }
   capture.fill_from(active);
 }
 
 // O^T panel [value width][width] of one panel of queries from their Q^T panel [head width][width].
-template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class Bound, class Capture>
-constexpr void attend_panel(const Head& head, const float* query, Range queries, const Bound& mask, float* scores,
+template <Shape S, class Score, class Target, class Pack, std::size_t Packs, class BoundMask, class Capture>
+constexpr void attend_panel(const Head& head, const float* query, Range queries, const BoundMask& mask, float* scores,
                             float* out, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Form = ScoreForm<S, Score>;
@@ -68,35 +70,35 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
   constexpr bool beside = exponentials_beside_values<Target>;
   // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
   // is computed for the other pack only. Capture asks for all.
-  constexpr bool halves = beside && Bound::ends_within_panels && Packs == 2 && !Capture::weights;
+  constexpr bool halves = beside && BoundMask::ends_within_panels && Packs == 2 && !Capture::weights;
 
-  const VisibleKeys visible = mask.panel(queries);
+  const KeyRanges ranges = mask.key_ranges(queries);
   std::size_t first_pack_end = 0;
   if constexpr (halves) {
-    first_pack_end = mask.panel(Range{queries.begin, queries.begin + Pack::lanes} & queries).seen.end;
+    first_pack_end = mask.key_ranges(Range{queries.begin, queries.begin + Pack::lanes} & queries).visible.end;
   }
   RunningSoftmax<Pack, Packs> softmax;
   if constexpr (Score::sinks) softmax = RunningSoftmax<Pack, Packs>(head.sink);
   Pack after[Packs];
-  const std::size_t start = visible.seen.begin / key_width * key_width;
+  const std::size_t start = ranges.visible.begin / key_width * key_width;
   std::size_t begin = start;
   bool first = true;
   do {
     // Blocks end at the same keys however wide panels are: so do the sums' roundings, and lane counts give equal bits.
     const std::size_t block_end = (begin / L::block + 1) * L::block;
-    const Range range{begin, one_block || visible.seen.end <= block_end ? visible.seen.end : block_end};
-    const bool last = range.end == visible.seen.end;
+    const Range range{begin, one_block || ranges.visible.end <= block_end ? ranges.visible.end : block_end};
+    const bool last = range.end == ranges.visible.end;
     begin = range.end;
     if constexpr (!one_block && !Capture::weights) {
-      if (!last && !mask.any(queries, range)) continue;
+      if (!last && !mask.may_see_any(queries, range)) continue;
     }
-    const Slice slice{head.index, queries, range};
+    const ScoreBlock block{head.index, queries, range};
     Pack before[Packs];
     for (std::size_t v = 0; v < Packs; ++v) before[v] = softmax.maximum[v];
-    const bool all_values = !Bound::hides_keys || head.values_finite || visible.clear.contains(range);
+    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(range);
     const Range first_pack_keys = halves && all_values ? Range{range.begin, first_pack_end} & range : range;
     score<Form, Pack, L::queries, Packs, width, key_width, S.head_width, halves>(
-        head.keys, query, slice, visible.clear, mask, scores, softmax.maximum, first_pack_keys.end);
+        head.keys, query, block, ranges.unmasked, mask, scores, softmax.maximum, first_pack_keys.end);
     softmax.template begin<only_block>(before);
     if constexpr (beside) {
       if (all_values) {
@@ -109,7 +111,7 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
       softmax.multipliers(last, after);
       const Rescale<Pack, Packs> rescale{first, softmax.correction, after};
       if (!all_values) {
-        weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, slice, rescale, mask, out);
+        weigh_selected<Pack, Packs, width, key_width, S.value_width>(head.values, scores, block, rescale, mask, out);
       } else if constexpr (!beside) {
         weigh<Pack, rows, Packs, width, key_width, S.value_width>(head.values, scores, range, rescale, out);
       }
@@ -118,14 +120,14 @@ constexpr void attend_panel(const Head& head, const float* query, Range queries,
       capture.template block<width>(scores, {start, range.begin}, range, softmax.correction);
     }
     first = false;
-  } while (!one_block && begin < visible.seen.end);
-  if constexpr (Capture::weights) capture.template finish<width>(visible.seen, after);
+  } while (!one_block && begin < ranges.visible.end);
+  if constexpr (Capture::weights) capture.template finish<width>(ranges.visible, after);
 }
 
 // The same by the kernels of a single query where there is one.
-template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class Bound, class Capture>
-constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys, const Bound& mask,
-                      float* scores, float* out, const Capture& capture) noexcept {
+template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
+constexpr void attend(const Head& head, const float* query, Range queries, std::size_t active_keys,
+                      const BoundMask& mask, float* scores, float* out, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Pack = typename Simd::template Pack<L::queries.lanes>;
   if constexpr (Capture::scores) {
@@ -133,7 +135,7 @@ constexpr void attend(const Head& head, const float* query, Range queries, std::
   }
   if constexpr (one_token<Simd, L::queries> && L::keys.lanes > 1) {
     using KeyPack = typename Simd::template Pack<L::keys.lanes>;
-    if (!Bound::hides_keys || head.values_finite) {
+    if (!BoundMask::hides_keys || head.values_finite) {
       attend_one<false, S, Score, KeyPack, L::keys>(head, query, mask, scores, out, capture);
     } else {
       attend_one<true, S, Score, KeyPack, L::keys>(head, query, mask, scores, out, capture);

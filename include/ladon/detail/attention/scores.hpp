@@ -4,17 +4,17 @@
 //     query   [head width][QueryWidth]            already scaled
 //     scores  [keys of the range][QueryWidth]
 //
-// A tile whose keys are all in `clear` is stored without asking the mask what it hides. In any other a key that a query
-// may not see gets -inf, by select: whatever NaN stood there is gone.
+// A tile whose keys are all in `unmasked` is stored without asking the mask what it hides. In any other a key that a
+// query may not see gets -inf, by select: whatever NaN stood there is gone.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 
 #include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/simd/elementary.hpp>
 #include <ladon/detail/target/tiling.hpp>
-#include <ladon/mask/policy.hpp>
 #include <ladon/score.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -62,19 +62,19 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
 // half of a panel of keys, scores of that half are those of the last pack only (causal, on the diagonal: a quarter of
 // the panel).
 template <class Form, class Pack, Tiling T, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth,
-          std::size_t HeadWidth, bool Halves = false, class Bound>
-LADON_KERNEL constexpr void score(const float* keys, const float* query, const Slice& slice, Range clear,
-                                  const Bound& mask, float* scores, Pack (&maximum)[Packs],
+          std::size_t HeadWidth, bool Halves = false, class BoundMask>
+LADON_KERNEL constexpr void score(const float* keys, const float* query, const ScoreBlock& block, Range unmasked,
+                                  const BoundMask& mask, float* scores, Pack (&maximum)[Packs],
                                   [[maybe_unused]] std::size_t first_pack_keys_end = 0) noexcept {
   const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
-  const Range range = slice.keys;
+  const Range range = block.keys;
   constexpr std::size_t max_rows = T.rows_for(Packs);
   // Where a panel has one pack nothing else goes on while a tile's maxima wait for each other.
   constexpr std::size_t ways = Packs == 1 && max_rows >= 8 ? 4 : 1;
-  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
+  typename BoundMask::template Scratch<KeyWidth, QueryWidth> scratch;
   for (std::size_t base = range.begin; base < range.end; base += KeyWidth) {
     const float* const panel = keys + base * HeadWidth;
-    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, {base, range.end}}, scratch);
+    const auto lanes = mask.template lanes<Pack, QueryWidth>({block.head, block.queries, {base, range.end}}, scratch);
     const auto rows = [&]<std::size_t R, std::size_t First>(std::size_t row) {
       constexpr std::size_t packs = Packs - First;
       const std::size_t key = base + row;
@@ -106,7 +106,7 @@ LADON_KERNEL constexpr void score(const float* keys, const float* query, const S
         });
         cap<Form, Pack, packs, QueryWidth>(out, range.end - key < R ? range.end - key : R);
       }
-      if (clear.contains({key, key + R})) {
+      if (unmasked.contains({key, key + R})) {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) { keep(r, v, exponent(r, v, s)); });
       } else {
         tile.finish([&](std::size_t r, std::size_t v, const Pack& s) {

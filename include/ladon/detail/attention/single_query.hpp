@@ -49,13 +49,13 @@ LADON_INLINE constexpr void score_panels(const float* keys, std::size_t stride, 
 }
 
 // What the mask says of the keys of one panel, key by key.
-template <std::size_t KeyWidth, class Bound>
-constexpr void mask_keys(const Bound& mask, const Slice& slice, float* scores) noexcept {
+template <std::size_t KeyWidth, class BoundMask>
+constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& block, float* scores) noexcept {
   using One = simd::ArrayPack<1>;
-  typename Bound::template Scratch<KeyWidth, 1> scratch;
-  const auto lanes = mask.template lanes<One, 1>(slice, scratch);
-  for (std::size_t key = slice.keys.begin; key < slice.keys.end; ++key) {
-    float& score = scores[key - slice.keys.begin];
+  typename BoundMask::template Scratch<KeyWidth, 1> scratch;
+  const auto lanes = mask.template lanes<One, 1>(block, scratch);
+  for (std::size_t key = block.keys.begin; key < block.keys.end; ++key) {
+    float& score = scores[key - block.keys.begin];
     score =
         lanes.may_see(0, key).lane[0] ? lanes.add(0, key, One{score}).lane[0] : -std::numeric_limits<float>::infinity();
   }
@@ -149,12 +149,12 @@ LADON_KERNEL constexpr void weigh_one(const float* values, const float* p, Range
 }
 
 // Products of the panel of keys at `base` are in `row`: -inf where the mask says no; the maximum so far.
-template <class Pack, Tiling K, class Bound>
-LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& visible, const Bound& mask,
+template <class Pack, Tiling K, class BoundMask>
+LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* row, Pack largest) noexcept {
   constexpr std::size_t width = K.width();
-  const Range range = Range{base, base + width} & Range{0, visible.seen.end};
-  if (Bound::adds || !visible.clear.contains(range)) mask_keys<width>(mask, {head, {0, 1}, range}, row);
+  const Range range = Range{base, base + width} & Range{0, ranges.visible.end};
+  if (BoundMask::adds_to_scores || !ranges.unmasked.contains(range)) mask_keys<width>(mask, {head, {0, 1}, range}, row);
   for (std::size_t key = range.end; key < base + width; ++key) {
     row[key - base] = -std::numeric_limits<float>::infinity();
   }
@@ -164,15 +164,14 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& visi
 }
 
 // Scores of the keys that the query sees, from a whole panel on, -inf where the mask says no; their maximum.
-template <class Form, class Pack, Tiling K, std::size_t HeadWidth, bool InRuns, class Bound>
-LADON_KERNEL constexpr Pack score_one(const float* keys, std::size_t head, const float* query,
-                                      const VisibleKeys& visible, const Bound& mask, float* scores,
-                                      Pack largest) noexcept {
+template <class Form, class Pack, Tiling K, std::size_t HeadWidth, bool InRuns, class BoundMask>
+LADON_KERNEL constexpr Pack score_one(const float* keys, std::size_t head, const float* query, const KeyRanges& ranges,
+                                      const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  const std::size_t start = visible.seen.begin / width * width;
+  const std::size_t start = ranges.visible.begin / width * width;
   std::size_t base = start;
   if constexpr (InRuns) {
-    const std::size_t count = visible.seen.end > start ? (visible.seen.end - start + width - 1) / width : 0;
+    const std::size_t count = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
     const std::size_t run = count / runs * width;
     for (; base < start + run; base += width) {
       Pack sum[runs][K.packs];
@@ -185,17 +184,17 @@ LADON_KERNEL constexpr Pack score_one(const float* keys, std::size_t head, const
     }
     base = start + runs * run;
     for (std::size_t at = start; at < base; at += width) {
-      largest = mask_panel<Pack, K>(head, visible, mask, at, scores + at - start, largest);
+      largest = mask_panel<Pack, K>(head, ranges, mask, at, scores + at - start, largest);
     }
   }
-  for (; base < visible.seen.end; base += width) {
+  for (; base < ranges.visible.end; base += width) {
     float* const row = scores + base - start;
     LADON_UNROLL
     for (std::size_t v = 0; v < K.packs; ++v) {
       Form::exponent(score_keys<Pack, width, HeadWidth>(keys + base * HeadWidth + v * lanes, query))
           .store(row + v * lanes);
     }
-    largest = mask_panel<Pack, K>(head, visible, mask, base, row, largest);
+    largest = mask_panel<Pack, K>(head, ranges, mask, base, row, largest);
   }
   return largest;
 }
@@ -231,21 +230,21 @@ struct SoftmaxOfOne {
   }
 };
 
-template <bool Selected, Shape S, class Score, class Pack, Tiling K, class Bound, class Capture>
-constexpr void attend_one(const Head& head, const float* query, const Bound& mask, float* scores, float* out,
+template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
+constexpr void attend_one(const Head& head, const float* query, const BoundMask& mask, float* scores, float* out,
                           const Capture& capture) noexcept {
-  const VisibleKeys visible = mask.panel({0, 1});
-  const std::size_t start = visible.seen.begin / K.width() * K.width();
+  const KeyRanges ranges = mask.key_ranges({0, 1});
+  const std::size_t start = ranges.visible.begin / K.width() * K.width();
   constexpr bool keys_in_runs = in_runs(S.keys * S.head_width), values_in_runs = in_runs(S.keys * S.value_width);
   const Pack smallest = Pack::broadcast(Score::sinks ? head.sink : -std::numeric_limits<float>::infinity());
   SoftmaxOfOne<Score, Pack> softmax(score_one<ScoreForm<S, Score>, Pack, K, S.head_width, keys_in_runs>(
-      head.keys, head.index, query, visible, mask, scores, smallest));
-  if (visible.seen.end > start) softmax.template exponentials<Selected>(scores, visible.seen.end - start);
+      head.keys, head.index, query, ranges, mask, scores, smallest));
+  if (ranges.visible.end > start) softmax.template exponentials<Selected>(scores, ranges.visible.end - start);
   const float factor = softmax.reciprocal_sum(head.sink);
-  weigh_one<Pack, K, S.value_width, Selected, values_in_runs>(head.values, scores, visible.seen, factor, out);
+  weigh_one<Pack, K, S.value_width, Selected, values_in_runs>(head.values, scores, ranges.visible, factor, out);
   if constexpr (Capture::weights) {
     for (std::size_t key = 0; key < S.keys; ++key) {
-      const bool counts = visible.seen.contains({key, key + 1}) && !(scores[key - start] < 0);
+      const bool counts = ranges.visible.contains({key, key + 1}) && !(scores[key - start] < 0);
       capture.rows[key] = counts ? scores[key - start] * factor : 0.0f;
     }
   }

@@ -10,7 +10,7 @@
 
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -151,9 +151,9 @@ LADON_NOINLINE constexpr void weigh_scores(const float* values, float* scores, R
 // The same where some V is infinite or NaN and some query may not see it. There 0 * V is NaN, so a sum takes a key up
 // only where its query may see that key. Rare, hence written for size: one row at a time, in the same order of keys.
 template <class Pack, std::size_t Packs, std::size_t QueryWidth, std::size_t KeyWidth, std::size_t ValueWidth,
-          class Bound>
-LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, const Slice& slice,
-                                             Rescale<Pack, Packs> rescale, const Bound& mask, float* out) noexcept {
+          class BoundMask>
+LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p, const ScoreBlock& block,
+                                             Rescale<Pack, Packs> rescale, const BoundMask& mask, float* out) noexcept {
   const auto each_sum = [&](auto change) {
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       for (std::size_t v = 0; v < Packs; ++v) {
@@ -164,14 +164,14 @@ LADON_NOINLINE constexpr void weigh_selected(const float* values, const float* p
     rescale.first = false;
   };
   if (!rescale.first) each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.before[v]; });
-  typename Bound::template Scratch<KeyWidth, QueryWidth> scratch;
-  for (std::size_t base = slice.keys.begin; base < slice.keys.end; base += KeyWidth) {
-    const Range range = Range{base, base + KeyWidth} & slice.keys;
-    const auto lanes = mask.template lanes<Pack, QueryWidth>({slice.head, slice.queries, range}, scratch);
+  typename BoundMask::template Scratch<KeyWidth, QueryWidth> scratch;
+  for (std::size_t base = block.keys.begin; base < block.keys.end; base += KeyWidth) {
+    const Range range = Range{base, base + KeyWidth} & block.keys;
+    const auto lanes = mask.template lanes<Pack, QueryWidth>({block.head, block.queries, range}, scratch);
     each_sum([&](std::size_t row, std::size_t v, Pack sum) {
       const float* const value = values + base * ValueWidth + row * KeyWidth;
       for (std::size_t key = range.begin; key < range.end; ++key) {
-        const Pack weight = Pack::load(p + (key - slice.keys.begin) * QueryWidth + v * Pack::lanes);
+        const Pack weight = Pack::load(p + (key - block.keys.begin) * QueryWidth + v * Pack::lanes);
         sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);
       }
       return sum;
