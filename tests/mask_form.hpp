@@ -1,4 +1,4 @@
-// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask.hpp and
+// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask/ and
 // score.hpp in words that know no lanes and no ranges. A mask of several parts has each kind of part once.
 #pragma once
 

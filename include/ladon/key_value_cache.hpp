@@ -9,8 +9,8 @@
 
 #include <cstddef>
 
+#include <ladon/detail/mask/ring.hpp>
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/mask/window.hpp>
 #include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -42,6 +42,6 @@ struct KeyValueCache {
 // The cache of a shape. S.keys is the capacity in tokens. A mask that sees only a window before each query gets a ring.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
-                              mask::fits_ring<Mask> ? Keep::latest : Keep::every, Target>;
+                              detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;
 
 }  // namespace ladon::inline LADON_ABI

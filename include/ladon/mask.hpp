@@ -1,9 +1,15 @@
 // All masks. A mask determines which query may see which key, and may add a number to the scores of visible keys. `a &
-// b` combines any two masks.
+// b` combines two masks (mask/both.hpp).
 #pragma once
 
 #include <ladon/mask/additive.hpp>
+#include <ladon/mask/alibi.hpp>
 #include <ladon/mask/bits.hpp>
+#include <ladon/mask/boolean.hpp>
+#include <ladon/mask/both.hpp>
+#include <ladon/mask/causal.hpp>
+#include <ladon/mask/none.hpp>
+#include <ladon/mask/offset.hpp>
 #include <ladon/mask/padding.hpp>
 #include <ladon/mask/policy.hpp>
 #include <ladon/mask/window.hpp>

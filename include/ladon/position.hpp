@@ -40,7 +40,7 @@ struct None {
 // Rotary position embedding of the first Width features of each head, in queries and keys. The other features stay
 // unchanged.
 //
-// Key j has the position offset + j. Query i has the position offset + placement.offset + i (Placement in shape.hpp),
+// Key j has the position offset + j. Query i has the position offset + placement.offset + i (mask/offset.hpp),
 // also where a mask has an offset of its own. Precondition: the table contains all of these positions (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {

@@ -78,13 +78,6 @@ struct Lengths {
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// The positions of a call's queries: query i has the position offset + i among the keys. A mask's data may contain
-// another offset for the mask.
-struct Placement {
-  Lengths lengths;
-  std::ptrdiff_t offset;
-};
-
 // Returns the shape of an attention from the queries of S to a memory of `Memory` tokens.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {

@@ -17,8 +17,8 @@ set(layers
   "key_value_cache.hpp linear.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
 
-# Entries of `layers` that may have no header yet.
-set(may_be_empty detail/mask/)
+# Entries of `layers` that may have no header.
+set(may_be_empty "")
 
 # Folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)

@@ -1,42 +1,38 @@
-// A mask of keys that is the same for every query.
+// A mask of keys that is the same for every query and every head.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/mask/padding.hpp>
+#include <ladon/detail/mask/placement.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/views.hpp>
 
 namespace ladon::inline LADON_ABI::mask {
 
-// One byte a key, may_see [keys]: 0 hides it from every query. A null pointer hides none. Hiding a key does not skip
-// that token as a query. Where only the end is padding, an active length (RunOptions::keys) is faster.
+// may_see [keys] holds one byte for each key of the shape. 0 hides the key from every query; any other byte shows the
+// key. A null pointer, the default, hides no key. Bytes of inactive keys are not read. A hidden key's token still takes
+// part as a query. If only the last tokens are padding, an active length (RunOptions::keys) is faster.
 struct Padding {
   template <Shape S>
   struct Data {
     Vector<const std::uint8_t, S.keys> may_see;
   };
-  struct Bound : PositionBound<Bound> {
-    static constexpr bool hides_keys = true;
-    const std::uint8_t* shown;
-    VisibleKeys keys;
-    constexpr Bound(const std::uint8_t* bytes, const VisibleKeys& visible) noexcept : shown(bytes), keys(visible) {}
-    constexpr VisibleKeys panel(Range) const noexcept { return keys; }
-    template <class Pack>
-    LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t key) const noexcept {
-      return Pack::every_lane(shown == nullptr || shown[key] != 0);
-    }
-  };
+
   template <Shape S>
-  static constexpr Bound bind(const Placement& run, const Data<S>& data) noexcept {
-    const std::size_t keys = run.lengths.keys;
-    const std::uint8_t* const shown = data.may_see.data;
-    if (shown == nullptr) return {shown, {{0, keys}, {0, keys}}};
-    std::size_t first = 0, last = keys;
-    while (first < last && shown[first] == 0) ++first;
-    while (last > first && shown[last - 1] == 0) --last;
+  static constexpr detail::BoundPadding bind(const detail::Placement& placement, const Data<S>& data) noexcept {
+    const std::size_t keys = placement.lengths.keys;
+    const std::uint8_t* const bytes = data.may_see.data;
+    if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};
+    // Kernels skip hidden keys before the first visible key and after the last, and compare keys from the first hole
+    // on.
+    std::size_t first = 0, end = keys;
+    while (first < end && bytes[first] == 0) ++first;
+    while (end > first && bytes[end - 1] == 0) --end;
     std::size_t hole = first;
-    while (hole < last && shown[hole] != 0) ++hole;
-    return {shown, {{first, last}, {first, hole}}};
+    while (hole < end && bytes[hole] != 0) ++hole;
+    return {bytes, {{first, end}, {first, hole}}};
   }
 };
 

@@ -1,174 +1,102 @@
-// What a mask is. A mask is a type; what only a run knows is its Data; bound to the lengths of a run it answers, and
-// the kernels know no more of it than these answers:
+// The contract between a mask and the kernels, for users who write a mask of their own. `a & b` combines two masks
+// (both.hpp). tests/test_masks_user.cpp is a complete example.
 //
-//     hides_keys             false only where every query sees every active key
-//     adds                   whether it adds to scores what it does not hide
-//     panel(queries)         the keys that some of these queries may see, and those that all of them may
-//     ends_within_panels     whether to ask panel() for half a panel's queries, too, which may see fewer keys
-//     any(queries, keys)     false where it is cheap to tell that none of the queries may see any of the keys
-//     lanes(slice, scratch)  the answers for one panel of queries and one of keys: may_see(v, key), add(v, key, score)
+// A mask is a type with two parts:
 //
-// "May see" is true (1) in every mask of ours; PyTorch's padding masks are the other way round.
+//     template <Shape S> struct Data             options.mask of one call; a default-constructed Data must be valid
+//     template <Shape S> static constexpr        returns a bound mask: the mask with its data for one run; bind must
+//       auto bind(const Placement&, const Data<S>&)  not throw or allocate
+//
+// Placement has the run's active lengths, `lengths.queries` and `lengths.keys`, and the run's `offset`: query i stands
+// at key i + offset. The kernels know nothing of a bound mask but these parts, all of them constexpr and noexcept:
+//
+//     hides_keys           constant; false only if every query sees every active key
+//     adds_to_scores       constant; false only if add() returns every score unchanged
+//     ends_within_panels   constant; true asks key_ranges() once more for half of a panel's queries
+//     Scratch<K, W>        type of the uninitialised memory for the answers of W queries and K keys; often NoScratch
+//     key_ranges(queries)  KeyRanges: `visible` holds every key that some query of a non-empty range may see, and ends
+//                          at the last active key or before; every query sees every key of `unmasked`
+//     may_see_any(queries, keys)    false only if none of the queries may see any of the keys; true is always valid
+//     lanes<Pack, W>(block, scratch)  answers for a ScoreBlock of at most W queries and K keys, see below
+//
+// The answers of lanes() are for packs of queries. Lane i of pack v is query block.queries.begin + v * Pack::lanes + i.
+// Lanes beyond the last query are ignored. `key` lies in the K keys from block.keys.begin on.
+//
+//     may_see(v, key)      Pack::Mask; true where the query may see the key
+//     add(v, key, score)   Pack; the score with the mask's addend. Scores are exponents of two: an addend is multiplied
+//                          by score::log2_e. A score of -inf hides a key only if may_see() is false, too.
+//
+// A mask that decides by position alone derives its bound mask from BoundByPosition (detail/mask/by_position.hpp).
+// "May see" is true, or 1, in every mask. PyTorch's padding masks have the opposite meaning.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <type_traits>
+#include <utility>
 
-#include <ladon/detail/memory/range.hpp>
-#include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/mask/by_position.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/mask/placement.hpp>
+#include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/shape.hpp>
-#include <ladon/views.hpp>
 
-namespace ladon::inline LADON_ABI {
+namespace ladon::inline LADON_ABI::mask {
 
-// Keys for a panel of queries. Outside `seen` nothing counts (and no block of keys is computed), inside `clear` nothing
-// need be compared.
-struct VisibleKeys {
-  Range seen;
-  Range clear;
-  friend constexpr VisibleKeys operator&(const VisibleKeys& a, const VisibleKeys& b) noexcept {
-    return {a.seen & b.seen, a.clear & b.clear};
-  }
+using detail::BoundByPosition;
+using detail::KeyRanges;
+using detail::NoScratch;
+using detail::Placement;
+using detail::ScoreBlock;
+
+// The shape for which a mask is checked. The shape has room for a window of any width.
+inline constexpr Shape checked_shape{.queries = 1,
+                                     .keys = (1u << 24) - 1,
+                                     .model = 1,
+                                     .kv_heads = 1,
+                                     .head_width = 1,
+                                     .value_width = 1,
+                                     .key_model = 1,
+                                     .value_model = 1};
+
+// The answers of lanes() in packs of type Pack.
+template <class Lanes, class Pack>
+concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
+  { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
+  { lanes.add(v, key, score) } -> std::same_as<Pack>;
 };
 
-// The panel of keys that meets a panel of queries, for one head.
-struct Slice {
-  std::size_t head;
-  Range queries;
-  Range keys;
-};
+template <class Bound, class Pack, std::size_t K, std::size_t W>
+using LanesOf = decltype(std::declval<const Bound&>().template lanes<Pack, W>(
+    std::declval<const ScoreBlock&>(), std::declval<typename Bound::template Scratch<K, W>&>()));
 
-namespace mask {
+// A bound mask that gives answers for K keys and W queries, in packs of type Pack.
+template <class Bound, class Pack, std::size_t K, std::size_t W>
+concept HasLanes =
+    requires(const Bound& bound, const ScoreBlock& block, typename Bound::template Scratch<K, W>& scratch) {
+      bound.template lanes<Pack, W>(block, scratch);
+    } && LaneAnswers<LanesOf<Bound, Pack, K, W>, Pack>;
 
-// What most masks need to tell of a slice: nothing that is not computed on the spot.
-struct NoScratch {};
+// A bound mask with every part that the kernels use. Kernels for one query use packs of one lane.
+template <class Bound>
+concept BoundPolicy = requires(const Bound& bound, Range queries, Range keys) {
+  typename std::bool_constant<Bound::hides_keys>;
+  typename std::bool_constant<Bound::adds_to_scores>;
+  typename std::bool_constant<Bound::ends_within_panels>;
+  typename Bound::template Scratch<4, 4>;
+  { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
+  { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
+} && HasLanes<Bound, detail::simd::ArrayPack<1>, 4, 1> && HasLanes<Bound, detail::simd::ArrayPack<4>, 4, 4>;
 
-// For masks that know from the positions alone: Bound::may_see(query, key), the queries of a pack in their lanes.
-template <class Bound, class Pack>
-struct ByPosition {
-  const Bound& mask;
-  std::size_t first;  // query
-  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
-    const Pack lane = Pack::lane_index();
-    return mask.may_see(lane + Pack::broadcast(static_cast<float>(first + v * Pack::lanes)), key);
-  }
-  LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
-};
+template <class Mask>
+using BoundOf = decltype(Mask::template bind<checked_shape>(
+    std::declval<const Placement&>(), std::declval<const typename Mask::template Data<checked_shape>&>()));
 
-template <class Derived>
-struct PositionBound {
-  static constexpr bool adds = false;
-  static constexpr bool ends_within_panels = false;
-  template <std::size_t KeyWidth, std::size_t Width>
-  using Scratch = NoScratch;
-  constexpr bool any(Range, Range) const noexcept { return true; }
-  template <class Pack, std::size_t Width>
-  LADON_INLINE constexpr ByPosition<Derived, Pack> lanes(const Slice& slice, NoScratch&) const noexcept {
-    return {static_cast<const Derived&>(*this), slice.queries.begin};
-  }
-};
+// A type that can be the mask of an attention or a layer.
+template <class Mask>
+concept Policy = requires(const Placement& placement, const typename Mask::template Data<checked_shape>& data) {
+  requires std::default_initializable<typename Mask::template Data<checked_shape>>;
+  Mask::template bind<checked_shape>(placement, data);
+} && BoundPolicy<BoundOf<Mask>>;
 
-// Every active key is seen.
-struct None {
-  template <Shape S>
-  struct Data {};
-  struct Bound : PositionBound<Bound> {
-    static constexpr bool hides_keys = false;
-    std::size_t keys;
-    constexpr explicit Bound(std::size_t active) noexcept : keys(active) {}
-    constexpr VisibleKeys panel(Range) const noexcept { return {{0, keys}, {0, keys}}; }
-    template <class Pack>
-    LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t) const noexcept {
-      return Pack::every_lane(true);
-    }
-  };
-  template <Shape S>
-  static constexpr Bound bind(const Placement& run, const Data<S>&) noexcept {
-    return Bound(run.lengths.keys);
-  }
-};
-
-// A shape with room for any window.
-inline constexpr Shape roomy{.queries = 1,
-                             .keys = (1u << 24) - 1,
-                             .model = 1,
-                             .kv_heads = 1,
-                             .head_width = 1,
-                             .value_width = 1,
-                             .key_model = 1,
-                             .value_model = 1};
-
-template <class T>
-concept Policy = requires(const Placement& run, const typename T::template Data<roomy>& data) {
-  { T::template bind<roomy>(run, data).panel(Range{}) } -> std::same_as<VisibleKeys>;
-  { T::template bind<roomy>(run, data).any(Range{}, Range{}) } -> std::same_as<bool>;
-  { decltype(T::template bind<roomy>(run, data))::hides_keys } -> std::convertible_to<bool>;
-  { decltype(T::template bind<roomy>(run, data))::adds } -> std::convertible_to<bool>;
-  { decltype(T::template bind<roomy>(run, data))::ends_within_panels } -> std::convertible_to<bool>;
-};
-
-// A key is seen where both masks show it; both add.
-template <class A, class B>
-struct Both {
-  template <Shape S>
-  struct Data {
-    typename A::template Data<S> first{};
-    typename B::template Data<S> second{};
-  };
-
-  template <class First, class Second>
-  struct Lanes {
-    First first;
-    Second second;
-    LADON_INLINE constexpr auto may_see(std::size_t v, std::size_t key) const noexcept {
-      return first.may_see(v, key) & second.may_see(v, key);
-    }
-    template <class Pack>
-    LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
-      return second.add(v, key, first.add(v, key, score));
-    }
-  };
-
-  template <class First, class Second>
-  struct Bound {
-    static constexpr bool hides_keys = First::hides_keys || Second::hides_keys;
-    static constexpr bool adds = First::adds || Second::adds;
-    static constexpr bool ends_within_panels = First::ends_within_panels || Second::ends_within_panels;
-    template <std::size_t KeyWidth, std::size_t Width>
-    struct Scratch {
-      [[no_unique_address]] typename First::template Scratch<KeyWidth, Width> first;
-      [[no_unique_address]] typename Second::template Scratch<KeyWidth, Width> second;
-    };
-    First first;
-    Second second;
-    constexpr VisibleKeys panel(Range queries) const noexcept { return first.panel(queries) & second.panel(queries); }
-    constexpr bool any(Range queries, Range keys) const noexcept {
-      return first.any(queries, keys) && second.any(queries, keys);
-    }
-    template <class Pack, std::size_t Width>
-    LADON_INLINE constexpr auto lanes(const Slice& slice, auto& scratch) const noexcept {
-      const auto a = first.template lanes<Pack, Width>(slice, scratch.first);
-      const auto b = second.template lanes<Pack, Width>(slice, scratch.second);
-      return Lanes<decltype(a), decltype(b)>{a, b};
-    }
-  };
-
-  template <Shape S>
-  static constexpr auto bind(const Placement& run, const Data<S>& data) noexcept {
-    const auto first = A::template bind<S>(run, data.first);
-    const auto second = B::template bind<S>(run, data.second);
-    return Bound<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>>{first, second};
-  }
-};
-
-// Both<A, B> for an expression: decltype(Causal{} & Padding{}).
-template <Policy A, Policy B>
-constexpr Both<A, B> operator&(A, B) noexcept {
-  return {};
-}
-
-}  // namespace mask
-}  // namespace ladon::inline LADON_ABI
+}  // namespace ladon::inline LADON_ABI::mask

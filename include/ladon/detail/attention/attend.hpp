@@ -22,7 +22,9 @@
 #include <ladon/detail/attention/single_query.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/weighted_sum.hpp>
-#include <ladon/mask.hpp>
+#include <ladon/detail/mask/additive.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/mask/none.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -31,7 +33,7 @@ template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
     LADON_EXPECTS(sinks.data != nullptr, "ladon: this score has sinks: options.sinks");
-    return mask::to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
+    return to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
   } else {
     return 0;
   }
@@ -63,14 +65,14 @@ struct AttendState {
 
 // Computes the scores of a key block and rescales the running softmax to their maximum.
 template <class Form, bool Halves, class BoundMask>
-LADON_INLINE constexpr void score_key_block(const Head& head, const QueryBlock& block, const Slice& slice,
+LADON_INLINE constexpr void score_key_block(const Head& head, const QueryBlock& block, const ScoreBlock& scored,
                                             Range unmasked, const BoundMask& mask, std::size_t first_pack_end,
                                             AttendState<Form>& state) noexcept {
   using Pack = typename Form::Pack;
   constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
   Pack before[Form::packs];
   for (std::size_t v = 0; v < Form::packs; ++v) before[v] = state.softmax.maximum[v];
-  scores<typename Form::Block, typename Form::Function, Halves>(block, slice, head.keys, unmasked, mask,
+  scores<typename Form::Block, typename Form::Function, Halves>(block, scored, head.keys, unmasked, mask,
                                                                 state.softmax.maximum, first_pack_end);
   state.softmax.template begin<only_block>(before);
 }
@@ -78,19 +80,19 @@ LADON_INLINE constexpr void score_key_block(const Head& head, const QueryBlock& 
 // Adds a key block's values: the exponentials of all keys in one pass, then the weighted sum. all_values: every key
 // counts for every query, or every value is finite.
 template <class Form, class BoundMask>
-LADON_INLINE constexpr void add_values_in_passes(const Head& head, const QueryBlock& block, const Slice& slice,
+LADON_INLINE constexpr void add_values_in_passes(const Head& head, const QueryBlock& block, const ScoreBlock& scored,
                                                  bool last, bool all_values, const BoundMask& mask,
                                                  AttendState<Form>& state) noexcept {
   using Pack = typename Form::Pack;
   auto& softmax = state.softmax;
   softmax.template exponentials<Form::Block::query_width, Form::softmax_chains>(block.scores,
-                                                                                slice.keys.end - slice.keys.begin);
+                                                                                scored.keys.end - scored.keys.begin);
   softmax.multipliers(last, state.after);
   const Rescale<Pack, Form::packs> rescale{state.first, softmax.correction, state.after};
   if (!all_values) {
-    weighted_sum_selected<typename Form::Block>(head.values, block.scores, slice, rescale, mask, block.out);
+    weighted_sum_selected<typename Form::Block>(head.values, block.scores, scored, rescale, mask, block.out);
   } else if constexpr (!Form::interleaves_exponentials) {
-    weighted_sum<typename Form::Block>(head.values, block.scores, slice.keys, rescale, block.out);
+    weighted_sum<typename Form::Block>(head.values, block.scores, scored.keys, rescale, block.out);
   }
 }
 
@@ -111,31 +113,31 @@ constexpr void attend_query_block(const Head& head, const QueryBlock& block, con
   // is computed for the other pack only. Capture asks for all.
   constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
-  const VisibleKeys ranges = mask.panel(block.queries);
+  const KeyRanges ranges = mask.key_ranges(block.queries);
   std::size_t first_pack_end = 0;
   if constexpr (halves) {
     const std::size_t begin = block.queries.begin;
-    first_pack_end = mask.panel(Range{begin, begin + Form::Pack::lanes} & block.queries).seen.end;
+    first_pack_end = mask.key_ranges(Range{begin, begin + Form::Pack::lanes} & block.queries).visible.end;
   }
   AttendState<Form> state;
   if constexpr (Form::Score::sinks) state.softmax = decltype(state.softmax)(head.sink);
-  KeyBlocks<Form::Block::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.seen);
+  KeyBlocks<Form::Block::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
   do {
     const Range keys = key_blocks.keys();
     const bool last = key_blocks.is_last();
     if constexpr (!Form::one_key_block && !Capture::weights) {
-      if (!last && !mask.any(block.queries, keys)) continue;
+      if (!last && !mask.may_see_any(block.queries, keys)) continue;
     }
-    const Slice slice{head.index, block.queries, keys};
-    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.clear.contains(keys);
+    const ScoreBlock scored{head.index, block.queries, keys};
+    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
     const Range first_pack_keys = halves && all_values ? Range{keys.begin, first_pack_end} & keys : keys;
-    score_key_block<Form, halves>(head, block, slice, ranges.clear, mask, first_pack_keys.end, state);
+    score_key_block<Form, halves>(head, block, scored, ranges.unmasked, mask, first_pack_keys.end, state);
     if (Form::interleaves_exponentials && all_values) {
       if constexpr (Form::interleaves_exponentials) {
         add_values_interleaved<Form, halves>(head, block, first_pack_keys, keys.end, last, state);
       }
     } else {
-      add_values_in_passes<Form>(head, block, slice, last, all_values, mask, state);
+      add_values_in_passes<Form>(head, block, scored, last, all_values, mask, state);
     }
     if constexpr (Capture::weights) {
       capture.template block<Form::Block::query_width>(block.scores, key_blocks.earlier(), keys,
@@ -143,7 +145,7 @@ constexpr void attend_query_block(const Head& head, const QueryBlock& block, con
     }
     state.first = false;
   } while (key_blocks.advance());
-  if constexpr (Capture::weights) capture.template finish<Form::Block::query_width>(ranges.seen, state.after);
+  if constexpr (Capture::weights) capture.template finish<Form::Block::query_width>(ranges.visible, state.after);
 }
 
 // Captures the scores of a query block before the softmax. They are computed separately and for all active keys, so
@@ -158,14 +160,14 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   Pack unused[Form::packs];
   for (std::size_t v = 0; v < Form::packs; ++v) unused[v] = Pack::broadcast(0.0f);
   for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
-    const Slice slice{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
+    const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
     if constexpr (Capture::stage == Stage::masked) {
-      scores<typename Form::Block, Function>(block, slice, head.keys, {0, 0}, mask, unused);
+      scores<typename Form::Block, Function>(block, scored, head.keys, {0, 0}, mask, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
-      scores<typename Form::Block, Wanted>(block, slice, head.keys, slice.keys, mask::None::Bound(active_keys), unused);
+      scores<typename Form::Block, Wanted>(block, scored, head.keys, scored.keys, BoundNone(active_keys), unused);
     }
-    capture.template block<Form::Block::query_width>(block.scores, slice.keys, unit);
+    capture.template block<Form::Block::query_width>(block.scores, scored.keys, unit);
   }
   capture.fill_from(active_keys);
 }

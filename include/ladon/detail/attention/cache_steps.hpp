@@ -5,8 +5,9 @@
 #include <cstddef>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/mask/placement.hpp>
+#include <ladon/detail/mask/ring.hpp>
 #include <ladon/detail/simd/vectors.hpp>
-#include <ladon/mask/window.hpp>
 #include <ladon/shape.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -16,13 +17,13 @@ namespace ladon::inline LADON_ABI::detail {
 // p % S.keys.
 template <Shape S, class Options, class Cache>
 constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
-  [[maybe_unused]] constexpr std::size_t reach = mask::reach<typename Options::MaskType>;
+  [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
   const std::size_t past = cache.length - tokens;
   if constexpr (Cache::ring) {
     static_assert(S.keys >= reach + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == mask::usual_offset, "ladon: a ring has no other offset than its own");
-    return mask::RingBound<reach>(past, tokens, S.keys);
+    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own");
+    return BoundRing<reach>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
   }

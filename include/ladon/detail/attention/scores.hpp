@@ -14,7 +14,7 @@
 
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -127,16 +127,17 @@ struct ScoreTile {
 // keys are the latter half of a panel of keys, only the other pack is computed (a causal mask on the diagonal: a
 // quarter of the panel).
 template <class Form, class Function, bool Halves = false, class BoundMask>
-LADON_KERNEL constexpr void scores(const QueryBlock& block, const Slice& slice, const float* keys, Range unmasked,
+LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],
                                    [[maybe_unused]] std::size_t first_pack_end = 0) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t key_width = Form::key_width, query_width = Form::query_width;
-  const Range range = slice.keys;
+  const Range range = scored.keys;
   typename BoundMask::template Scratch<key_width, query_width> scratch;
   for (std::size_t base = range.begin; base < range.end; base += key_width) {
     const float* const panel = keys + base * Form::head_width;
-    const auto lanes = mask.template lanes<Pack, query_width>({slice.head, slice.queries, {base, range.end}}, scratch);
+    const auto lanes =
+        mask.template lanes<Pack, query_width>({scored.head, scored.queries, {base, range.end}}, scratch);
     const auto tile = [&]<std::size_t Rows, std::size_t FirstPack>(std::size_t row) {
       const std::size_t key = base + row;
       if (key >= range.end) return;

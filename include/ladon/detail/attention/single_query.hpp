@@ -12,8 +12,8 @@
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/score_function.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 #include <ladon/detail/simd/elementary.hpp>
-#include <ladon/mask/policy.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -50,12 +50,12 @@ LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance
 
 // Applies the mask to the scores of one panel of keys, key by key.
 template <std::size_t KeyWidth, class BoundMask>
-constexpr void mask_keys(const BoundMask& mask, const Slice& slice, float* scores) noexcept {
+constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float* scores) noexcept {
   using One = simd::ArrayPack<1>;
   typename BoundMask::template Scratch<KeyWidth, 1> scratch;
-  const auto lanes = mask.template lanes<One, 1>(slice, scratch);
-  for (std::size_t key = slice.keys.begin; key < slice.keys.end; ++key) {
-    float& score = scores[key - slice.keys.begin];
+  const auto lanes = mask.template lanes<One, 1>(scored, scratch);
+  for (std::size_t key = scored.keys.begin; key < scored.keys.end; ++key) {
+    float& score = scores[key - scored.keys.begin];
     score =
         lanes.may_see(0, key).lane[0] ? lanes.add(0, key, One{score}).lane[0] : -std::numeric_limits<float>::infinity();
   }
@@ -64,11 +64,12 @@ constexpr void mask_keys(const BoundMask& mask, const Slice& slice, float* score
 // Hides the keys of the panel at `base` that the query may not see, and returns the maximum of `largest` and the
 // scores.
 template <class Pack, Tiling K, class BoundMask>
-LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& ranges, const BoundMask& mask,
+LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width();
-  const Range keys = Range{base, base + width} & Range{0, ranges.seen.end};
-  if (BoundMask::adds || !ranges.clear.contains(keys)) mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
+  const Range keys = Range{base, base + width} & Range{0, ranges.visible.end};
+  if (BoundMask::adds_to_scores || !ranges.unmasked.contains(keys))
+    mask_keys<width>(mask, {head, {0, 1}, keys}, scores);
   for (std::size_t key = keys.end; key < base + width; ++key) {
     scores[key - base] = -std::numeric_limits<float>::infinity();
   }
@@ -80,11 +81,11 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const VisibleKeys& rang
 // Computes the scores of the visible keys, from the begin of a panel on, and -inf for hidden keys. Reads panels in
 // Streams streams. Returns the maximum of `largest` and the scores, lane by lane.
 template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class BoundMask>
-LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const VisibleKeys& ranges,
+LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const KeyRanges& ranges,
                                                 const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  const std::size_t start = ranges.seen.begin / width * width;
-  const std::size_t panels = ranges.seen.end > start ? (ranges.seen.end - start + width - 1) / width : 0;
+  const std::size_t start = ranges.visible.begin / width * width;
+  const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
   // The scores of a panel, and of the panels that are `distance` panels behind it in the other streams.
   const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) {
     constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
@@ -241,8 +242,8 @@ constexpr void attend_single_query(const Head& head, const QueryBlock& block, co
   constexpr std::size_t most = target::Current::streams;
   constexpr std::size_t key_streams = reads_streams(S.keys * S.head_width) ? most : 1;
   constexpr std::size_t value_streams = reads_streams(S.keys * S.value_width) ? most : 1;
-  const VisibleKeys ranges = mask.panel({0, 1});
-  const Range visible = ranges.seen;
+  const KeyRanges ranges = mask.key_ranges({0, 1});
+  const Range visible = ranges.visible;
   const std::size_t start = visible.begin / K.width() * K.width();
   float* const scores = block.scores;
   const Pack smallest = Pack::broadcast(Score::sinks ? head.sink : -std::numeric_limits<float>::infinity());

@@ -11,7 +11,7 @@
 #include <ladon/detail/attention/query_block.hpp>
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
-#include <ladon/mask/policy.hpp>
+#include <ladon/detail/mask/key_ranges.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -157,7 +157,7 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 // so a sum takes a key only where its query may see the key. This case is rare, so the function is written for size:
 // one row at a time, in the same order of keys.
 template <class Form, class BoundMask>
-LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const Slice& slice,
+LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,
                                                     const BoundMask& mask, float* out) noexcept {
   using Pack = typename Form::Pack;
@@ -173,13 +173,13 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   };
   if (!rescale.first) each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.before[v]; });
   typename BoundMask::template Scratch<key_width, query_width> scratch;
-  for (std::size_t base = slice.keys.begin; base < slice.keys.end; base += key_width) {
-    const Range range = Range{base, base + key_width} & slice.keys;
-    const auto lanes = mask.template lanes<Pack, query_width>({slice.head, slice.queries, range}, scratch);
+  for (std::size_t base = scored.keys.begin; base < scored.keys.end; base += key_width) {
+    const Range range = Range{base, base + key_width} & scored.keys;
+    const auto lanes = mask.template lanes<Pack, query_width>({scored.head, scored.queries, range}, scratch);
     each_sum([&](std::size_t row, std::size_t v, Pack sum) {
       const float* const value = values + base * Form::value_width + row * key_width;
       for (std::size_t key = range.begin; key < range.end; ++key) {
-        const Pack weight = Pack::load(p + (key - slice.keys.begin) * query_width + v * Pack::lanes);
+        const Pack weight = Pack::load(p + (key - scored.keys.begin) * query_width + v * Pack::lanes);
         sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);
       }
       return sum;

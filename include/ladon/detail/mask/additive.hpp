@@ -1,0 +1,121 @@
+// Numbers for each pair of query and key, which join the scores.
+//
+// Scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf hides a key. Finite
+// numbers stay finite: Hugging Face masks with the lowest float, and a row of nothing else is a mean over its keys.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/target/compiler.hpp>
+#include <ladon/score.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Converts numbers in the units of scores to exponents of two. Finite numbers stay finite. +inf becomes the largest
+// float, and -inf stays -inf.
+template <class Pack>
+LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
+  using Limits = std::numeric_limits<float>;
+  const Pack scaled = value * Pack::broadcast(static_cast<float>(score::log2_e));
+  const Pack finite = min(Pack::broadcast(Limits::max()), max(Pack::broadcast(Limits::lowest()), scaled));
+  const Pack masked = Pack::broadcast(-Limits::infinity());
+  return select(value == masked, masked, finite);
+}
+
+// The numbers of one block as exponents, with the queries in the lanes: [keys][Width].
+template <std::size_t KeyWidth, std::size_t Width>
+struct PairScratch {
+  alignas(64) float values[KeyWidth * Width];
+};
+
+// Adds the numbers of a block to the scores.
+template <class Pack, std::size_t Width>
+struct AdditiveLanes {
+  const float* values;
+  std::size_t first_key;
+  LADON_INLINE constexpr Pack at(std::size_t v, std::size_t key) const noexcept {
+    return Pack::load(values + (key - first_key) * Width + v * Pack::lanes);
+  }
+  // NaN hides nothing.
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
+    return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
+  }
+  // The sum of two finite numbers stays finite. A score of -inf, from an overflow, stays -inf.
+  LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
+    const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
+    return select(score == Pack::broadcast(-std::numeric_limits<float>::infinity()), score, sum);
+  }
+};
+
+template <bool PerHead>
+struct BoundAdditive {
+  static constexpr bool hides_keys = true;
+  static constexpr bool adds_to_scores = true;
+  static constexpr bool ends_within_panels = false;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = PairScratch<KeyWidth, Width>;
+  const float* values;  // [heads or 1][queries][columns]; null adds nothing
+  std::size_t queries;  // rows of a head, active or not
+  std::size_t columns;
+  std::size_t keys;  // active, at most `columns`
+
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, 0}}; }
+  constexpr bool may_see_any(Range, Range) const noexcept { return true; }
+
+  template <class Pack, std::size_t Width, std::size_t KeyWidth>
+  LADON_INLINE constexpr AdditiveLanes<Pack, Width> lanes(const ScoreBlock& block,
+                                                          PairScratch<KeyWidth, Width>& scratch) const noexcept {
+    fill<Pack, Width, KeyWidth>(block, scratch.values);
+    return {scratch.values, block.keys.begin};
+  }
+
+ private:
+  // Writes out [KeyWidth][Width] in squares of lanes x lanes, which are transposed in registers. Keys beyond the last
+  // active key get -inf.
+  template <class Pack, std::size_t Width, std::size_t KeyWidth>
+  LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
+    const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
+    const std::size_t active = rest < KeyWidth ? rest : KeyWidth;
+    const float* const rows =
+        values == nullptr || active == 0
+            ? nullptr
+            : values + ((PerHead ? block.head * queries : 0) + block.queries.begin) * columns + block.keys.begin;
+    for (std::size_t q = 0; q < Width; q += Pack::lanes) {
+      const std::size_t used = block.queries.end - block.queries.begin;
+      for (std::size_t key = 0; key < active; key += Pack::lanes) {
+        transpose<Pack, Width>(rows == nullptr || q >= used ? nullptr : rows + q * columns + key, used - q,
+                               active - key, out + key * Width + q);
+      }
+    }
+    for (std::size_t i = active * Width; i < KeyWidth * Width; ++i) {
+      out[i] = -std::numeric_limits<float>::infinity();
+    }
+  }
+
+  // Transposes one square. `rows` points to its first row, or is null for zeros. The square has `used` rows and
+  // `active` columns, if fewer than lanes.
+  template <class Pack, std::size_t Width>
+  LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
+                                        float* out) const noexcept {
+    constexpr std::size_t lanes = Pack::lanes;
+    const std::size_t count = active < lanes ? active : lanes;
+    Pack square[lanes];
+    LADON_UNROLL
+    for (std::size_t r = 0; r < lanes; ++r) {
+      if (rows == nullptr || r >= used) {
+        square[r] = Pack::broadcast(0.0f);
+      } else {
+        square[r] = count == lanes ? Pack::load(rows + r * columns) : Pack::load_partial(rows + r * columns, count);
+      }
+    }
+    Pack::transpose(square);
+    LADON_UNROLL
+    for (std::size_t c = 0; c < lanes; ++c) {
+      if (c < count) to_exponent(square[c]).store(out + c * Width);
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,68 @@
+// ALiBi: a slope for each head, times the distance from query to key, joins each score.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/target/compiler.hpp>
+#include <ladon/score.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Adds slope * (key - position of the query) to the scores of one head.
+template <class Pack>
+struct AlibiLanes {
+  std::size_t first_query;
+  std::ptrdiff_t offset;
+  float slope;  // as an exponent of two
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t, std::size_t) const noexcept {
+    return Pack::every_lane(true);
+  }
+  LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
+    const std::ptrdiff_t from_first_lane =
+        static_cast<std::ptrdiff_t>(key) - offset - static_cast<std::ptrdiff_t>(first_query + v * Pack::lanes);
+    const Pack distance = Pack::broadcast(static_cast<float>(from_first_lane)) - Pack::lane_index();
+    return fma(Pack::broadcast(slope), distance, score);
+  }
+};
+
+struct BoundAlibi {
+  static constexpr bool hides_keys = false;
+  static constexpr bool adds_to_scores = true;
+  static constexpr bool ends_within_panels = false;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = NoScratch;
+  const float* slopes;  // [heads]
+  std::ptrdiff_t offset;
+  std::size_t keys;  // active
+
+  constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
+  constexpr bool may_see_any(Range, Range) const noexcept { return true; }
+  template <class Pack, std::size_t Width>
+  LADON_INLINE constexpr AlibiLanes<Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
+    return {block.queries.begin, offset, slopes[block.head] * static_cast<float>(score::log2_e)};
+  }
+};
+
+// The slopes of the paper (arXiv 2108.12409): 2^(-8 (h + 1) / Heads). Where Heads is no power of two, the authors' code
+// interpolates: the slopes of the next smaller power, then every other slope of the next larger power.
+template <std::size_t Heads>
+inline constexpr std::array<float, Heads> default_slopes = [] {
+  std::size_t power = 1;
+  double ratio = 1.0 / 256;  // 2^(-8 / power)
+  const auto root = [](double x) {
+    double r = 1;
+    for (double next = (r + x / r) / 2; next < r; next = (r + x / r) / 2) r = next;
+    return r;
+  };
+  for (; power * 2 <= Heads; power *= 2) ratio = root(ratio);
+  std::array<float, Heads> slopes{};
+  double slope = 1;
+  for (std::size_t h = 0; h < power; ++h) slopes[h] = static_cast<float>(slope *= ratio);
+  slope = root(ratio);
+  for (std::size_t h = power; h < Heads; ++h, slope *= ratio) slopes[h] = static_cast<float>(slope);
+  return slopes;
+}();
+
+}  // namespace ladon::inline LADON_ABI::detail

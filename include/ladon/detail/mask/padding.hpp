@@ -1,0 +1,26 @@
+// A byte for each key, the same for every query.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/mask/by_position.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// `ranges` holds the keys from the first nonzero byte to the last, and those before the first hole.
+struct BoundPadding : BoundByPosition<BoundPadding> {
+  static constexpr bool hides_keys = true;
+  const std::uint8_t* bytes;  // [keys], or null
+  KeyRanges ranges;
+
+  constexpr BoundPadding(const std::uint8_t* key_bytes, const KeyRanges& byte_ranges) noexcept
+      : bytes(key_bytes), ranges(byte_ranges) {}
+  constexpr KeyRanges key_ranges(Range) const noexcept { return ranges; }
+  template <class Pack>
+  LADON_INLINE constexpr typename Pack::Mask may_see(const Pack&, std::size_t key) const noexcept {
+    return Pack::every_lane(bytes == nullptr || bytes[key] != 0);
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,93 @@
+// Masks with an answer for each pair of query and key, as bits or as bytes.
+//
+// Rows of such a mask belong to queries, and lanes hold queries. A square of bits is transposed on its diagonal. Each
+// key then has the answers of its queries in one word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/mask/key_ranges.hpp>
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Swaps bit c of row r with bit r of row c, in halves, quarters, ... (Warren, Hacker's Delight, 7-3).
+template <std::size_t N>
+constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
+  static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
+  std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;  // the low half of each block of 2 * half bits
+  for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
+    for (std::size_t first = 0; first < N; first += 2 * half) {
+      for (std::size_t i = first; i < first + half; ++i) {
+        const std::uint32_t swap = ((row[i] >> half) ^ row[i + half]) & low;
+        row[i] ^= swap << half;
+        row[i + half] ^= swap;
+      }
+    }
+  }
+}
+
+// The answers for a panel of queries: word[key], with bit q for query q of the panel.
+template <std::size_t N>
+struct KeyWords {
+  std::uint32_t word[N];
+};
+
+// Reads the answers of a pack of queries from the words of a block.
+template <class Pack>
+struct LanesOfWords {
+  const std::uint32_t* word;
+  std::size_t first_key;
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
+    return Pack::lanes_of(word[key - first_key] >> v * Pack::lanes);
+  }
+  LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
+};
+
+// Returns the smallest power of two that is not less than n.
+constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
+  std::size_t power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+// Rows is BitRows or ByteRows. Rows::word(head, query, key) returns the answers of one query for the 32 keys from
+// `key`. The bits of keys beyond the last active key are 0.
+template <class Rows>
+struct BoundPairs {
+  static constexpr bool hides_keys = true;
+  static constexpr bool adds_to_scores = false;
+  // Rows::visible returns whole words of 32 keys. Half a panel of queries seldom sees fewer words than the panel.
+  static constexpr bool ends_within_panels = false;
+  template <std::size_t KeyWidth, std::size_t Width>
+  using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
+  Rows rows;
+
+  constexpr KeyRanges key_ranges(Range queries) const noexcept { return {rows.visible(queries), {0, 0}}; }
+  constexpr bool may_see_any(Range queries, Range keys) const noexcept { return rows.may_see_any(queries, keys); }
+  template <class Pack, std::size_t Width, std::size_t N>
+  LADON_INLINE constexpr LanesOfWords<Pack> lanes(const ScoreBlock& block, KeyWords<N>& scratch) const noexcept {
+    static_assert(N <= 32, "ladon: a mask of bits takes panels of at most 32 tokens");
+    transpose<Width>(block, scratch.word);
+    return {scratch.word, block.keys.begin};
+  }
+
+ private:
+  // Writes word[key], for N keys from the first key of the block.
+  template <std::size_t Width, std::size_t N>
+  LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
+    if constexpr (Width == 1) {
+      const std::uint32_t row = rows.word(block.head, block.queries.begin, block.keys.begin);
+      for (std::size_t key = 0; key < N; ++key) word[key] = row >> key & 1;
+    } else {
+      for (std::size_t q = 0; q < N; ++q) {
+        const std::size_t query = block.queries.begin + q;
+        word[q] = query < block.queries.end ? rows.word(block.head, query, block.keys.begin) : 0;
+      }
+      transpose_bits(word);
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,41 @@
+// A byte for each pair of query and key, shared by all heads or for each head.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/mask/boolean.hpp>
+#include <ladon/detail/mask/placement.hpp>
+#include <ladon/shape.hpp>
+#include <ladon/views.hpp>
+
+namespace ladon::inline LADON_ABI::mask {
+
+// may_see [queries][keys] holds a byte for each pair, and [heads][queries][keys] where PerHead is true. 0 hides the key
+// from the query; any other byte shows the key. A null pointer, the default, hides no key.
+//
+// With .keys = n the rows have n columns, and keys from n on are hidden, as in ONNX's Attention since opset 24. The
+// default is the shape's number of keys. Precondition: n is at most the shape's keys (checked: checks.hpp).
+template <bool PerHead>
+struct BooleanBytes {
+  template <Shape S>
+  struct Data {
+    std::conditional_t<PerHead, Tensor<const std::uint8_t, S.heads, S.queries, S.keys>,
+                       Matrix<const std::uint8_t, S.queries, S.keys>>
+        may_see;
+    std::size_t keys = all;
+  };
+
+  template <Shape S>
+  static constexpr auto bind(const detail::Placement& placement, const Data<S>& data) noexcept {
+    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys");
+    using Bound = detail::BoundPairs<detail::ByteRows<PerHead>>;
+    return Bound{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, placement.lengths.keys}};
+  }
+};
+struct Boolean : BooleanBytes<false> {};
+struct BooleanPerHead : BooleanBytes<true> {};
+
+}  // namespace ladon::inline LADON_ABI::mask
