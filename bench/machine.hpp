@@ -20,8 +20,8 @@ inline std::string cpu_name() {
 }
 
 inline nlohmann::ordered_json machine(std::size_t threads = 1) {
-#define LADON_TEXT(x) #x
-#define LADON_TEXT_OF(x) LADON_TEXT(x)
+#define LADON_BENCH_TEXT(x) #x
+#define LADON_BENCH_TEXT_OF(x) LADON_BENCH_TEXT(x)
 #if defined(__clang__)
   const char* compiler = "clang++ " __clang_version__;
 #elif defined(__GNUC__)
@@ -30,19 +30,19 @@ inline nlohmann::ordered_json machine(std::size_t threads = 1) {
   const char* compiler = "unknown";
 #endif
 #if LADON_HAS_XSIMD
-  const char* simd = "xsimd " LADON_TEXT_OF(XSIMD_VERSION_MAJOR) "." LADON_TEXT_OF(XSIMD_VERSION_MINOR);
+  const char* simd = "xsimd " LADON_BENCH_TEXT_OF(XSIMD_VERSION_MAJOR) "." LADON_BENCH_TEXT_OF(XSIMD_VERSION_MINOR);
 #else
   const char* simd = "plain arrays";
 #endif
   return {{"cpu", cpu_name()},
-          {"target", LADON_TEXT_OF(LADON_ABI)},
+          {"target", LADON_BENCH_TEXT_OF(LADON_ABI)},
           {"lanes", ladon::detail::simd::NativeVectors::lanes},
           {"compiler", compiler},
           {"flags", LADON_BENCH_FLAGS},
           {"simd", simd},
           {"threads", threads}};
-#undef LADON_TEXT_OF
-#undef LADON_TEXT
+#undef LADON_BENCH_TEXT_OF
+#undef LADON_BENCH_TEXT
 }
 
 }  // namespace ladon_bench

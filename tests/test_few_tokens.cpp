@@ -1,5 +1,6 @@
-// No more tokens than half a register has lanes: several steps of a product stand side by side in it (folded_tile.hpp).
-// Every remainder of the inner index, tiles of every height, and a model so wide that rows are asked for ahead.
+// No more tokens than half a register has lanes: several steps of a product stand side by side in it
+// (micro_kernel_folded.hpp). Every remainder of the inner index, tiles of every height, and a model so wide that rows
+// are asked for ahead.
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"

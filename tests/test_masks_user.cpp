@@ -69,7 +69,7 @@ struct BoundKeyBias {
 struct KeyBias {
   template <Shape S>
   struct Data {
-    ladon::Vector<const float, S.keys> bias;
+    ladon::VectorView<const float, S.keys> bias;
   };
   template <Shape S>
   static constexpr auto bind(const Placement& placement, const Data<S>& data) noexcept {

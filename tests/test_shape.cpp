@@ -20,13 +20,13 @@ static_assert(unusual.query_rows() == 24 && unusual.key_rows() == 8 && unusual.v
 static_assert(unusual.concat_width() == 54 && unusual.heads_per_group() == 3);
 
 // Views are made from arrays of the right size, from pointers, and never from what holds another type.
-using View = ladon::Matrix<const float, 2, 3>;
+using View = ladon::MatrixView<const float, 2, 3>;
 static_assert(std::is_convertible_v<float (&)[6], View> && std::is_convertible_v<float (&)[2][3], View>);
 static_assert(std::is_convertible_v<const float (&)[6], View> && std::is_convertible_v<const float*, View>);
 static_assert(std::is_convertible_v<std::array<float, 6>&, View> && std::is_convertible_v<std::span<float, 6>, View>);
-static_assert(std::is_convertible_v<ladon::Matrix<float, 2, 3>, View>);
-static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::Matrix<float, 3, 2>, View>);
-static_assert(!std::is_convertible_v<const float*, ladon::Matrix<float, 2, 3>>);
+static_assert(std::is_convertible_v<ladon::MatrixView<float, 2, 3>, View>);
+static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::MatrixView<float, 3, 2>, View>);
+static_assert(!std::is_convertible_v<const float*, ladon::MatrixView<float, 2, 3>>);
 
 // The workspace holds floats only, and never grows with queries x keys: at most 2 T D + T (d_k + d_v) of them and a
 // panel's share, where T is rounded up to whole panels.
@@ -58,7 +58,7 @@ static_assert(equal(Options{.keys = 0}.lengths(), 3, 0));
 static_assert(equal(Options{.tokens = 2, .keys = 4}.lengths(), 2, 4));
 
 using Attention = ladon::MultiHeadAttention<Shape{.queries = 2, .model = 3, .heads = 1}>;
-static_assert(noexcept(Attention::run(View{}, Attention::Weights{}, ladon::Matrix<float, 2, 3>{},
+static_assert(noexcept(Attention::run(View{}, Attention::Weights{}, ladon::MatrixView<float, 2, 3>{},
                                       std::declval<Attention::Workspace&>())));
 
 }  // namespace

@@ -31,10 +31,10 @@ struct Attention {
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
   using Workspace = AttentionWorkspace<shape, Target>;
-  using Queries = Tensor<const float, shape.heads, shape.queries, shape.head_width>;
-  using Keys = Tensor<const float, shape.kv_heads, shape.keys, shape.head_width>;
-  using Values = Tensor<const float, shape.kv_heads, shape.keys, shape.value_width>;
-  using Output = Tensor<float, shape.heads, shape.queries, shape.value_width>;
+  using Queries = TensorView<const float, shape.heads, shape.queries, shape.head_width>;
+  using Keys = TensorView<const float, shape.kv_heads, shape.keys, shape.head_width>;
+  using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
+  using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
   // Computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width] and
   // v [kv_heads][keys][value_width]. A query that may see no key gets 0.

@@ -13,7 +13,7 @@ namespace ladon::inline LADON_ABI {
 // The destination of the attention weights: [heads][queries][keys], row-major. A weight is a probability, and 0 where
 // the query may not see the key. Rows of queries beyond a run's length stay unchanged.
 template <Shape S>
-using AttentionMap = Tensor<float, S.heads, S.queries, S.keys>;
+using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
 // A stage of the scores, in natural units. ONNX's Attention uses the same numbers (qk_matmul_output_mode).
 enum class Stage {

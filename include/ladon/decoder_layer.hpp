@@ -92,9 +92,9 @@ struct DecoderLayer {
   using Workspace = DecoderWorkspace<shape, Memory, Config, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
-  using Input = Matrix<const float, shape.queries, shape.model>;
-  using MemoryInput = Matrix<const float, Memory, shape.model>;
-  using Output = Matrix<float, shape.queries, shape.model>;
+  using Input = MatrixView<const float, shape.queries, shape.model>;
+  using MemoryInput = MatrixView<const float, Memory, shape.model>;
+  using Output = MatrixView<float, shape.queries, shape.model>;
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 

@@ -74,8 +74,8 @@ struct EncoderLayer {
   using Cache = CacheOf<shape, Mask, Target>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  using Input = Matrix<const float, shape.queries, shape.model>;
-  using Output = Matrix<float, shape.queries, shape.model>;
+  using Input = MatrixView<const float, shape.queries, shape.model>;
+  using Output = MatrixView<float, shape.queries, shape.model>;
 
   // Phase 0 converts x into panels, phase 1 computes the heads, and phase 2 computes the other steps and writes y.
   static constexpr std::size_t phases = 3;

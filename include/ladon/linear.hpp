@@ -13,8 +13,8 @@ namespace ladon::inline LADON_ABI {
 
 // Computes y [Out] from x [In]. x and y must not overlap. A missing weight or bias breaks a precondition (checks.hpp).
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
-constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vector<const float, In>> x,
-                      std::type_identity_t<Vector<float, Out>> y) noexcept {
+constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
+                      std::type_identity_t<VectorView<float, Out>> y) noexcept {
   constexpr detail::Tiling one = detail::tiling<Target>(1);
   detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
     detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, detail::Epilogue<1>{y.data, 0});

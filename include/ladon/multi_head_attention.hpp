@@ -73,10 +73,10 @@ struct MultiHeadAttention {
   // Memory of attend and extend.
   using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target>, CachedScratch<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;
-  using Queries = Matrix<const float, shape.queries, shape.model>;
-  using Context = Matrix<const float, shape.keys, shape.key_model>;
-  using ValueContext = Matrix<const float, shape.keys, shape.value_model>;
-  using Output = Matrix<float, shape.queries, shape.model>;
+  using Queries = MatrixView<const float, shape.queries, shape.model>;
+  using Context = MatrixView<const float, shape.keys, shape.key_model>;
+  using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
+  using Output = MatrixView<float, shape.queries, shape.model>;
 
   // Phase 0 converts tokens into panels, phase 1 computes the heads, and phase 2 computes the output and writes y.
   static constexpr std::size_t phases = 3;

@@ -22,13 +22,14 @@ struct RunOptions {
   std::size_t queries = all;  // active queries: rows of x and y; overrides tokens
   std::size_t keys = all;     // active keys; overrides tokens
   typename Mask::template Data<S> mask{};
-  std::conditional_t<Score::sinks, Vector<const float, S.heads>, None> sinks{};  // [heads], in the units of the scores
+  std::conditional_t<Score::sinks, VectorView<const float, S.heads>, None>
+      sinks{};  // [heads], in the units of the scores
   typename Position::Data position{};
 
   // Returns the active lengths.
   constexpr Lengths lengths() const noexcept {
-    const auto pick = [&](std::size_t own, std::size_t capacity) {
-      return own != all ? own : tokens != all ? tokens : capacity;
+    const auto pick = [&](std::size_t length, std::size_t capacity) {
+      return length != all ? length : tokens != all ? tokens : capacity;
     };
     const Lengths chosen{pick(queries, S.queries), pick(keys, S.keys)};
     LADON_EXPECTS(chosen.queries <= S.queries, "ladon: more queries than the shape has room for");

@@ -16,35 +16,35 @@ namespace ladon::inline LADON_ABI {
 // is also constructed from a pointer. The compiler cannot check the size behind a pointer, so the caller must guarantee
 // `size` numbers.
 template <class T, std::size_t... Extents>
-struct Tensor {
+struct TensorView {
   static constexpr std::size_t size = (Extents * ... * 1);
   T* data = nullptr;
 
-  constexpr Tensor() noexcept = default;
+  constexpr TensorView() noexcept = default;
   template <class Pointer>
     requires std::is_pointer_v<Pointer> && std::is_convertible_v<Pointer, T*>
-  constexpr Tensor(Pointer pointer) noexcept : data(pointer) {}
+  constexpr TensorView(Pointer pointer) noexcept : data(pointer) {}
   template <class U, std::size_t N>
-  constexpr Tensor(U (&array)[N]) noexcept : data(first(array)) {
+  constexpr TensorView(U (&array)[N]) noexcept : data(first(array)) {
     check<sizeof(array) / sizeof(T)>();
   }
   template <class U, std::size_t N>
-  constexpr Tensor(std::array<U, N>& array) noexcept : data(array.data()) {
+  constexpr TensorView(std::array<U, N>& array) noexcept : data(array.data()) {
     check<N>();
   }
   template <class U, std::size_t N>
-  constexpr Tensor(const std::array<U, N>& array) noexcept : data(array.data()) {
+  constexpr TensorView(const std::array<U, N>& array) noexcept : data(array.data()) {
     check<N>();
   }
   template <class U, std::size_t N>
-  constexpr Tensor(std::span<U, N> span) noexcept : data(span.data()) {
+  constexpr TensorView(std::span<U, N> span) noexcept : data(span.data()) {
     static_assert(N != std::dynamic_extent,
                   "ladon: the size of this span is not known to the compiler; give span.first<N>() or a pointer");
     check<N>();
   }
   template <class U>
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
-  constexpr Tensor(const Tensor<U, Extents...>& other) noexcept : data(other.data) {}
+  constexpr TensorView(const TensorView<U, Extents...>& other) noexcept : data(other.data) {}
 
  private:
   template <std::size_t Given>
@@ -62,9 +62,9 @@ struct Tensor {
 };
 
 template <class T, std::size_t Rows, std::size_t Columns>
-using Matrix = Tensor<T, Rows, Columns>;
+using MatrixView = TensorView<T, Rows, Columns>;
 template <class T, std::size_t Size>
-using Vector = Tensor<T, Size>;
+using VectorView = TensorView<T, Size>;
 
 // Whether a linear map has a bias. A linear map without a bias stores no bias, and the sums of its product start at 0.
 enum class Bias { with, without };

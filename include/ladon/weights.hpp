@@ -28,7 +28,7 @@ template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct LinearStrides {
   static constexpr std::size_t row = O == Order::out_in ? In : 1;
   static constexpr std::size_t inner = O == Order::out_in ? 1 : Out;
-  using Weight = Matrix<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
+  using Weight = MatrixView<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
   using Rows = detail::WeightRows<detail::WeightMatrix<float, row, inner>,
                                   std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
 };
@@ -38,7 +38,7 @@ template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bia
 struct Linear {
   using Strides = LinearStrides<Out, In, O, B>;
   typename Strides::Weight weight;
-  Vector<const float, Out> bias;
+  VectorView<const float, Out> bias;
 
   // Returns the rows of the weight and the biases from output `first` on. A null pointer breaks a precondition.
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
@@ -69,13 +69,13 @@ enum class NormKind { layer, rms };
 // The weights of a norm: gain `weight` [Size] and shift `bias` [Size].
 template <std::size_t Size, NormKind K = NormKind::layer>
 struct Norm {
-  Vector<const float, Size> weight;
-  Vector<const float, Size> bias;
+  VectorView<const float, Size> weight;
+  VectorView<const float, Size> bias;
   float epsilon = 1e-5f;
 };
 template <std::size_t Size>
 struct Norm<Size, NormKind::rms> {
-  Vector<const float, Size> weight;
+  VectorView<const float, Size> weight;
   float epsilon = 1e-5f;
 };
 

@@ -22,7 +22,8 @@ template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>
   struct Data {
-    std::conditional_t<PerHead, Tensor<const float, S.heads, S.queries, S.keys>, Matrix<const float, S.queries, S.keys>>
+    std::conditional_t<PerHead, TensorView<const float, S.heads, S.queries, S.keys>,
+                       MatrixView<const float, S.queries, S.keys>>
         values;
     std::size_t keys = all;
   };

@@ -17,7 +17,7 @@ namespace ladon::inline LADON_ABI::mask {
 struct Alibi {
   template <Shape S>
   struct Data {
-    Vector<const float, S.heads> slopes;
+    VectorView<const float, S.heads> slopes;
     std::ptrdiff_t offset = default_offset;
   };
 

@@ -16,7 +16,7 @@ namespace ladon::inline LADON_ABI::mask {
 struct Bits {
   template <Shape S>
   struct Data {
-    Matrix<const std::uint32_t, S.queries, (S.keys + 31) / 32> bits;
+    MatrixView<const std::uint32_t, S.queries, (S.keys + 31) / 32> bits;
   };
 
   template <Shape S>

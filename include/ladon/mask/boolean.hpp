@@ -22,8 +22,8 @@ template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>
   struct Data {
-    std::conditional_t<PerHead, Tensor<const std::uint8_t, S.heads, S.queries, S.keys>,
-                       Matrix<const std::uint8_t, S.queries, S.keys>>
+    std::conditional_t<PerHead, TensorView<const std::uint8_t, S.heads, S.queries, S.keys>,
+                       MatrixView<const std::uint8_t, S.queries, S.keys>>
         may_see;
     std::size_t keys = all;
   };

@@ -17,7 +17,7 @@ namespace ladon::inline LADON_ABI::mask {
 struct Padding {
   template <Shape S>
   struct Data {
-    Vector<const std::uint8_t, S.keys> may_see;
+    VectorView<const std::uint8_t, S.keys> may_see;
   };
 
   template <Shape S>

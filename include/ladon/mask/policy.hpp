@@ -66,27 +66,27 @@ concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t ke
   { lanes.add(v, key, score) } -> std::same_as<Pack>;
 };
 
-template <class Bound, class Pack, std::size_t K, std::size_t W>
-using LanesOf = decltype(std::declval<const Bound&>().template lanes<Pack, W>(
-    std::declval<const ScoreBlock&>(), std::declval<typename Bound::template Scratch<K, W>&>()));
+template <class BoundMask, class Pack, std::size_t K, std::size_t W>
+using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
+    std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
 
 // A bound mask that gives answers for K keys and W queries, in packs of type Pack.
-template <class Bound, class Pack, std::size_t K, std::size_t W>
+template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 concept HasLanes =
-    requires(const Bound& bound, const ScoreBlock& block, typename Bound::template Scratch<K, W>& scratch) {
+    requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
       bound.template lanes<Pack, W>(block, scratch);
-    } && LaneAnswers<LanesOf<Bound, Pack, K, W>, Pack>;
+    } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
 // A bound mask with every part that the kernels use. Kernels for one query use packs of one lane.
-template <class Bound>
-concept BoundPolicy = requires(const Bound& bound, Range queries, Range keys) {
-  typename std::bool_constant<Bound::hides_keys>;
-  typename std::bool_constant<Bound::adds_to_scores>;
-  typename std::bool_constant<Bound::ends_within_panels>;
-  typename Bound::template Scratch<4, 4>;
+template <class BoundMask>
+concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
+  typename std::bool_constant<BoundMask::hides_keys>;
+  typename std::bool_constant<BoundMask::adds_to_scores>;
+  typename std::bool_constant<BoundMask::ends_within_panels>;
+  typename BoundMask::template Scratch<4, 4>;
   { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
-} && HasLanes<Bound, detail::simd::ArrayPack<1>, 4, 1> && HasLanes<Bound, detail::simd::ArrayPack<4>, 4, 4>;
+} && HasLanes<BoundMask, detail::simd::ArrayPack<1>, 4, 1> && HasLanes<BoundMask, detail::simd::ArrayPack<4>, 4, 4>;
 
 template <class Mask>
 using BoundOf = decltype(Mask::template bind<checked_shape>(

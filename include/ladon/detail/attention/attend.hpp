@@ -54,99 +54,96 @@ struct AttendForm {
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// The state of a query block between two key blocks.
-template <class Form>
-struct AttendState {
+// Attention of one query block, whose key blocks come one after the other.
+template <class Form, class BoundMask, class Capture>
+struct QueryBlockAttention {
   using Pack = typename Form::Pack;
+  using Block = typename Form::Block;
+  // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the other
+  // keys are computed for the last pack only. Capture needs every key of every query.
+  static constexpr bool halves =
+      Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
+
+  const Head& head;
+  const QueryBlock& block;
+  const BoundMask& mask;
+  const Capture& capture;
+  const KeyRanges ranges;  // of the block's queries
+  Range first_pack_keys;   // keys that the first pack of queries may see
   RunningSoftmax<Pack, Form::packs> softmax;
   Pack after[Form::packs];  // what the sums are multiplied by after the current key block
-  bool first = true;        // no key block was computed yet
-};
+  bool first_block = true;  // no key block was computed yet
 
-// Computes the scores of a key block and rescales the running softmax to their maximum.
-template <class Form, bool Halves, class BoundMask>
-LADON_INLINE constexpr void score_key_block(const Head& head, const QueryBlock& block, const ScoreBlock& scored,
-                                            Range unmasked, const BoundMask& mask, std::size_t first_pack_end,
-                                            AttendState<Form>& state) noexcept {
-  using Pack = typename Form::Pack;
-  constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
-  Pack before[Form::packs];
-  for (std::size_t v = 0; v < Form::packs; ++v) before[v] = state.softmax.maximum[v];
-  scores<typename Form::Block, typename Form::Function, Halves>(block, scored, head.keys, unmasked, mask,
-                                                                state.softmax.maximum, first_pack_end);
-  state.softmax.template begin<only_block>(before);
-}
-
-// Adds a key block's values: the exponentials of all keys in one pass, then the weighted sum. all_values: every key
-// counts for every query, or every value is finite.
-template <class Form, class BoundMask>
-LADON_INLINE constexpr void add_values_in_passes(const Head& head, const QueryBlock& block, const ScoreBlock& scored,
-                                                 bool last, bool all_values, const BoundMask& mask,
-                                                 AttendState<Form>& state) noexcept {
-  using Pack = typename Form::Pack;
-  auto& softmax = state.softmax;
-  softmax.template exponentials<Form::Block::query_width, Form::softmax_chains>(block.scores,
-                                                                                scored.keys.end - scored.keys.begin);
-  softmax.multipliers(last, state.after);
-  const Rescale<Pack, Form::packs> rescale{state.first, softmax.correction, state.after};
-  if (!all_values) {
-    weighted_sum_selected<typename Form::Block>(head.values, block.scores, scored, rescale, mask, block.out);
-  } else if constexpr (!Form::interleaves_exponentials) {
-    weighted_sum<typename Form::Block>(head.values, block.scores, scored.keys, rescale, block.out);
-  }
-}
-
-// Adds a key block's values: the exponentials are computed next to the first tile of the weighted sum. Keys from the
-// end of first_pack_keys on count for the last pack only.
-template <class Form, bool Halves>
-LADON_INLINE constexpr void add_values_interleaved(const Head& head, const QueryBlock& block, Range first_pack_keys,
-                                                   std::size_t end, bool last, AttendState<Form>& state) noexcept {
-  weighted_sum_of_scores<typename Form::Block, Halves>(head.values, block.scores, first_pack_keys, end, state.softmax,
-                                                       state.first, last, state.after, block.out);
-}
-
-// Computes O^T of one query block.
-template <class Form, class BoundMask, class Capture>
-constexpr void attend_query_block(const Head& head, const QueryBlock& block, const BoundMask& mask,
-                                  const Capture& capture) noexcept {
-  // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the rest
-  // is computed for the other pack only. Capture asks for all.
-  constexpr bool halves =
-      Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
-  const KeyRanges ranges = mask.key_ranges(block.queries);
-  std::size_t first_pack_end = 0;
-  if constexpr (halves) {
-    const std::size_t begin = block.queries.begin;
-    first_pack_end = mask.key_ranges(Range{begin, begin + Form::Pack::lanes} & block.queries).visible.end;
-  }
-  AttendState<Form> state;
-  if constexpr (Form::Score::sinks) state.softmax = decltype(state.softmax)(head.sink);
-  KeyBlocks<Form::Block::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
-  do {
-    const Range keys = key_blocks.keys();
-    const bool last = key_blocks.is_last();
-    if constexpr (!Form::one_key_block && !Capture::weights) {
-      if (!last && !mask.may_see_any(block.queries, keys)) continue;
+  LADON_INLINE constexpr QueryBlockAttention(const Head& h, const QueryBlock& b, const BoundMask& m,
+                                             const Capture& c) noexcept
+      : head(h), block(b), mask(m), capture(c), ranges(m.key_ranges(b.queries)), first_pack_keys(ranges.visible) {
+    if constexpr (halves) {
+      first_pack_keys = m.key_ranges(Range{b.queries.begin, b.queries.begin + Pack::lanes} & b.queries).visible;
     }
-    const ScoreBlock scored{head.index, block.queries, keys};
-    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
-    const Range first_pack_keys = halves && all_values ? Range{keys.begin, first_pack_end} & keys : keys;
-    score_key_block<Form, halves>(head, block, scored, ranges.unmasked, mask, first_pack_keys.end, state);
-    if (Form::interleaves_exponentials && all_values) {
-      if constexpr (Form::interleaves_exponentials) {
-        add_values_interleaved<Form, halves>(head, block, first_pack_keys, keys.end, last, state);
+    if constexpr (Form::Score::sinks) softmax = RunningSoftmax<Pack, Form::packs>(h.sink);
+  }
+
+  // Computes O^T of the query block.
+  LADON_INLINE constexpr void run() noexcept {
+    KeyBlocks<Block::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
+    do {
+      const Range keys = key_blocks.keys();
+      const bool last = key_blocks.is_last();
+      if constexpr (!Form::one_key_block && !Capture::weights) {
+        if (!last && !mask.may_see_any(block.queries, keys)) continue;
       }
-    } else {
-      add_values_in_passes<Form>(head, block, scored, last, all_values, mask, state);
+      attend_key_block(keys, last);
+      if constexpr (Capture::weights) {
+        capture.template block<Block::query_width>(block.scores, key_blocks.earlier(), keys, softmax.correction);
+      }
+      first_block = false;
+    } while (key_blocks.advance());
+    if constexpr (Capture::weights) capture.template finish<Block::query_width>(ranges.visible, after);
+  }
+
+ private:
+  LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
+    const ScoreBlock scored{head.index, block.queries, keys};
+    // Whether every key counts for every query, or every value is finite, so that a weight of 0 removes the value.
+    const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
+    const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
+    score_keys(scored, first_keys.end);
+    if constexpr (Form::interleaves_exponentials) {
+      if (all_values) return add_values_interleaved(first_keys, keys.end, last);
     }
-    if constexpr (Capture::weights) {
-      capture.template block<Form::Block::query_width>(block.scores, key_blocks.earlier(), keys,
-                                                       state.softmax.correction);
+    add_values_in_passes(scored, last, all_values);
+  }
+
+  // Computes the scores of a key block and rescales the running softmax to their maximum.
+  LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
+    constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
+    Pack before[Form::packs];
+    for (std::size_t v = 0; v < Form::packs; ++v) before[v] = softmax.maximum[v];
+    scores<Block, typename Form::Function, halves>(block, scored, head.keys, ranges.unmasked, mask, softmax.maximum,
+                                                   first_pack_end);
+    softmax.template begin<only_block>(before);
+  }
+
+  // Adds the values of a key block: the exponentials of all keys, then the weighted sum.
+  LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
+    const std::size_t keys = scored.keys.end - scored.keys.begin;
+    softmax.template exponentials<Block::query_width, Form::softmax_chains>(block.scores, keys);
+    softmax.multipliers(last, after);
+    const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
+    if (!all_values) {
+      weighted_sum_selected<Block>(head.values, block.scores, scored, rescale, mask, block.out);
+    } else if constexpr (!Form::interleaves_exponentials) {
+      weighted_sum<Block>(head.values, block.scores, scored.keys, rescale, block.out);
     }
-    state.first = false;
-  } while (key_blocks.advance());
-  if constexpr (Capture::weights) capture.template finish<Form::Block::query_width>(ranges.visible, state.after);
-}
+  }
+
+  // Adds the values of a key block: the exponentials next to the first tile of the weighted sum. Keys from the end of
+  // first_keys to `end` count for the last pack only.
+  LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
+    weighted_sum_of_scores<Block, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last, after,
+                                          block.out);
+  }
+};
 
 // Captures the scores of a query block before the softmax. They are computed separately and for all active keys, so
 // that the result is the same with and without capture.
@@ -187,7 +184,7 @@ constexpr void attend(const Head& head, const QueryBlock& block, std::size_t act
       attend_single_query<true, S, Score, KeyPack, L::keys>(head, block, mask, capture);
     }
   } else {
-    attend_query_block<Form>(head, block, mask, capture);
+    QueryBlockAttention<Form, BoundMask, Capture>(head, block, mask, capture).run();
   }
 }
 

@@ -97,8 +97,8 @@ struct MultiHeadSteps {
   }
 
   // Computes every head; keys and values are in a cache. Projected: each head's Q^T lies where its O^T will lie.
-  template <bool Projected = false, class Call, class Bound, class Cache>
-  static constexpr void attend_cache(const Call& call, const Bound& bound, const Cache& cache,
+  template <bool Projected = false, class Call, class Queries, class Cache>
+  static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Target>& scratch) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite}, scratch);
@@ -226,8 +226,8 @@ struct MultiHeadSteps {
   }
 
   // Computes the query heads that share one head of keys and values.
-  template <bool Projected, class Call, class Bound, class Scratch>
-  static constexpr void attend_group(const Call& call, const Bound& bound, const GroupKeys& group,
+  template <bool Projected, class Call, class Queries, class Scratch>
+  static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys& group,
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
     for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
@@ -237,8 +237,9 @@ struct MultiHeadSteps {
   }
 
   // Computes one head for every active query: projection, rotation and attention of each query block.
-  template <bool Projected, class Call, class Bound, class Scratch>
-  static constexpr void attend_head(const Call& call, const Bound& bound, const Head& head, Scratch& scratch) noexcept {
+  template <bool Projected, class Call, class Queries, class Scratch>
+  static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
+                                    Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
