@@ -1,4 +1,4 @@
-// message: std::bool_constant<Bound::adds_to_scores>
+// message: std::bool_constant<BoundMask::adds_to_scores>
 #include <ladon/ladon.hpp>
 
 using ladon::Range, ladon::mask::KeyRanges, ladon::mask::NoScratch, ladon::mask::Placement, ladon::mask::ScoreBlock;
