@@ -4,8 +4,8 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The layer computes on panels. After the attention, each panel passes through the remaining steps alone and stays in
-// the CPU's cache.
+// The layer computes on panels. After the attention, each group of panels passes through the remaining steps
+// and stays in the CPU's cache.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once

@@ -6,7 +6,7 @@
 //       static constexpr float softcap = 50;
 //     };
 //
-// Implementation: detail/attention/scores.hpp.
+// Implementation: detail/attention/score_function.hpp has the scale and the cap, detail/attention/attend.hpp the sinks.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Attention of one query block to one head: scores, softmax, weighted sum, key block after key block.
 //
 //     for each key block:
-//       scores                       detail/attention/scores.hpp
-//       maximum, correction          detail/attention/softmax.hpp
+//       scores and their maximum     detail/attention/scores.hpp
+//       correction of the sums       detail/attention/softmax.hpp
 //       exponentials, weighted sum   detail/attention/weighted_sum.hpp, by one of two strategies:
 //         in passes     the exponentials of all keys, then the weighted sum
 //         interleaved   the exponentials next to the first tile of the weighted sum, where there are registers for both
@@ -44,7 +44,7 @@ template <Shape S, class ScoreType, class Target, class PackType, std::size_t Pa
 struct AttendForm {
   using L = PanelLayout<S, Target>;
   using Pack = PackType;
-  using Block = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width>;
+  using BlockForm = QueryBlockForm<Pack, Packs, L::queries, L::keys.width(), S.head_width, S.value_width>;
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
@@ -58,7 +58,7 @@ struct AttendForm {
 template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
   using Pack = typename Form::Pack;
-  using Block = typename Form::Block;
+  using BlockForm = typename Form::BlockForm;
   // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the other
   // keys are computed for the last pack only. Capture needs every key of every query.
   static constexpr bool halves =
@@ -85,7 +85,7 @@ struct QueryBlockAttention {
 
   // Computes O^T of the query block.
   LADON_INLINE constexpr void run() noexcept {
-    KeyBlocks<Block::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
+    KeyBlocks<BlockForm::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
     do {
       const Range keys = key_blocks.keys();
       const bool last = key_blocks.is_last();
@@ -94,11 +94,11 @@ struct QueryBlockAttention {
       }
       attend_key_block(keys, last);
       if constexpr (Capture::weights) {
-        capture.template block<Block::query_width>(block.scores, key_blocks.earlier(), keys, softmax.correction);
+        capture.template block<BlockForm::query_width>(block.scores, key_blocks.earlier(), keys, softmax.correction);
       }
       first_block = false;
     } while (key_blocks.advance());
-    if constexpr (Capture::weights) capture.template finish<Block::query_width>(ranges.visible, after);
+    if constexpr (Capture::weights) capture.template finish<BlockForm::query_width>(ranges.visible, after);
   }
 
  private:
@@ -119,29 +119,29 @@ struct QueryBlockAttention {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
     for (std::size_t v = 0; v < Form::packs; ++v) before[v] = softmax.maximum[v];
-    scores<Block, typename Form::Function, halves>(block, scored, head.keys, ranges.unmasked, mask, softmax.maximum,
-                                                   first_pack_end);
+    scores<BlockForm, typename Form::Function, halves>(block, scored, head.keys, ranges.unmasked, mask, softmax.maximum,
+                                                       first_pack_end);
     softmax.template begin<only_block>(before);
   }
 
   // Adds the values of a key block: the exponentials of all keys, then the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
-    softmax.template exponentials<Block::query_width, Form::softmax_chains>(block.scores, keys);
+    softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
     softmax.multipliers(last, after);
     const Rescale<Pack, Form::packs> rescale{first_block, softmax.correction, after};
     if (!all_values) {
-      weighted_sum_selected<Block>(head.values, block.scores, scored, rescale, mask, block.out);
+      weighted_sum_selected<BlockForm>(head.values, block.scores, scored, rescale, mask, block.out);
     } else if constexpr (!Form::interleaves_exponentials) {
-      weighted_sum<Block>(head.values, block.scores, scored.keys, rescale, block.out);
+      weighted_sum<BlockForm>(head.values, block.scores, scored.keys, rescale, block.out);
     }
   }
 
   // Adds the values of a key block: the exponentials next to the first tile of the weighted sum. Keys from the end of
   // first_keys to `end` count for the last pack only.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
-    weighted_sum_of_scores<Block, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last, after,
-                                          block.out);
+    weighted_sum_of_scores<BlockForm, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last,
+                                              after, block.out);
   }
 };
 
@@ -159,12 +159,12 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   for (std::size_t begin = 0; begin < active_keys; begin += Form::key_block) {
     const ScoreBlock scored{head.index, block.queries, Range{begin, begin + Form::key_block} & Range{0, active_keys}};
     if constexpr (Capture::stage == Stage::masked) {
-      scores<typename Form::Block, Function>(block, scored, head.keys, {0, 0}, mask, unused);
+      scores<typename Form::BlockForm, Function>(block, scored, head.keys, {0, 0}, mask, unused);
     } else {
       using Wanted = std::conditional_t<Capture::stage == Stage::capped, Function, ProductOnly>;
-      scores<typename Form::Block, Wanted>(block, scored, head.keys, scored.keys, BoundNone(active_keys), unused);
+      scores<typename Form::BlockForm, Wanted>(block, scored, head.keys, scored.keys, BoundNone(active_keys), unused);
     }
-    capture.template block<Form::Block::query_width>(block.scores, scored.keys, unit);
+    capture.template block<Form::BlockForm::query_width>(block.scores, scored.keys, unit);
   }
   capture.fill_from(active_keys);
 }

@@ -1,6 +1,6 @@
 // The steps of multi-head attention on panels, named by level:
 //
-//     layer         attend_layer, attend_cache, extend: every head, then `output`
+//     layer         attend_layer, attend_cache, extend: every head; `output` is a step of its own
 //     group         the query heads that share one head of keys and values
 //     head          one head, every active query
 //     query block   attend (detail/attention/attend.hpp): one head, the queries of one panel

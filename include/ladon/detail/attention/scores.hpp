@@ -123,9 +123,9 @@ struct ScoreTile {
 };
 
 // Computes the scores of the block's keys and updates `maximum`. Keys in `unmasked` are visible to all queries, so the
-// mask is not asked. Halves: keys from first_pack_end on are hidden from every query of the first pack. Where these
-// keys are the latter half of a panel of keys, only the other pack is computed (a causal mask on the diagonal: a
-// quarter of the panel).
+// mask is not asked. Halves: the queries of the first pack see no key from first_pack_end on. If the second half of a
+// panel of keys lies there, this half is computed for the other pack only. With a causal mask, this saves a quarter of
+// the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],

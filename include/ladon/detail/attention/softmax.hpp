@@ -34,7 +34,7 @@ struct RunningSoftmax {
   }
 
   // Begins a key block whose scores have updated `maximum`. `before` is the maximum of the earlier key blocks. Only:
-  // this is the first key block and there is no sink, so nothing is corrected. (LADON_UNROLL: g++ turns a loop that
+  // this is the only key block and there is no sink, so nothing is corrected. (LADON_UNROLL: g++ turns a loop that
   // copies a few floats into memcpy, 1.7% more instructions on RISC-V at (16,32,4).)
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
@@ -52,8 +52,8 @@ struct RunningSoftmax {
   }
 
   // Replaces the scores [keys][Width] by 2^(s - maximum), Chains packs at the same time, and adds them to the sum. A
-  // separate function, except where one pack has all tokens (g++, AVX-512: inlined, (64,128,4) falls from 91 to 88% of
-  // peak; as a separate function, (16,32,4) falls from 69 to 61%).
+  // separate function; where one pack has all tokens, LADON_KERNEL decides (g++, AVX-512: inlined, (64,128,4) falls
+  // from 91 to 88% of peak; as a separate function, (16,32,4) falls from 69 to 61%).
   template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     to_exponentials<Width, Chains>(scores, keys);

@@ -32,7 +32,7 @@ struct NoInterleavedWork {
 };
 
 // ... or the exponentials of the scores, keys_ahead keys before their weights are needed. The multipliers of the sums
-// are known after the last exponential. (target::Current::exponentials_beside_values has the measurements.)
+// are known after the last exponential. (detail/target/avx512.hpp has the measurements.)
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;

@@ -35,7 +35,7 @@ struct EncoderShared {
 };
 
 // The part of the workspace that each thread has for itself: attention's scratch memory and the hidden features.
-// `hidden` holds all hidden features of one panel, or one chunk of several panels.
+// `hidden` has room for one panel with all of its hidden features, or for several panels with a chunk of them each.
 template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;

@@ -1,6 +1,8 @@
 // How a product reads its weights where they lie: element type, row stride and inner stride, and the biases.
 //
-// Another element type is another WeightMatrix, and a MicroKernel for it (detail/linear/micro_kernel.hpp).
+// Another element type needs: its layouts in weights.hpp (LinearStrides), a WeightMatrix, a MicroKernel
+// (detail/linear/micro_kernel.hpp), a FoldedMicroKernel for few tokens, and the loops for a single token
+// (detail/linear/matrix_vector.hpp).
 #pragma once
 
 #include <cstddef>

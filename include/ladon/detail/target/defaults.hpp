@@ -2,6 +2,10 @@
 // own file derives from this struct and replaces what was measured there.
 //
 // A constant without a figure was chosen by reasoning and was not measured.
+//
+// Tests compile kernels for other numbers of lanes than the machine's. Constants that depend on the registers are
+// therefore read from the kernels' template argument `Target` (detail/simd/vectors.hpp): tiling, single_token_rows,
+// softmax_chains, exponentials_beside_values. All other constants are read from target::Current.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +17,7 @@ namespace ladon::inline LADON_ABI::detail::target {
 inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 
 struct Defaults {
-  // Vector registers.
+  // Vector registers. Only the benchmarks use this number.
   static constexpr std::size_t registers = 16;
 
   // --- Tiles ---------------------------------------------------------------------------------------------------------

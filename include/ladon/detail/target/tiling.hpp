@@ -1,4 +1,5 @@
-// The shape of a matrix product's tile. Every file of this folder says which tiles its instruction set uses.
+// The shape of a matrix product's tile. Every file of this folder says which tiles its instruction set uses. In the
+// comments of this folder, "2 x 12" is a tile of 2 packs and 12 rows.
 #pragma once
 
 #include <cstddef>
