@@ -1,6 +1,6 @@
 // Attention of given queries, keys and values, without projections ("Attention Is All You Need", arXiv 1706.03762,
-// section 3.2.1). The result of each head is softmax(scale Q K^T, masked) V. The layout is [heads][tokens][width], as
-// in PyTorch's scaled_dot_product_attention for one batch.
+// section 3.2.1). The result of each head is softmax(mask(scale Q K^T)) V. All arrays have the layout
+// [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
 //
 // Implementation: detail/attention/attention_steps.hpp.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Attention of one shape, with a mask, a score and a position encoding. The shape's model width only determines the
-// width of a head.
+// Attention with a fixed shape, mask, score and position encoding. The shape's model width only determines the default
+// of head_width.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct Attention {
@@ -36,15 +36,20 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // Computes out [heads][queries][value_width] from q [heads][queries][head_width], k [kv_heads][keys][head_width] and
-  // v [kv_heads][keys][value_width]. A query that may see no key gets 0.
+  // Computes `out` from `q`, `k` and `v`. If a query may see no key, the query's row of `out` is 0.
   //
-  // - Lengths: options.queries and options.keys shorten the run (options.hpp). The run does not read tokens beyond the
-  //   lengths, and does not write rows of `out` beyond options.queries.
-  // - Aliasing: `out` may be q if value_width equals head_width. No other arguments may overlap.
+  //     q     [heads][queries][head_width]
+  //     k     [kv_heads][keys][head_width]
+  //     v     [kv_heads][keys][value_width]
+  //     out   [heads][queries][value_width]
+  //
+  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). The function neither
+  //   reads inactive tokens nor writes rows of `out` for inactive queries.
+  // - Aliasing: `out` may be the array `q` if value_width equals head_width. No other arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: a length beyond the shape breaks a precondition (checks.hpp).
-  // - Capture: `to` is a Map or a Capture<Stage> (attention_map.hpp). Without `to`, nothing is captured.
+  // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
+  // - Capture: `to` is a Map or a Capture<Stage>, which receives the attention weights or another stage of the scores
+  //   (attention_map.hpp). Without `to`, nothing is captured.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {

@@ -1,4 +1,4 @@
-// Additional outputs of a run: the attention weights, or another stage of the scores.
+// Optional outputs of a run: the attention weights, or the scores at an earlier stage of their computation.
 //
 // Implementation: detail/attention/capture.hpp.
 #pragma once
@@ -10,21 +10,25 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The destination of the attention weights: [heads][queries][keys], row-major. A weight is a probability, and 0 where
-// the query may not see the key. Rows of queries beyond a run's length stay unchanged.
+// The destination of the attention weights: [heads][queries][keys], row-major. Each weight is a probability. The weight
+// is 0 if the query may not see the key or if the key is not active. Rows of inactive queries stay unchanged.
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
-// A stage of the scores, in natural units. ONNX's Attention uses the same numbers (qk_matmul_output_mode).
+// The stages of the computation that turns scores into attention weights. Scores are in natural units: the softmax of a
+// score s is proportional to e^s. (Internally, the kernels use exponents of two.)
+//
+// The enumerators have the numbers of ONNX's Attention (qk_matmul_output_mode). Before its pull request 7913, ONNX
+// swapped the numbers of `capped` and `masked`.
 enum class Stage {
   scaled,   // scale * q . k for every active key, visible or hidden
-  capped,   // after the softcap
-  masked,   // after the mask: -inf where the query may not see the key
-  weights,  // after the softmax: the numbers of an AttentionMap
+  capped,   // after the softcap, before the mask
+  masked,   // after the mask: -inf if the query may not see the key
+  weights,  // after the softmax: the same numbers as in an AttentionMap
 };
 
-// The destination of stage G: [heads][queries][keys], row-major. A run does not read keys beyond its length. For these
-// keys, `masked` holds -inf and every other stage holds 0. Rows of queries beyond a run's length stay unchanged.
+// The destination of stage G: [heads][queries][keys], row-major. For keys that are not active, `masked` is -inf and
+// every other stage is 0. Rows of inactive queries stay unchanged.
 template <Stage G>
 struct Capture {
   float* data;

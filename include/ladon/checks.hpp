@@ -1,7 +1,7 @@
-// Preconditions that the compiler cannot check, because they depend on values at run time.
+// Preconditions on values that are known only at run time, so the compiler cannot check them.
 //
 // A checked build prints the broken precondition and aborts. In constant evaluation, a broken precondition of a checked
-// build does not compile. In an unchecked build, LADON_EXPECTS generates no code, and a broken precondition is
+// build is a compile error. In an unchecked build, LADON_EXPECTS generates no code, and a broken precondition is
 // undefined behaviour. LADON_CHECKED selects the kind of build (detail/target/abi.hpp).
 #pragma once
 

@@ -1,5 +1,5 @@
-// A stack of decoder layers. A run converts tokens and memory into panels once, computes every layer in place, and
-// converts the result out of panels once.
+// A stack of decoder layers. A run converts the tokens and the memory from rows into panels (detail/memory/panels.hpp)
+// once. Then the run computes every layer in place, and converts the result back into rows once.
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// A stack of `Layers` decoder layers (DecoderLayer). Every layer attends to the same memory.
+// A stack of `Layers` decoder layers (DecoderLayer). All layers attend to the same memory.
 template <std::size_t Layers, Shape ShapeGiven, std::size_t Memory, LayerConfig Config,
           mask::Policy SelfMask = mask::Causal, mask::Policy MemoryMask = mask::None,
           FinalNorm Final = FinalNorm::without, class Layout = layout::InProj, class Score = score::Scaled,
@@ -30,14 +30,15 @@ struct Decoder {
   using Output = typename Layer::Output;
   using Maps = std::array<DecoderMaps, Layers>;
 
-  // Computes y [queries][model] from x [queries][model] and memory [Memory][model]. DecoderLayer::run describes the
-  // contract. If fewer queries than keys are active, only the last layer drops the other tokens (Encoder::run).
+  // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
+  // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer is limited to
+  // the active queries (Encoder::run).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_layers(x, memory, weights, y, workspace, options,
                [](std::size_t, auto layer) { layer(detail::CaptureNone{}, detail::CaptureNone{}); });
   }
-  // Computes y, and writes the attention weights of layer i to maps[i].
+  // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_layers(x, memory, weights, y, workspace, options, [&](std::size_t i, auto layer) {
@@ -46,7 +47,8 @@ struct Decoder {
   }
 
  private:
-  // Computes all layers. with_captures(i, layer) calls `layer` with the two captures of layer i.
+  // Computes all layers. with_captures(i, layer) calls `layer` with two captures for layer i: one for the attention to
+  // the layer's own tokens, and one for the attention to the memory.
   template <class WithCaptures>
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {

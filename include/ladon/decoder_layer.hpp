@@ -1,11 +1,12 @@
-// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). The parts are attention to the
-// layer's own tokens, attention to a memory, and a feed-forward network. Each part has a residual and a norm. The
-// memory is the output of an encoder.
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts: attention to
+// its own tokens, attention to a memory, and a feed-forward network. Each part has a residual connection and a norm.
+// The memory is the output of an encoder.
 //
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// The layer does not normalise the memory. Like an encoder layer, a decoder layer computes on panels.
+// The layer does not normalise the memory. Like an encoder layer, a decoder layer computes on panels
+// (detail/memory/panels.hpp).
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -25,8 +26,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. PyTorch's name of
-// cross_attention is multihead_attn. A gated feed-forward network has one weight more.
+// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. One name differs: PyTorch calls
+// cross_attention multihead_attn. A gated feed-forward network has one more weight, `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -53,7 +54,8 @@ struct DecoderLayerWeights<S, Config, Layout> {
 };
 
 // The options of a run. `self` holds the lengths and the data of the attention to the layer's own tokens. `memory`
-// holds the lengths and the data of the attention to the memory.
+// holds the lengths and the data of the attention to the memory. "Data" means the data of the mask, the score and the
+// position encoding (options.hpp).
 //
 // Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
 // encoding, because the memory's tokens have no positions relative to the queries.
@@ -64,15 +66,15 @@ struct DecoderOptions {
   RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
-// The destinations of a layer's attention weights: self [heads][queries][queries], memory [heads][queries][Memory]. A
-// null pointer means that the map is not wanted.
+// The destinations of a layer's attention weights: `self` [heads][queries][queries] and `memory`
+// [heads][queries][Memory]. A map whose pointer is null is not written.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
 
-// A single decoder layer; Decoder computes a stack of layers. `Memory` is the capacity of the memory in tokens. The
-// usual SelfMask is mask::Causal. Position encodes the layer's own tokens only.
+// A single decoder layer. Decoder computes a stack of layers. `Memory` is the largest number of tokens in the memory.
+// The usual SelfMask is mask::Causal. `Position` encodes the positions of the layer's own tokens only.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
@@ -98,24 +100,26 @@ struct DecoderLayer {
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
-  // Computes y [queries][model] from x [queries][model] and memory [Memory][model].
+  // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model].
   //
-  // - Lengths: options.self shortens the tokens, and options.memory.keys shortens the memory.
-  // - Aliasing: y may be x. No other arguments may overlap.
+  // - Lengths: options.self sets how many tokens of `x` are active, and options.memory.keys sets how many tokens of
+  //   `memory` are active.
+  // - Aliasing: `y` may be `x`. No other arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: a length beyond the shape breaks a precondition (checks.hpp).
+  // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureNone{}, detail::CaptureNone{});
   }
-  // Computes y, and writes the attention weights to `maps`.
+  // Computes `y` like the function above, and writes the attention weights to `maps`.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
     run_capturing(x, memory, weights, y, workspace, options, detail::CaptureWanted<shape>{maps.self},
                   detail::CaptureWanted<cross>{maps.memory});
   }
 
-  // Returns the active lengths of both attentions. Decoder uses this function.
+  // Returns the active lengths of the attention to the layer's own tokens and of the attention to the memory. Decoder
+  // calls this function, too.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};

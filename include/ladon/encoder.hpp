@@ -1,5 +1,5 @@
-// A stack of encoder layers. A run converts x into panels once, computes every layer in place, and converts the result
-// out of panels once.
+// A stack of encoder layers. A run converts the tokens from rows into panels (detail/memory/panels.hpp) once. Then the
+// run computes every layer in place, and converts the result back into rows once.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Whether a norm follows the last layer. Pre-LN stacks usually have a final norm.
+// Whether a stack ends with a norm after the last layer. Pre-LN stacks usually have this final norm.
 enum class FinalNorm { without, with };
 
-// The weights of a stack: the weights of each layer, and of the final norm if there is a final norm.
+// The weights of a stack: the weights of each layer. If the stack has a final norm, the weights of the norm follow.
 template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<Layer, Layers> layers;
@@ -47,28 +47,31 @@ struct Encoder {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // One map [heads][queries][keys] for each layer. A null pointer means that the map is not wanted.
+  // One map [heads][queries][keys] for each layer. A map whose pointer is null is not written.
   using Maps = std::array<float*, Layers>;
 
-  // Phase 0 converts x into panels. Phases 1 + 2i and 2 + 2i compute layer i, and the last phase writes y.
+  // How many phases run_phase has. Phase 0 converts `x` into panels. Phases 1 + 2i and 2 + 2i compute layer i. The last
+  // phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns the largest number of shares of a phase that have work.
+  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
-  // Computes y [queries][model] from x [queries][model]. EncoderLayer::run describes the contract. If fewer queries
-  // than keys are active, only the last layer drops the other tokens. Every earlier layer computes all active tokens,
-  // because the next layer needs them as keys.
+  // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
+  // and errors.
+  //
+  // If fewer queries than keys are active, only the last layer is limited to the active queries. Every earlier layer
+  // computes all active tokens, because the next layer needs these tokens as keys.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
   }
-  // Computes y, and writes the attention weights of layer i to attention[i].
+  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i].
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
                             const Maps& attention) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes the contract.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
@@ -81,8 +84,8 @@ struct Encoder {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
 
-  // Computes y [tokens][model] for the next tokens of a text. EncoderLayer::extend describes the contract. Each layer
-  // has a cache of its own: layer i uses caches[i].
+  // Computes `y` [tokens][model] for the next tokens of a text. EncoderLayer::extend describes the cache and the
+  // lengths. Each layer has its own cache: layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -98,13 +101,14 @@ struct Encoder {
   }
 
  private:
-  // Functions of (i, layer). Each function calls `layer` with the capture of layer i.
+  // The values of `with_capture` in `compute`. with_capture(i, layer) calls `layer` with the capture of layer i:
+  // capture_none captures nothing, and capture_in writes to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const Maps& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::CaptureWanted<shape>{maps[i]}(layer); };
   }
 
-  // Computes the part of a run that `part` names.
+  // Computes the work that `part` selects: the whole run, or one share of one phase.
   template <class Part, class WithCapture>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {
@@ -135,7 +139,7 @@ struct Encoder {
     });
   }
 
-  // Computes the final norm, and writes y from panels.
+  // Computes the final norm if the stack has one, and converts the panels of `shared` into the rows of `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
                               Output y) noexcept {

@@ -1,11 +1,11 @@
-// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1): attention and a feed-forward network,
-// each with a residual and a norm.
+// One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two parts: attention and
+// a feed-forward network. Each part has a residual connection and a norm.
 //
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The layer computes on panels. After the attention, each group of panels passes through the remaining steps
-// and stays in the CPU's cache.
+// The layer computes on panels (detail/memory/panels.hpp). After the attention, the panels are processed in groups.
+// Each group passes through all remaining steps before the next group starts, so the group stays in the CPU's cache.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -31,7 +31,7 @@
 namespace ladon::inline LADON_ABI {
 
 // The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. A gated feed-forward network
-// has one weight more.
+// has one more weight, `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -53,7 +53,8 @@ struct EncoderLayerWeights<S, Config, Layout> {
   Norm<S.model, Config.norm_kind> norm2;
 };
 
-// A single encoder layer. Encoder computes a stack of layers without converting between panels and rows in between.
+// A single encoder layer. Encoder computes a stack of layers, and converts between rows and panels only at the
+// beginning and at the end of the stack.
 template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None,
           class Target = detail::simd::NativeVectors>
@@ -77,21 +78,22 @@ struct EncoderLayer {
   using Input = MatrixView<const float, shape.queries, shape.model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // Phase 0 converts x into panels, phase 1 computes the heads, and phase 2 computes the other steps and writes y.
+  // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
+  // 2 computes the remaining steps and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the largest number of shares of a phase that have work.
+  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
-  // Computes y [queries][model] from x [queries][model]. MultiHeadAttention describes the contract for lengths,
-  // aliasing, workspace, errors and `to`.
+  // Computes `y` [queries][model] from `x` [queries][model]. MultiHeadAttention describes lengths, aliasing, workspace,
+  // errors and `to`.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes the contract.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -100,9 +102,9 @@ struct EncoderLayer {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  // Computes y [tokens][model] for the next tokens of a text, and appends their keys and values to `cache`. The cache's
-  // capacity is shape.keys, and a call takes at most shape.queries tokens. MultiHeadAttention::extend describes the
-  // contract.
+  // Computes `y` [tokens][model] for the next tokens of a text, and appends the keys and values of these tokens to
+  // `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
+  // MultiHeadAttention::extend describes positions, options and errors.
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -117,7 +119,7 @@ struct EncoderLayer {
   }
 
  private:
-  // Computes the part of a run that `part` names.
+  // Computes the work that `part` selects: the whole run, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {

@@ -1,5 +1,5 @@
-// Ladon: masked multi-head attention and transformer layers. Every size is a template argument. This header includes
-// all public headers.
+// Ladon: masked multi-head attention and transformer layers. All sizes are template arguments. This header includes all
+// public headers.
 #pragma once
 
 #include <ladon/attention.hpp>

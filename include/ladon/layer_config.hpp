@@ -1,4 +1,5 @@
-// The configuration of a layer beyond its attention: feed-forward network, norms and residual order.
+// The configuration of a layer, except its attention: feed-forward network, norms, and the order of norms and
+// residuals.
 #pragma once
 
 #include <cstddef>
@@ -7,32 +8,33 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The activation f of the feed-forward network. detail/layer/activation.hpp holds one function per enumerator.
+// The activation f of the feed-forward network. detail/layer/activation.hpp implements each activation.
 //
 //     relu        max(0, x)
 //     gelu        x * (1 + erf(x / sqrt(2))) / 2, exact
 //     gelu_tanh   the approximation of gelu by tanh
 //     silu        x / (1 + e^-x)
 //
-// Hendrycks and Gimpel, arXiv 1606.08415, define both forms of gelu, and silu in section 5.
+// Hendrycks and Gimpel (arXiv 1606.08415) define gelu and gelu_tanh. They define silu in section 5.
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
-// The place of the norms in a layer.
+// Where a layer applies its norms.
 //
 //     post   after each residual connection ("Attention Is All You Need", section 3.1)
 //     pre    before each sublayer, on the sublayer's input (arXiv 2002.04745)
 enum class NormOrder { post, pre };
 
 struct LayerConfig {
-  std::size_t feed_forward = 0;  // hidden width of the feed-forward network
+  std::size_t feed_forward = 0;  // how many hidden features the feed-forward network has
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
-  bool gated = false;  // hidden = f(gate x) * (linear1 x) instead of f(linear1 x) (arXiv 2002.05202)
+  bool gated = false;  // if true, hidden = f(gate x) * (linear1 x), else f(linear1 x) (arXiv 2002.05202)
   NormKind norm_kind = NormKind::layer;
-  Bias bias = Bias::with;  // biases of the feed-forward network; the layout states the biases of attention
+  Bias bias = Bias::with;  // biases of the feed-forward network; the layout determines attention's biases
 };
 
-// The types of the two linears of a feed-forward network. The gate has the type of the first linear.
+// The types of the linear maps of a feed-forward network. linear1 and the gate have the type First, and linear2 has the
+// type Second.
 template <Shape S, LayerConfig Config, Order O>
 struct FeedForwardLinears {
   using First = Linear<Config.feed_forward, S.model, O, Config.bias>;

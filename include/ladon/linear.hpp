@@ -1,4 +1,4 @@
-// One linear map of one token, y = W x + b. An example is a classifier after the last layer.
+// A linear map of a single token, y = W x + b, for example a classifier after the last layer.
 //
 // Implementation: detail/linear/matmul.hpp.
 #pragma once
@@ -11,7 +11,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Computes y [Out] from x [In]. x and y must not overlap. A missing weight or bias breaks a precondition (checks.hpp).
+// Computes `y` [Out] from `x` [In]. `x` and `y` must not overlap. A null pointer in `w` breaks a precondition
+// (checks.hpp).
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {

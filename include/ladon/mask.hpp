@@ -1,5 +1,5 @@
-// All masks. A mask determines which query may see which key, and may add a number to the scores of visible keys. `a &
-// b` combines two masks (mask/both.hpp).
+// Includes all masks. A mask determines which query may see which key. Some masks also add a number to the scores of
+// visible keys. The expression `a & b` combines two masks (mask/both.hpp).
 #pragma once
 
 #include <ladon/mask/additive.hpp>

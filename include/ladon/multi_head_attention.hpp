@@ -1,7 +1,9 @@
 // Multi-head attention with projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
 //
-//     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(scale Q K^T, masked) V
-//     Y = concat(O_1 .. O_H) Wo^T + bo                      C = X in self-attention, the context otherwise
+//     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(mask(scale Q K^T)) V
+//     Y = concat(O_1 .. O_H) Wo^T + bo
+//
+// C is X in self-attention, and the context in cross-attention.
 //
 // Implementation: detail/attention/multi_head_steps.hpp.
 #pragma once
@@ -27,27 +29,28 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Multi-head attention of one shape. Layout describes the weights in memory (weights.hpp). x is [queries][model], and y
-// is [queries][model].
+// Multi-head attention with a fixed shape. `Layout` describes how the weights lie in memory (weights.hpp). `x` and `y`
+// are [queries][model].
 //
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
-//     project_keys(context, ...)     keys and values of a context into a cache, once for many x
+//     project_keys(context, ...)     stores the keys and values of a context in a cache, once for many x
 //     attend(x, cache, ...)          attention of x to the context in the cache
 //     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //
-// The following holds for every function.
+// The following rules hold for every function.
 //
-// - Lengths: options.queries and options.keys shorten a call (options.hpp). A call does not read tokens beyond the
-//   lengths, and does not write rows of y beyond the number of queries.
-// - Aliasing: y may be x. No other arguments may overlap.
-// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. A
-//   workspace holds nothing between two calls.
-// - Errors: a length beyond the shape and a token beyond the cache's capacity break a precondition (checks.hpp).
-// - Masks: a query that may see no key gets the attention output 0, so the query's row of y is the output bias.
-// - Capture: `to` is a Map for the attention weights, or a Capture<Stage> for another stage of the scores. Both are
-//   [heads][queries][keys] (attention_map.hpp). Without `to`, nothing is captured.
+// - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
+//   inactive tokens nor writes rows of `y` for inactive queries.
+// - Aliasing: `y` may be `x`. No other arguments may overlap.
+// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. A call
+//   does not depend on the content that an earlier call left in the workspace.
+// - Errors: a length that exceeds the shape, or a token that exceeds the cache's capacity, breaks a precondition
+//   (checks.hpp).
+// - Masks: if a query may see no key, the attention of every head is 0, so the query's row of `y` is the output bias.
+// - Capture: `to` receives the attention weights if `to` is a Map, or another stage of the scores if `to` is a
+//   Capture<Stage>. Both are [heads][queries][keys] (attention_map.hpp). Without `to`, nothing is captured.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct MultiHeadAttention {
@@ -58,7 +61,10 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // Memory of run(x, context, ...). A shape with different numbers of queries and keys has no other kind of run.
+  // The memory of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to a
+  // context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
+  //
+  // If the shape's numbers of queries and keys differ, run(x, ...) does not compile, and Shared is CrossShared.
   using CrossShared = ladon::CrossShared<shape, Target>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target>, CrossShared>;
   using Scratch = HeadScratch<shape, Target>;
@@ -68,9 +74,9 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // Memory of project_keys.
+  // The memory of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;
-  // Memory of attend and extend.
+  // The memory of attend and extend.
   using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target>, CachedScratch<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Queries = MatrixView<const float, shape.queries, shape.model>;
@@ -78,22 +84,25 @@ struct MultiHeadAttention {
   using ValueContext = MatrixView<const float, shape.keys, shape.value_model>;
   using Output = MatrixView<float, shape.queries, shape.model>;
 
-  // Phase 0 converts tokens into panels, phase 1 computes the heads, and phase 2 computes the output and writes y.
+  // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
+  // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the largest number of shares of a phase that have work.
+  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
 
-  // Computes self-attention: keys and values are projected from x.
+  // Computes self-attention: queries, keys and values are projected from `x`.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of self-attention. All threads of a call use the same `shared`, and each thread has
-  // a scratch of its own. The caller must finish all shares of a phase before any share of the next phase begins. The
-  // result is bit-identical to `run` for any number of shares. Precondition: phase < phases.
+  // Computes one share of one phase of self-attention. Precondition: `phase` < phases.
+  //
+  // All threads of a call use the same `shared`, and each thread has its own `scratch`. The caller must finish all
+  // shares of a phase before any share of the next phase begins. The result is bit-identical to `run` for any number of
+  // shares.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -102,13 +111,14 @@ struct MultiHeadAttention {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  // Computes attention to a context [keys][key_model]: keys and values are projected from the context.
+  // Computes attention to a context [keys][key_model]: queries are projected from `x`, keys and values from `context`.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries x, Context context, const Weights& weights, Output y, CrossWorkspace& workspace,
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of attention to a context. run_phase above describes the contract.
+  // Computes one share of one phase of attention to a context. The comment on run_phase for self-attention applies
+  // here, too.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
@@ -117,15 +127,17 @@ struct MultiHeadAttention {
     compute(detail::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
   }
 
-  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores keys and
-  // values in `cache`. The earlier content of the cache is lost. Position encodings rotate the keys here.
+  // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores the keys
+  // and values in `cache`. The earlier content of the cache is lost. A rotary position encoding rotates the keys in
+  // this function.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: keys and values are made from tokens of different widths: give both");
     project_keys(context, ValueContext(context.data), weights, cache, workspace, options);
   }
-  // Projects keys from key_context [keys][key_model] and values from value_context [keys][value_model].
+  // Projects keys from key_context [keys][key_model] and values from value_context [keys][value_model], and stores the
+  // keys and values in `cache`.
   static constexpr void project_keys(Context key_context, ValueContext value_context, const Weights& weights,
                                      Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.lengths().keys;
@@ -140,9 +152,9 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes attention of x to the tokens in `cache`. options.keys may select fewer tokens, from the first token on.
-  // Query i has the position i + shape.keys - shape.queries, as in `run`. Preconditions: the cache holds options.keys
-  // tokens, and a ring has not wrapped.
+  // Computes attention of `x` to the tokens in `cache`. If options.keys is set, only the first options.keys tokens of
+  // the cache count. Query i has the position i + shape.keys - shape.queries, as in `run`. Preconditions: the cache
+  // holds at least options.keys tokens, and a ring has not yet replaced a token.
   template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
@@ -161,12 +173,13 @@ struct MultiHeadAttention {
     });
   }
 
-  // Appends the keys and values of the first options.tokens tokens of x to `cache`. Then computes attention of these
-  // tokens to all tokens in the cache. Query i has the position cache.length + i, with the length before the call.
+  // Appends the keys and values of the first options.tokens tokens of `x` to `cache`. Then computes attention of these
+  // tokens to all tokens in the cache. Query i has the position past + i, and `past` is cache.length before the call.
   // options.keys is ignored.
   //
-  // With the mask Window<Left>, the cache is a ring of the latest keys. The text may then grow without limit, or as far
-  // as a rotary table reaches. With any other mask, the text ends with the cache's capacity (checked, checks.hpp).
+  // With the mask Window<Left>, the cache is a ring that keeps the latest keys. The text may then grow without limit,
+  // or up to the end of a rotary table. With any other mask, a text longer than the cache's capacity breaks a
+  // precondition (checks.hpp).
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
@@ -185,7 +198,7 @@ struct MultiHeadAttention {
   }
 
  private:
-  // Computes the part of self-attention that `part` names.
+  // Computes the work of self-attention that `part` selects: the whole call, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -205,7 +218,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the part of attention to a context that `part` names.
+  // Computes the work of attention to a context that `part` selects: the whole call, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
@@ -226,7 +239,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the output and writes y. The output overwrites the panels of x, because x is not needed after the heads.
+  // Computes the output projection and writes `y`. The output overwrites the panels of `x`, because no later step reads
+  // `x`.
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
@@ -234,7 +248,7 @@ struct MultiHeadAttention {
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
-  // Calls f with the steps for the target's packs, or for plain arrays in constant evaluation.
+  // Calls `f` with MultiHeadSteps for the packs of the target. In constant evaluation, the packs are plain arrays.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(

@@ -1,10 +1,11 @@
-// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) rotates pairs of a head's features by an angle
-// that grows with the token's position. Queries and keys are rotated alike, so a score depends on the distance between
-// query and key.
+// Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) groups the features of a head into pairs. Each
+// pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way, so a
+// score depends on positions only through the distance between query and key.
 //
 //     angle(position, pair) = position / scaling * base^(-2 pair / width)
 //
-// Implementation: detail/attention/rotate.hpp rotates, detail/attention/rotary_table.hpp computes cosines and sines.
+// Implementation: detail/attention/rotate.hpp rotates, and detail/attention/rotary_table.hpp computes cosines and
+// sines.
 #pragma once
 
 #include <concepts>
@@ -15,12 +16,14 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The two features that form pair i. `neighbours`: 2i and 2i + 1 (the paper, llama2.c). `halves`: i and i + width / 2
-// (Hugging Face).
+// Which two features of a head form pair i.
+//
+//     neighbours   features 2i and 2i + 1 (the paper, llama2.c)
+//     halves       features i and i + width / 2 (Hugging Face)
 enum class Pairing { neighbours, halves };
 
-// Cosines and sines [pairs][positions] of the angles at the positions 0 to Positions - 1. `Width` is the number of
-// features of a head that are rotated, so there are Width / 2 pairs.
+// The cosines and sines of all angles: [pairs][positions], for the positions 0 to Positions - 1. `Width` is how many
+// features of a head are rotated, so a table has Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -37,11 +40,15 @@ struct None {
   static constexpr bool rotates = false;
 };
 
-// Rotary position embedding of the first Width features of each head, in queries and keys. The other features stay
-// unchanged.
+// Rotary position embedding of the first `Width` features of each head, in queries and keys. The other features stay
+// unchanged. A token is rotated by the angles at the following position:
 //
-// Key j has the position offset + j. Query i has the position offset + placement.offset + i (mask/offset.hpp),
-// also where a mask has an offset of its own. Precondition: the table contains all of these positions (checks.hpp).
+//     key j      data.offset + j
+//     query i    data.offset + past + i                         in extend; `past` is the number of earlier tokens
+//     query i    data.offset + shape.keys - shape.queries + i   in every other function
+//
+// The offset of a mask does not change these positions. Precondition: the table contains all of these positions
+// (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
@@ -55,7 +62,7 @@ struct Rotary {
   };
 };
 
-// The members that the kernels use if T::rotates is true.
+// The members that the kernels require if T::rotates is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
@@ -64,7 +71,7 @@ concept Rotating =
       { data.offset } -> std::convertible_to<std::size_t>;
     };
 
-// A position encoding: None, Rotary, or a type derived from None or Rotary.
+// A position encoding: None, Rotary, or a type that is derived from one of them.
 template <class T>
 concept Policy = std::default_initializable<typename T::Data> && requires {
   { T::rotates } -> std::convertible_to<bool>;
@@ -72,9 +79,9 @@ concept Policy = std::default_initializable<typename T::Data> && requires {
 
 }  // namespace position
 
-// Writes cosines and sines into `table`. Each position is divided by `scaling` (linear position interpolation, arXiv
-// 2306.15595). Preconditions: base >= 1 and scaling > 0. The function needs no libm and gives the same floats in
-// constant evaluation and at run time.
+// Fills `table` with the cosines and sines of all angles. Each position is divided by `scaling` (linear position
+// interpolation, arXiv 2306.15595). Preconditions: `base` >= 1 and `scaling` > 0. The function does not call libm, and
+// gives the same floats in constant evaluation and at run time.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {
@@ -89,7 +96,7 @@ constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double ba
   }
 }
 
-// Returns a table filled by fill_rotary_table. Example: constexpr auto table = rotary_table<512, 8>();
+// Returns a table that fill_rotary_table has filled. Example: constexpr auto table = rotary_table<512, 8>();
 template <std::size_t Positions, std::size_t Width>
 constexpr RotaryTable<Positions, Width> rotary_table(double base = 10000, double scaling = 1) noexcept {
   RotaryTable<Positions, Width> table{};

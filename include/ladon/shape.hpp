@@ -7,24 +7,23 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The default of every length in the options. `all` stands for the length in the shape.
+// The default of every length in the options: `all` means the length in the shape.
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
-// The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Widths are
-// numbers of floats. A size of 0 stands for the default in the comment.
+// The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
+// number of floats. If a size is 0, the default in the comment of that size applies.
 struct Shape {
   std::size_t queries = 0;      // the largest number of queries of a call
-  std::size_t keys = 0;         // the largest number of keys, or the capacity of a cache; default: queries
-  std::size_t model = 0;        // width of a token of x and y
+  std::size_t keys = 0;         // the largest number of keys, or the capacity of a cache; default: `queries`
+  std::size_t model = 0;        // width of a token in `x` and `y`
   std::size_t heads = 1;        // query heads
-  std::size_t kv_heads = 0;     // heads of keys and values, for grouped heads (arXiv 2305.13245); default: heads
-  std::size_t head_width = 0;   // width of a query and of a key, d_k; default: model / heads
+  std::size_t kv_heads = 0;     // heads of keys and values, for grouped queries (arXiv 2305.13245); default: `heads`
+  std::size_t head_width = 0;   // width of a query and of a key, d_k; default: `model` / `heads`
   std::size_t value_width = 0;  // width of a value, d_v; default: head_width
-  std::size_t key_model = 0;    // width of a token before the key projection (PyTorch's kdim); default: model
-  std::size_t value_model = 0;  // width of a token before the value projection (PyTorch's vdim); default: model
+  std::size_t key_model = 0;    // width of a token before the key projection (PyTorch's kdim); default: `model`
+  std::size_t value_model = 0;  // width of a token before the value projection (PyTorch's vdim); default: `model`
 
-  // Returns the shape with every 0 replaced by its default. Query head h uses the keys and values of head
-  // h / (heads / kv_heads).
+  // Returns the shape with every 0 replaced by its default.
   constexpr Shape complete() const noexcept {
     Shape full = *this;
     if (full.keys == 0) full.keys = queries;
@@ -35,25 +34,27 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the shape with one query and one key. Types of weights use this shape, so shapes that differ only in their
-  // numbers of tokens have weights of the same type.
+  // Returns the shape with one query and one key. The types of weights use this shape. Shapes that differ only in
+  // `queries` and `keys` therefore have weights of the same type.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     return same;
   }
-  // Return the numbers of rows of the projections for all heads. The shape is complete.
+  // Return how many rows the query, key and value projections have, for all heads together. Precondition: the shape is
+  // complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
-  // Returns the width of the concatenated heads.
+  // Returns the width of a token's concatenated heads.
   constexpr std::size_t concat_width() const noexcept { return heads * value_width; }
-  // Returns the number of query heads that share one head of keys and values.
+  // Returns how many query heads share one head of keys and values. Query head h uses head h / heads_per_group() of the
+  // keys and values.
   constexpr std::size_t heads_per_group() const noexcept { return heads / kv_heads; }
 };
 
-// Returns true if S is a valid shape. Otherwise compilation fails: the message names the broken rule, and the compiler
-// prints the sizes.
+// Returns true if S is a valid shape. If S is invalid, compilation fails: the message names the broken rule, and the
+// compiler prints the sizes.
 template <Shape S>
 constexpr bool valid() noexcept {
   constexpr Shape full = S.complete();
@@ -69,16 +70,18 @@ constexpr bool valid() noexcept {
   return true;
 }
 
-// The active tokens of a call. The call does not read rows beyond the lengths, and does not write rows of y beyond
-// `queries`. The addresses of rows and heads depend on the shape only, not on the lengths.
+// How many queries and keys of a call are active: the first `queries` queries and the first `keys` keys. The call
+// neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. The addresses of rows and
+// heads depend on the shape, not on the lengths.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // Returns the number of rows of x that self-attention reads, because x provides queries and keys.
+  // Returns how many rows of `x` self-attention reads. Both queries and keys come from `x`, so this is the greater
+  // length.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Returns the shape of an attention from the queries of S to a memory of `Memory` tokens.
+// Returns the shape of an attention with the queries of S and the keys of a memory of `Memory` tokens.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

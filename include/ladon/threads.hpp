@@ -1,13 +1,15 @@
-// One call computed by several threads. A call consists of phases, and a phase consists of shares, one share a thread.
+// One call that several threads compute together. A call consists of phases. Each phase is divided into shares, one
+// share for each thread.
 //
-//     phase 0   tokens into panels            each share converts some of the panels
-//     phase 1   every head                    each share computes some of the heads
-//     phase 2   heads to output, output to y  each share computes some of the panels
+//     phase 0   converts tokens into panels                  a share has some of the panels
+//     phase 1   computes the attention of all heads          a share has some of the heads
+//     phase 2   computes the remaining steps and writes y    a share has some of the panels
 //
-// An encoder stack has the phases 1 and 2 for each layer. Within a phase, no share reads data that another share
-// writes. Threads therefore wait between phases only. y is bit-identical for any number of shares.
+// A stack of encoder layers repeats phases 1 and 2 for each layer. Within a phase, no share reads data that another
+// share writes. Threads therefore wait for each other only between phases. `y` is bit-identical for any number of
+// shares.
 //
-// The caller provides the threads and the waiting: the library starts no threads.
+// The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +20,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Share number `index` of the `count` shares of a phase. Precondition: index < count (checks.hpp).
+// The share with number `index`, out of the `count` shares of a phase. Precondition: `index` < `count` (checks.hpp).
 struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
 
-  // Returns the parts of this share, out of the parts 0 to parts - 1. The sizes of two shares differ by at most one
-  // part. Shares beyond the number of parts are empty.
+  // Divides the numbers 0 to `parts` - 1 into `count` ranges, and returns range number `index`. The lengths of two
+  // ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts` on are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count");
     const std::size_t shares = count < parts ? count : parts;

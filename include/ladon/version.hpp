@@ -1,12 +1,12 @@
-// The version of the headers. CMake reads the version from this file. The file contains only preprocessor lines, so C
-// can include the file, too.
+// The version of the headers. CMake reads the version from this file. The file contains only preprocessor lines, so a C
+// source can include the file, too.
 #pragma once
 
 #define LADON_VERSION_MAJOR 0
 #define LADON_VERSION_MINOR 1
 #define LADON_VERSION_PATCH 0
 
-// One number for comparisons: version 1.2.3 is 10203.
+// The version as one number, for comparisons: version 1.2.3 is 10203.
 #define LADON_VERSION (LADON_VERSION_MAJOR * 10000 + LADON_VERSION_MINOR * 100 + LADON_VERSION_PATCH)
 
 #define LADON_VERSION_TEXT_AS_WRITTEN(major, minor, patch) #major "." #minor "." #patch

@@ -1,4 +1,5 @@
-// Views of the caller's numbers. The sizes are part of the type. A view owns nothing and copies nothing.
+// Views of the caller's arrays. The type of a view contains the sizes of the array. A view owns nothing and copies
+// nothing.
 #pragma once
 
 #include <array>
@@ -10,11 +11,14 @@
 
 namespace ladon::inline LADON_ABI {
 
-// A view of numbers in row-major order: the last extent is contiguous. The data need the alignment of T only.
+// A view of an array in row-major order: elements along the last extent are contiguous. The array only needs the
+// alignment of T.
 //
-// A view is constructed from an array, a std::array or a std::span. An array of another size does not compile. A view
-// is also constructed from a pointer. The compiler cannot check the size behind a pointer, so the caller must guarantee
-// `size` numbers.
+// A view is constructed from an array, a std::array or a std::span whose size the compiler knows. An array of another
+// size does not compile.
+//
+// A view is also constructed from a pointer. The compiler cannot check how many elements lie behind a pointer, so the
+// caller must guarantee `size` elements.
 template <class T, std::size_t... Extents>
 struct TensorView {
   static constexpr std::size_t size = (Extents * ... * 1);

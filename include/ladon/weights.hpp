@@ -1,9 +1,14 @@
-// The weights of attention: views in the layouts of checkpoints. The library neither packs nor copies weights.
+// The weights of attention and of layers: views of tensors in the layouts of checkpoints. The library reads the tensors
+// in place, and neither packs nor copies them.
 //
-// A layout only changes the strides of a product. With nine or more queries and keys, all layouts give bit-identical
-// results. With fewer queries or keys, results may differ in the last bits. The product of a single token has its lanes
-// where the weights are contiguous. The product of a few tokens keeps parts of sums in the lanes that the tokens leave
-// idle. In both cases the order of a sum depends on the layout.
+// A layout only changes the strides of the matrix products. With at least nine queries and nine keys, all layouts give
+// bit-identical results. With fewer queries or keys, the last bits of a result may differ, because the order of a sum
+// depends on the layout:
+//
+// - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
+//   to one sum or to different sums.
+// - A few tokens: the tokens do not fill the lanes of a register. If a row of weights is contiguous, the idle lanes
+//   hold partial sums.
 //
 // Implementation: detail/linear/matmul.hpp reads weights through WeightRows (detail/memory/weight_rows.hpp).
 #pragma once
@@ -19,11 +24,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The order of a weight in memory. out_in: W is [Out][In] and y = x W^T + b, as in PyTorch. in_out: W is [In][Out] and
-// y = x W + b, as in Keras and in textbooks.
+// The order of a weight matrix W in memory.
+//
+//     out_in   W is [Out][In], and y = x W^T + b, as in PyTorch
+//     in_out   W is [In][Out], and y = x W + b, as in Keras and in textbooks
 enum class Order { out_in, in_out };
 
-// The strides of the weight of a Linear: element (out, in) lies at out * row + in * inner.
+// The strides of the weight of a Linear. Element (out, in) of the weight has the index out * row + in * inner.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct LinearStrides {
   static constexpr std::size_t row = O == Order::out_in ? In : 1;
@@ -33,14 +40,15 @@ struct LinearStrides {
                                   std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
 };
 
-// A linear map y [Out] of x [In], with a weight in the given order and a bias [Out].
+// A linear map from x [In] to y [Out], with a weight in the order `O` and a bias [Out].
 template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with>
 struct Linear {
   using Strides = LinearStrides<Out, In, O, B>;
   typename Strides::Weight weight;
   VectorView<const float, Out> bias;
 
-  // Returns the rows of the weight and the biases from output `first` on. A null pointer breaks a precondition.
+  // Returns the rows of the weight and the elements of the bias for the outputs from `first` on. A null pointer breaks
+  // a precondition (checks.hpp).
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
     return {{weight.data + first * Strides::row}, {bias.data + first}};
@@ -58,15 +66,15 @@ struct Linear<Out, In, O, Bias::without> {
   }
 };
 
-// The kind of a norm.
+// The kinds of norms.
 //
 //     layer   (x - mean) / sqrt(variance + epsilon) * weight + bias   LayerNorm, arXiv 1607.06450
 //     rms     x / sqrt(mean of squares + epsilon) * weight            RMSNorm, arXiv 1910.07467
 //
-// LayerNorm is by Ba, Kiros and Hinton, and RMSNorm is by Zhang and Sennrich.
+// LayerNorm is by Ba, Kiros and Hinton. RMSNorm is by Zhang and Sennrich.
 enum class NormKind { layer, rms };
 
-// The weights of a norm: gain `weight` [Size] and shift `bias` [Size].
+// The weights of a norm: the gain `weight` [Size] and the shift `bias` [Size]. RMSNorm has no shift.
 template <std::size_t Size, NormKind K = NormKind::layer>
 struct Norm {
   VectorView<const float, Size> weight;
@@ -79,14 +87,19 @@ struct Norm<Size, NormKind::rms> {
   float epsilon = 1e-5f;
 };
 
-// Layouts. A layout names the tensors of the attention's four projections, and finds the rows of one head in the
-// tensors. `projections` is the bias of the query, key and value projections, and `output` is the bias of the output
-// projection. Biased<P, Q> is the same layout with the biases P and Q. The functions query, key, value and output
-// return WeightRows.
+// Layouts. A layout declares the tensors of attention's four projections, and finds the rows of one head in these
+// tensors. Every layout has the following members:
+//
+//     projections                    whether the query, key and value projections have biases
+//     output                         whether the output projection has a bias
+//     Biased<P, Q>                   the same layout, with projections = P and output = Q
+//     Weights<S>                     the tensors for the shape S
+//     Weights<S>::query(head), ...   query, key, value and output return the rows of a projection as WeightRows
+//     Weights<S>::heads_adjacent     whether the rows of head h + 1 follow the rows of head h
 namespace layout {
 
-// The layout of PyTorch's MultiheadAttention: one tensor in_proj (out, in) with the rows of queries, keys and values,
-// in this order.
+// The layout of PyTorch's MultiheadAttention. One tensor in_proj [out][in] holds the rows of queries, keys and values,
+// in this order. Another tensor out_proj [out][in] holds the output projection.
 template <Bias Projections, Bias Output>
 struct PackedInProj {
   static constexpr Order order = Order::out_in;
@@ -114,7 +127,7 @@ struct PackedInProj {
 };
 using InProj = PackedInProj<Bias::with, Bias::with>;
 
-// One tensor for each projection, with the rows of all heads, in the given order.
+// One tensor for each projection, in the order `O`. A tensor holds the rows of all heads.
 template <Order O, Bias Projections, Bias Output>
 struct PerProjection {
   static constexpr Order order = O;
@@ -137,15 +150,17 @@ struct PerProjection {
   };
 };
 
-// Separate tensors for queries, keys, values and output, each (out, in). Examples are Hugging Face's BERT, and
-// PyTorch's MultiheadAttention with kdim or vdim. PyTorch still packs the biases: they are parts of in_proj_bias.
+// Separate tensors for queries, keys, values and output, each [out][in]. Hugging Face's BERT has this layout, and so
+// does PyTorch's MultiheadAttention with kdim or vdim. PyTorch still stores the biases of queries, keys and values in
+// one tensor, in_proj_bias.
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
-// Separate tensors for queries, keys, values and output, each (in, out), as in Keras: kernels (model, heads, width) and
-// (heads, width, model).
+// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: its kernels are (model,
+// heads, width) for queries, keys and values, and (heads, width, model) for the output.
 using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
-// The layout of textbooks: x Wq with one matrix (in, out) for each head, and concat(heads) Wo.
+// The layout of textbooks. Each head has a separate matrix [in][out] for queries, keys and values. One matrix Wo
+// [in][out] multiplies the concatenated heads.
 template <Bias Projections, Bias Output>
 struct MatrixPerHead {
   static constexpr Order order = Order::in_out;
@@ -169,11 +184,11 @@ struct MatrixPerHead {
 };
 using PerHead = MatrixPerHead<Bias::with, Bias::with>;
 
-// The layout without any bias, as in T5 and Llama.
+// The given layout without any bias, as in T5 and Llama.
 template <class Layout>
 using WithoutBias = typename Layout::template Biased<Bias::without, Bias::without>;
 
-// The layout without a bias of the output projection, as in Qwen2.
+// The given layout without the bias of the output projection, as in Qwen2.
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 

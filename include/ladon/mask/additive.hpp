@@ -1,4 +1,4 @@
-// A number for each pair of query and key, shared by all heads or for each head.
+// Masks that add a number to each score. All heads share the numbers, or each head has its own numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// values [queries][keys] holds a number for each pair, and [heads][queries][keys] where PerHead is true. The numbers
-// join the scores, in the units of the scores: scale * q . k + value. Only -inf hides a key; +inf counts as the largest
-// float. A null pointer, the default, adds nothing.
+// Adds `values` to the scores, in natural units (attention_map.hpp): score = scale * q . k + value. `values` is
+// [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key from the query. The value
+// +inf counts as the largest float. If `values` is a null pointer, which is the default, nothing is added.
 //
-// With .keys = n the rows have n columns, and keys from n on are hidden, as in ONNX's Attention since opset 24. The
-// default is the shape's number of keys. Precondition: n is at most the shape's keys (checked: checks.hpp).
+// `keys` is how many columns each row of `values` has. The default is the shape's number of keys. If `keys` is smaller,
+// keys without a column are hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most the shape's
+// number of keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

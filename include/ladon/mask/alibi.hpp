@@ -11,9 +11,11 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// slope * (key - position) joins each score, in the units of the scores; query i has position i + offset. ALiBi hides
-// no key. slopes [heads] holds a slope for each head. A null pointer, the default, stands for the slopes of the paper:
-// 2^(-8 (h + 1) / heads) for head h. If heads is no power of two, the slopes follow the authors' code.
+// Adds slope * (key - position) to each score, in natural units (attention_map.hpp). Query i has the position i +
+// `offset`. ALiBi hides no key.
+//
+// `slopes` [heads] holds a slope for each head. If `slopes` is a null pointer, which is the default, head h has the
+// slope 2^(-8 (h + 1) / heads) of the paper. If `heads` is not a power of two, the slopes follow the authors' code.
 struct Alibi {
   template <Shape S>
   struct Data {

@@ -1,4 +1,4 @@
-// A bit for each pair of query and key.
+// A mask with one bit for each pair of query and key.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// bits [queries][ceil(keys / 32)] holds words of 32 bits; all heads share them. Bit k % 32 of word k / 32 is 1 where
-// the query may see key k. A null pointer, the default, hides no key. Kernels skip blocks of keys that no query of a
-// panel may see.
+// `bits` [queries][ceil(keys / 32)] holds words of 32 bits, which all heads share. Bit k % 32 of word k / 32 is 1 if
+// the query may see key k. If `bits` is a null pointer, which is the default, no key is hidden. The kernels skip a
+// block of keys if no query of a panel may see any key of the block.
 struct Bits {
   template <Shape S>
   struct Data {

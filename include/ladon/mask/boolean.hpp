@@ -1,4 +1,4 @@
-// A byte for each pair of query and key, shared by all heads or for each head.
+// Masks with one byte for each pair of query and key. All heads share the bytes, or each head has its own bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,13 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// may_see [queries][keys] holds a byte for each pair, and [heads][queries][keys] where PerHead is true. 0 hides the key
-// from the query; any other byte shows the key. A null pointer, the default, hides no key.
+// `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
+// Any other byte shows the key. If `may_see` is a null pointer, which is the default, no active key with a column is
+// hidden.
 //
-// With .keys = n the rows have n columns, and keys from n on are hidden, as in ONNX's Attention since opset 24. The
-// default is the shape's number of keys. Precondition: n is at most the shape's keys (checked: checks.hpp).
+// `keys` is how many columns each row of `may_see` has. The default is the shape's number of keys. If `keys` is
+// smaller, keys without a column are hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most the
+// shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

@@ -1,4 +1,4 @@
-// Two masks as one. Nested, Both combines any number of masks.
+// The combination of two masks. A nested Both combines any number of masks.
 #pragma once
 
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// A query sees a key where both masks show the key. Both masks add to the scores. Data has the data of A in `first` and
-// the data of B in `second`.
+// A query sees a key if both masks show the key. Both masks may add to the scores. `first` holds the data of mask A,
+// and `second` holds the data of mask B.
 template <class A, class B>
 struct Both {
   template <Shape S>
@@ -29,7 +29,7 @@ struct Both {
   }
 };
 
-// Gives the type Both<A, B> in an expression: decltype(Causal{} & Padding{}).
+// Returns an object of type Both<A, B>. The type of two masks can then be written as decltype(Causal{} & Padding{}).
 template <Policy A, Policy B>
 constexpr Both<A, B> operator&(A, B) noexcept {
   return {};

@@ -1,13 +1,13 @@
-// The offset of masks that depend on positions: query i stands at key i + offset.
+// The offset of masks that depend on positions: query i has the position i + offset among the keys.
 #pragma once
 
 #include <ladon/detail/mask/placement.hpp>
 
 namespace ladon::inline LADON_ABI::mask {
 
-// The default of every `offset`. Without a cache, default_offset means keys - queries of the shape: the shape's last
-// query stands at its last key, whatever the active lengths. With a cache, default_offset means the number of tokens
-// before the call.
+// The default of every `offset`. In extend, default_offset means the number of tokens in the cache before the call. In
+// every other function, default_offset means shape.keys - shape.queries, even if fewer tokens are active. The shape's
+// last query then has the position of the shape's last key.
 using detail::default_offset;
 
 }  // namespace ladon::inline LADON_ABI::mask

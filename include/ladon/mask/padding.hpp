@@ -1,4 +1,4 @@
-// A mask of keys that is the same for every query and every head.
+// A mask that hides the same keys from every query of every head.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,12 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// may_see [keys] holds one byte for each key of the shape. 0 hides the key from every query; any other byte shows the
-// key. A null pointer, the default, hides no key. Bytes of inactive keys are not read. A hidden key's token still takes
-// part as a query. If only the last tokens are padding, an active length (RunOptions::keys) is faster.
+// `may_see` [keys] holds one byte for each key of the shape. The byte 0 hides the key from every query. Any other byte
+// shows the key. If `may_see` is a null pointer, which is the default, no key is hidden. Bytes of inactive keys are not
+// read.
+//
+// In self-attention, the token of a hidden key is still computed as a query. If all padding lies at the end, set
+// RunOptions::keys instead, which is faster.
 struct Padding {
   template <Shape S>
   struct Data {
@@ -25,8 +28,9 @@ struct Padding {
     const std::size_t keys = placement.lengths.keys;
     const std::uint8_t* const bytes = data.may_see.data;
     if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};
-    // Kernels skip hidden keys before the first visible key and after the last, and compare keys from the first hole
-    // on.
+    // The visible keys lie in [first, end). `hole` is the first hidden key in this range, or `end` if no key in the
+    // range is hidden. The kernels skip blocks of keys outside [first, end), and call may_see only for blocks that are
+    // not inside [first, hole).
     std::size_t first = 0, end = keys;
     while (first < end && bytes[first] == 0) ++first;
     while (end > first && bytes[end - 1] == 0) --end;

@@ -1,33 +1,46 @@
-// The contract between a mask and the kernels, for users who write a mask of their own. `a & b` combines two masks
-// (both.hpp). tests/test_masks_user.cpp is a complete example.
+// The contract between a mask and the kernels, for users who write their own masks. tests/test_masks_user.cpp is a
+// complete example.
 //
 // A mask is a type with two parts:
 //
-//     template <Shape S> struct Data             options.mask of one call; a default-constructed Data must be valid
-//     template <Shape S> static constexpr        returns a bound mask: the mask with its data for one run; bind must
-//       auto bind(const Placement&, const Data<S>&)  not throw or allocate
+//     template <Shape S> struct Data
+//       The type of options.mask. A default-constructed Data must be valid.
 //
-// Placement has the run's active lengths, `lengths.queries` and `lengths.keys`, and the run's `offset`: query i stands
-// at key i + offset. The kernels know nothing of a bound mask but these parts, all of them constexpr and noexcept:
+//     template <Shape S> static constexpr auto bind(const Placement&, const Data<S>&)
+//       Returns a bound mask: the mask with its data for one run. Must neither throw nor allocate.
 //
-//     hides_keys           constant; false only if every query sees every active key
-//     adds_to_scores       constant; false only if add() returns every score unchanged
-//     ends_within_panels   constant; true asks key_ranges() once more for half of a panel's queries
-//     Scratch<K, W>        type of the uninitialised memory for the answers of W queries and K keys; often NoScratch
-//     key_ranges(queries)  KeyRanges: `visible` holds every key that some query of a non-empty range may see, and ends
-//                          at the last active key or before; every query sees every key of `unmasked`
-//     may_see_any(queries, keys)    false only if none of the queries may see any of the keys; true is always valid
-//     lanes<Pack, W>(block, scratch)  answers for a ScoreBlock of at most W queries and K keys, see below
+// Placement has the run's active lengths, `lengths.queries` and `lengths.keys`, and the run's `offset`: query i has the
+// position i + offset among the keys. The kernels use only the following members of a bound mask. All of them are
+// constexpr and noexcept.
 //
-// The answers of lanes() are for packs of queries. Lane i of pack v is query block.queries.begin + v * Pack::lanes + i.
-// Lanes beyond the last query are ignored. `key` lies in the K keys from block.keys.begin on.
+//     hides_keys           constant; may be false only if every query sees every active key
+//     adds_to_scores       constant; may be false only if add() returns every score unchanged
+//     ends_within_panels   constant; if true, kernels may also call key_ranges() for the first half of a panel's
+//                          queries, to skip keys that this half does not see; false is always valid
+//     Scratch<K, W>        type of the uninitialised memory of lanes() for K keys and W queries; often NoScratch
+//     key_ranges(queries)  returns KeyRanges for a non-empty range of queries: `visible` contains every key that any of
+//                          the queries may see, and no inactive key; every query sees every key in `unmasked`
 //
-//     may_see(v, key)      Pack::Mask; true where the query may see the key
-//     add(v, key, score)   Pack; the score with the mask's addend. Scores are exponents of two: an addend is multiplied
-//                          by score::log2_e. A score of -inf hides a key only if may_see() is false, too.
+//     may_see_any(queries, keys)
+//       Returns false only if none of the queries may see any of the keys. Returning true is always valid.
 //
-// A mask that decides by position alone derives its bound mask from BoundByPosition (detail/mask/by_position.hpp).
-// "May see" is true, or 1, in every mask. PyTorch's padding masks have the opposite meaning.
+//     lanes<Pack, W>(block, scratch)
+//       Returns an object with the two functions below. The object answers for the queries of `block` (a ScoreBlock
+//       with at most W queries) and for the first K keys of `block`.
+//
+// The answers of lanes() are packs, with one query in each lane. Lane i of pack `v` belongs to query
+// block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
+// block.keys.begin to block.keys.begin + K - 1.
+//
+//     may_see(v, key)      returns a Pack::Mask: true in the lanes of queries that may see the key
+//     add(v, key, score)   returns a Pack: the score plus the number that the mask adds
+//
+// Scores are exponents of two, so add() must multiply its number by score::log2_e. If add() returns -inf, the key is
+// hidden only if may_see() is false, too.
+//
+// A mask that depends only on positions derives its bound mask from BoundByPosition (detail/mask/by_position.hpp). In
+// every mask, true or 1 means "may see". PyTorch's padding masks have the opposite meaning. The expression `a & b`
+// combines two masks (both.hpp).
 #pragma once
 
 #include <concepts>
@@ -49,7 +62,7 @@ using detail::NoScratch;
 using detail::Placement;
 using detail::ScoreBlock;
 
-// The shape for which a mask is checked. The shape has room for a window of any width.
+// The shape that Policy uses to check a mask. The shape has so many keys that a window of any valid width fits.
 inline constexpr Shape checked_shape{.queries = 1,
                                      .keys = (1u << 24) - 1,
                                      .model = 1,
@@ -59,7 +72,7 @@ inline constexpr Shape checked_shape{.queries = 1,
                                      .key_model = 1,
                                      .value_model = 1};
 
-// The answers of lanes() in packs of type Pack.
+// The requirements on the object that lanes() returns, for packs of type Pack.
 template <class Lanes, class Pack>
 concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
   { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
@@ -70,14 +83,14 @@ template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
     std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
 
-// A bound mask that gives answers for K keys and W queries, in packs of type Pack.
+// A bound mask whose lanes() answers for K keys and W queries, in packs of type Pack.
 template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 concept HasLanes =
     requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with every part that the kernels use. Kernels for one query use packs of one lane.
+// A bound mask with all members that the kernels use. Kernels for a single query use packs of one lane.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;
@@ -92,7 +105,7 @@ template <class Mask>
 using BoundOf = decltype(Mask::template bind<checked_shape>(
     std::declval<const Placement&>(), std::declval<const typename Mask::template Data<checked_shape>&>()));
 
-// A type that can be the mask of an attention or a layer.
+// A type that an attention or a layer accepts as its mask.
 template <class Mask>
 concept Policy = requires(const Placement& placement, const typename Mask::template Data<checked_shape>& data) {
   requires std::default_initializable<typename Mask::template Data<checked_shape>>;

@@ -1,4 +1,4 @@
-// Windows: each query sees the keys around its own position.
+// Windows: each query sees the keys around the query's own position.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// Query i sees keys i + offset - Left to i + offset + Right. ladon::all for Left or Right leaves that side open. The
-// offset may be negative. Window<Left> by itself lets a key/value cache keep only the latest tokens.
+// Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window has no
+// limit on that side. The offset may be negative. If the mask is Window<Left> alone, a key/value cache keeps only the
+// latest tokens (key_value_cache.hpp).
 template <std::size_t Left, std::size_t Right = 0>
 struct Window {
   template <Shape S>
@@ -29,7 +30,7 @@ struct Window {
   }
 };
 
-// Like Window<Left, Right>, with an offset that the compiler knows.
+// Like Window<Left, Right>, but the offset is a template argument.
 template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
 struct WindowAt {
   template <Shape S>

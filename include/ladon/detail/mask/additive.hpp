@@ -1,7 +1,8 @@
-// Numbers for each pair of query and key, which join the scores.
+// Masks that add a number to each score, with a number for each pair of query and key.
 //
-// Scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf hides a key. Finite
-// numbers stay finite: Hugging Face masks with the lowest float, and a row of nothing else is a mean over its keys.
+// Scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf hides a key. A finite
+// number stays finite, because Hugging Face hides keys with the lowest float instead of -inf. If a row holds only the
+// lowest float, the result is the mean of the values.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Converts numbers in the units of scores to exponents of two. Finite numbers stay finite. +inf becomes the largest
-// float, and -inf stays -inf.
+// Converts numbers from natural units (attention_map.hpp) into exponents of two. Finite numbers stay finite. +inf
+// becomes the largest float, and -inf stays -inf.
 template <class Pack>
 LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   using Limits = std::numeric_limits<float>;
@@ -24,13 +25,13 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// The numbers of one block as exponents, with the queries in the lanes: [keys][Width].
+// The numbers of one block as exponents of two: [keys][Width], with the queries in the lanes.
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the numbers of a block to the scores.
+// Adds the numbers of a block to the scores of the block.
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -38,11 +39,12 @@ struct AdditiveLanes {
   LADON_INLINE constexpr Pack at(std::size_t v, std::size_t key) const noexcept {
     return Pack::load(values + (key - first_key) * Width + v * Pack::lanes);
   }
-  // NaN hides nothing.
+  // Only -inf hides the key. NaN does not hide the key.
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // The sum of two finite numbers stays finite. A score of -inf, from an overflow, stays -inf.
+  // The sum is at least the lowest float, so that adding two finite numbers never gives -inf. A score that is already
+  // -inf, because the product q . k overflowed, stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
     return select(score == Pack::broadcast(-std::numeric_limits<float>::infinity()), score, sum);
@@ -56,10 +58,10 @@ struct BoundAdditive {
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = PairScratch<KeyWidth, Width>;
-  const float* values;  // [heads or 1][queries][columns]; null adds nothing
-  std::size_t queries;  // rows of a head, active or not
+  const float* values;  // [heads or 1][queries][columns], or null to add nothing
+  std::size_t queries;  // how many rows a head has, including inactive queries
   std::size_t columns;
-  std::size_t keys;  // active, at most `columns`
+  std::size_t keys;  // how many keys are active; at most `columns`
 
   constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, 0}}; }
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
@@ -72,8 +74,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes out [KeyWidth][Width] in squares of lanes x lanes, which are transposed in registers. Keys beyond the last
-  // active key get -inf.
+  // Writes `out` [KeyWidth][Width]: the numbers of the block as exponents of two. Squares of lanes x lanes are
+  // transposed in registers. Keys beyond the last active key get -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -94,8 +96,9 @@ struct BoundAdditive {
     }
   }
 
-  // Transposes one square. `rows` points to its first row, or is null for zeros. The square has `used` rows and
-  // `active` columns, if fewer than lanes.
+  // Transposes one square of lanes x lanes numbers. `rows` points to the first row of the square. If `rows` is null,
+  // the square is 0. Only the first `used` rows and the first `active` columns exist. Missing rows become 0, and
+  // missing columns are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {

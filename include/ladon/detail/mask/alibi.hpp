@@ -1,4 +1,4 @@
-// ALiBi: a slope for each head, times the distance from query to key, joins each score.
+// ALiBi: adds slope * (key - position of the query) to each score. Each head has its own slope.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ template <class Pack>
 struct AlibiLanes {
   std::size_t first_query;
   std::ptrdiff_t offset;
-  float slope;  // as an exponent of two
+  float slope;  // multiplied by log2(e), because scores are exponents of two
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t, std::size_t) const noexcept {
     return Pack::every_lane(true);
   }
@@ -35,7 +35,7 @@ struct BoundAlibi {
   using Scratch = NoScratch;
   const float* slopes;  // [heads]
   std::ptrdiff_t offset;
-  std::size_t keys;  // active
+  std::size_t keys;  // how many keys are active
 
   constexpr KeyRanges key_ranges(Range) const noexcept { return {{0, keys}, {0, keys}}; }
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
@@ -45,8 +45,9 @@ struct BoundAlibi {
   }
 };
 
-// The slopes of the paper (arXiv 2108.12409): 2^(-8 (h + 1) / Heads). Where Heads is no power of two, the authors' code
-// interpolates: the slopes of the next smaller power, then every other slope of the next larger power.
+// The slopes of the paper (arXiv 2108.12409): head h has 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the
+// slopes follow the authors' code. First come all slopes of the next smaller power of two. Every other slope of the
+// next larger power of two follows.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   std::size_t power = 1;

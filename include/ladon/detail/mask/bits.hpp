@@ -1,4 +1,4 @@
-// Packed bits for each pair of query and key.
+// A mask with one bit for each pair of query and key.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Reads rows of Words words. All heads share the rows.
+// Reads a mask whose rows have `Words` words of 32 bits. All heads share the rows.
 template <std::size_t Words>
 struct BitRows {
   const std::uint32_t* bits;  // [queries][Words], or null
-  std::size_t keys;           // active
+  std::size_t keys;           // how many keys are active
 
   constexpr std::uint32_t word(std::size_t, std::size_t query, std::size_t key) const noexcept {
     if (key >= keys) return 0;
@@ -34,7 +34,8 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the keys from the first nonzero word to the last.
+  // Returns the range of keys that any of the queries may see, extended to whole words of 32 keys. The range has no
+  // inactive keys.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;

@@ -1,4 +1,4 @@
-// A byte for each pair of query and key.
+// A mask with one byte for each pair of query and key.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Reads rows of `columns` bytes. Each head has rows of its own where PerHead is true.
+// Reads a mask whose rows have `columns` bytes. If PerHead is true, each head has its own rows.
 template <bool PerHead>
 struct ByteRows {
   const std::uint8_t* bytes;  // [heads or 1][queries][columns], or null
-  std::size_t queries;        // rows of a head, active or not
+  std::size_t queries;        // how many rows a head has, including inactive queries
   std::size_t columns;
-  std::size_t keys;  // active
+  std::size_t keys;  // how many keys are active
 
   constexpr std::uint32_t word(std::size_t head, std::size_t query, std::size_t key) const noexcept {
     const std::size_t end = keys < columns ? keys : columns;
@@ -30,8 +30,8 @@ struct ByteRows {
     }
     return word;
   }
-  // Returns a byte whose bit i is set where from[i] is not 0. First the top bit of byte i is set where byte i is not 0.
-  // One product then gathers the eight top bits.
+  // Returns a byte whose bit i is 1 if from[i] is not 0. `set` has the top bit of byte i set if byte i of `packed` is
+  // not 0. One multiplication then moves the eight top bits into one byte.
   static constexpr std::uint32_t bits_of_eight(const std::uint8_t* from) noexcept {
     std::uint64_t packed = 0;
     for (std::size_t i = 0; i < 8; ++i) packed |= std::uint64_t(from[i]) << 8 * i;

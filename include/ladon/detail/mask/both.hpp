@@ -1,4 +1,4 @@
-// Two masks as one.
+// The combination of two masks, bound to the data of a call.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Shows a key where both masks show the key. The first mask adds to a score before the second.
+// Shows a key if both masks show the key. The first mask adds to a score, then the second mask adds to the result.
 template <class First, class Second>
 struct LanesOfBoth {
   First first;

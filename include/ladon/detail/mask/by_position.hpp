@@ -1,4 +1,4 @@
-// The base of masks that decide by the positions of query and key, and add nothing to scores.
+// The base class of masks that depend only on the positions of query and key, and add nothing to scores.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The answers of a mask by position for one block of scores.
+// The answers of a mask by position for one block of scores (mask/policy.hpp).
 template <class BoundMask, class Pack>
 struct LanesByPosition {
   const BoundMask& mask;
@@ -20,8 +20,9 @@ struct LanesByPosition {
   LADON_INLINE constexpr Pack add(std::size_t, std::size_t, const Pack& score) const noexcept { return score; }
 };
 
-// Derived::may_see(query, key) returns which queries see the key. `query` is a pack: each lane holds a query's index as
-// a float. Derived also defines hides_keys and key_ranges.
+// Provides all members of a bound mask (mask/policy.hpp) except hides_keys and key_ranges, which Derived defines.
+// Derived also defines may_see(query, key). `query` is a pack that holds the index of a query as a float in each lane.
+// may_see returns a mask that is true in the lanes of queries that see the key.
 template <class Derived>
 struct BoundByPosition {
   static constexpr bool adds_to_scores = false;

@@ -1,4 +1,4 @@
-// The types in which kernels ask a bound mask, and in which the mask answers.
+// The types that kernels pass to a bound mask and get back from a bound mask.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,11 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Keys for a panel of queries. Keys outside `visible` are hidden from every query of the panel. Kernels skip the blocks
-// of keys outside `visible`. Keys inside `unmasked` are visible to every query. Kernels do not call may_see for keys
-// inside `unmasked`.
+// Two ranges of keys, for one panel of queries.
+//
+// - `visible`: keys outside this range are hidden from every query of the panel. The kernels skip blocks of keys
+//   outside this range.
+// - `unmasked`: every query sees every key in this range. The kernels do not call may_see for these keys.
 struct KeyRanges {
   Range visible;
   Range unmasked;
@@ -18,14 +20,14 @@ struct KeyRanges {
   }
 };
 
-// The scores of one head, for one panel of queries and some consecutive keys.
+// A block of scores: one head, one panel of queries, and some consecutive keys.
 struct ScoreBlock {
   std::size_t head;
   Range queries;
   Range keys;
 };
 
-// The scratch of a mask that needs no memory for its answers.
+// The Scratch type of a mask whose lanes() needs no memory.
 struct NoScratch {};
 
 }  // namespace ladon::inline LADON_ABI::detail

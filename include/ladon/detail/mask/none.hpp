@@ -1,4 +1,4 @@
-// The mask that hides no active key.
+// The mask that hides no active key, bound to the lengths of a call.
 #pragma once
 
 #include <cstddef>

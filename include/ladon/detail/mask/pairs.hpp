@@ -1,7 +1,8 @@
-// Masks with an answer for each pair of query and key, as bits or as bytes.
+// Masks with a bit or a byte for each pair of query and key.
 //
-// Rows of such a mask belong to queries, and lanes hold queries. A square of bits is transposed on its diagonal. Each
-// key then has the answers of its queries in one word.
+// In memory, a row of the mask belongs to a query. The kernels need the answers for one key, with the queries in the
+// lanes. A square of bits is therefore transposed. After the transposition, each key has one word, with a bit for each
+// query of the panel.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Swaps bit c of row r with bit r of row c, in halves, quarters, ... (Warren, Hacker's Delight, 7-3).
+// Transposes a square of N x N bits: swaps bit c of row r with bit r of row c. The first step swaps halves of the
+// square, the next step swaps quarters, and so on (Warren, Hacker's Delight, 7-3).
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
@@ -28,13 +30,13 @@ constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   }
 }
 
-// The answers for a panel of queries: word[key], with bit q for query q of the panel.
+// The answers for a panel of queries. Bit q of word[k] is 1 if query q of the panel may see key k of the block.
 template <std::size_t N>
 struct KeyWords {
   std::uint32_t word[N];
 };
 
-// Reads the answers of a pack of queries from the words of a block.
+// Reads the answers for a pack of queries from the words of a block.
 template <class Pack>
 struct LanesOfWords {
   const std::uint32_t* word;
@@ -52,13 +54,14 @@ constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
   return power;
 }
 
-// Rows is BitRows or ByteRows. Rows::word(head, query, key) returns the answers of one query for the 32 keys from
-// `key`. The bits of keys beyond the last active key are 0.
+// `Rows` is BitRows or ByteRows. Rows::word(head, query, key) returns the answers of one query for 32 keys, from `key`
+// on. Bits of keys beyond the last active key are 0.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // Rows::visible returns whole words of 32 keys. Half a panel of queries seldom sees fewer words than the panel.
+  // False, because a range for half a panel's queries is seldom shorter: BitRows::visible returns whole words of 32
+  // keys, and ByteRows::visible returns all active keys.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
@@ -74,7 +77,7 @@ struct BoundPairs {
   }
 
  private:
-  // Writes word[key], for N keys from the first key of the block.
+  // Writes word[k] for the N keys from the first key of the block on.
   template <std::size_t Width, std::size_t N>
   LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {

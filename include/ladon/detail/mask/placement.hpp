@@ -1,4 +1,4 @@
-// Where the tokens of a run stand among the keys.
+// The positions of a run's queries among the keys.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,19 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The active lengths of a run, and the run's own offset: query i stands at key i + offset.
+// The active lengths and the offset of a run: query i has the position i + `offset` among the keys.
 struct Placement {
   Lengths lengths;
   std::ptrdiff_t offset;
 };
 
-// Stands for the run's own offset. mask/offset.hpp documents this value for callers.
+// Stands for the offset of the run (Placement::offset). mask/offset.hpp documents this value for callers.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
-// Returns the offset that a mask applies. Positions are below 2^24, so larger offsets are clamped to 2^24. A clamped
-// offset hides the same keys, and sums with a clamped offset cannot overflow.
+// Returns the offset that a mask applies: `requested`, or the offset of the run if `requested` is default_offset.
+//
+// The offset is clamped to at most 2^24 in magnitude, so that sums with the offset cannot overflow. If shapes and
+// windows have at most 2^23 tokens, clamping does not change which keys are hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
   constexpr std::ptrdiff_t largest = std::ptrdiff_t(1) << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;

@@ -12,19 +12,20 @@ struct Window;
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Token p of the text lies in slot p % slots of the cache. Query i is token past + i. Positions are relative to the
-// first query, so the text may grow without limit.
+// The mask of a window for a cache that is a ring. The cache stores token p of the text in slot p % `slots`. Query i is
+// token `past` + i. may_see compares positions relative to query 0. These positions stay small and exact as floats, so
+// the text may grow without limit.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;
   static constexpr bool ends_within_panels = true;
-  std::size_t past;    // tokens before the first query
-  std::size_t newest;  // the last token
+  std::size_t past;    // how many tokens precede query 0
+  std::size_t newest;  // index of the last token in the text
   std::size_t slots;
 
   constexpr BoundRing(std::size_t past_tokens, std::size_t tokens, std::size_t capacity) noexcept
       : past(past_tokens), newest(past_tokens + tokens - 1), slots(capacity) {}
-  // Before the ring is full, the slots are in the order of the tokens, and the mask is a window.
+  // Until a token is replaced, slot p holds token p, so the mask is an ordinary window.
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
     if (newest < slots) {
       return BoundWindow<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).key_ranges(queries);
@@ -44,14 +45,14 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   }
 };
 
-// The number of keys that a query sees before its own. `all` stands for no limit, and for masks other than a window by
-// itself.
+// How many keys before its own key a query sees. Only Window<Left> alone limits this number. For all other masks, the
+// value is `all`, which means no limit.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>
 inline constexpr std::size_t keys_before_query<mask::Window<Left, 0>> = Left;
 
-// Whether a cache for this mask may drop its oldest tokens. Such a cache is a ring.
+// Whether a cache for this mask may replace its oldest tokens. Such a cache is a ring.
 template <class Mask>
 inline constexpr bool can_use_ring = keys_before_query<Mask> != all;
 

@@ -8,7 +8,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Query i sees keys i + offset - Left to i + offset + Right. `all` for Left or Right leaves that side open.
+// Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is `all`, the window has no limit on
+// that side.
 template <std::size_t Left, std::size_t Right>
 struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
@@ -37,22 +38,24 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   }
 
  private:
-  // Returns whether the key does not lie beyond the right end of a query's window.
+  // Returns, for each query, whether the key lies at or before the right end of the query's window. `position` is key -
+  // offset.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_after(const Pack& query, std::ptrdiff_t position) noexcept {
     return Pack::broadcast(static_cast<float>(position - static_cast<std::ptrdiff_t>(Right))) <= query;
   }
-  // Returns whether the key does not lie beyond the left end of a query's window.
+  // Returns, for each query, whether the key lies at or after the left end of the query's window. `position` is key -
+  // offset.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_before(const Pack& query, std::ptrdiff_t position) noexcept {
     return query <= Pack::broadcast(static_cast<float>(position + static_cast<std::ptrdiff_t>(Left)));
   }
-  // Returns the first key that a query sees.
+  // Returns the first key that a query sees, clamped to 0 .. keys.
   constexpr std::size_t first_key(std::size_t query) const noexcept {
     if constexpr (Left == all) return 0;
     return clamp_key(static_cast<std::ptrdiff_t>(query) + offset - static_cast<std::ptrdiff_t>(Left));
   }
-  // Returns the key after the last key that a query sees.
+  // Returns the key after the last key that a query sees, clamped to 0 .. keys.
   constexpr std::size_t end_key(std::size_t query) const noexcept {
     if constexpr (Right == all) return keys;
     return clamp_key(static_cast<std::ptrdiff_t>(query) + offset + static_cast<std::ptrdiff_t>(Right) + 1);
