@@ -1,4 +1,5 @@
-// The C functions of every kernel that has a cache.
+// The C functions of every kernel that has a cache: NAME_cache_clear and NAME_cache_length. Under DISPATCH, a library
+// has the code of several instruction sets. A cleared cache belongs to the code that fills it first.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
     Check<1> check;
     check.aligned(cache, LADON_NULL_WORKSPACE);
     if (!check.ok()) return check.status();
-    // not the rest of it: whose code will fill it is not known yet
+    // The content is not cleared here. Its layout depends on the instruction set of the code that will fill the cache,
+    // and this instruction set is not known yet.
     static_cast<Stored*>(cache)->mark = Stored::cleared;
     static_cast<Stored*>(cache)->length = 0;
     return LADON_OK;
@@ -28,8 +30,11 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
   }
 
  protected:
+  // Returns whether this code has filled the cache.
   static bool filled(const Stored& stored) { return stored.mark == Settings::cache_mark; }
+  // Returns whether the cache is cleared, or filled by this code.
   static bool usable(const Stored& stored) { return stored.mark == Stored::cleared || filled(stored); }
+  // Prepares the cache for this code, unless this code has filled the cache already.
   static void open(Stored& stored) {
     if (!filled(stored)) stored.clear(Settings::cache_mark);
   }

@@ -1,5 +1,5 @@
-// What the C functions of every kernel share: the weights and options of a call on the C++ side, checked, and where its
-// attention goes. NAME.h comes before it.
+// The parts that the C functions of every kernel share: `Call` checks the arguments of a C call and converts weights
+// and options into C++ objects. `Entry` is the base class of all C functions. NAME.h must be included before this file.
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace c_kernel {
 
-// Kernel is the C++ type; W and O are NAME_weights and NAME_options. Settings says what Kernel does not:
+// The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are NAME_weights
+// and NAME_options. `Settings` has the properties that `Kernel` does not have:
 //
-//     Position         its position encoding's type
-//     context          whether keys come from other tokens
-//     stage            what options->attention is
-//     epsilon          of the norms
-//     cache_mark       a number of its own for each kernel and instruction set
+//     Position         the type of the position encoding
+//     context          whether keys and values come from a context and not from x
+//     stage            the stage of the scores that is written to options->attention
+//     epsilon          the epsilon of the norms
+//     cache_mark       a number that differs between kernels and between instruction sets
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
@@ -28,14 +29,15 @@ struct Call {
     if constexpr (requires { Kernel::Weights::layers; }) return std::tuple_size_v<decltype(Kernel::Weights::layers)>;
     return std::size_t(1);
   }();
-  using Checked = Check<3 + layers>;  // y, workspace, cache; the attention of each layer
+  using Checked = Check<3 + layers>;  // written: y, workspace and cache; the attention of each layer
   using Position = typename Settings::Position;
 
   typename Kernel::Weights weights;
   typename Kernel::Options options;
   ladon::Lengths lengths;
 
-  // The attention that is asked for. Before anything that is only read.
+  // Registers the memory of options->attention as written memory. Must be called before any memory is checked that is
+  // only read.
   static void attention(Checked& check, const O& from, std::size_t queries) {
     const std::size_t numbers = ((shape.heads - 1) * shape.queries + queries) * shape.keys;
     each_attention(from, [&](float* to) {
@@ -43,7 +45,8 @@ struct Call {
     });
   }
 
-  // Lengths first: what else is checked depends on them.
+  // Takes the lengths from the options. Must be called before the other checks, because the sizes of the checked memory
+  // depend on the lengths.
   void take_lengths(Checked& check, const O& from) {
     lengths = lengths_of(from, shape);
     check.expect(lengths.queries <= shape.queries && lengths.keys <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
@@ -61,11 +64,13 @@ struct Call {
     check.reads(from, 1);
     WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
   }
+  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, plus options->rotary_offset.
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
     OptionsReader<shape, Checked>{check}.template positions<Position>(from, first, count);
   }
 
-  // Calls f with where the attention goes: nothing, a map, a stage of the scores, or a stack's maps.
+  // Calls `f` with the destination of the attention. The destination is an AttentionMap, a Capture of another stage,
+  // or, for a stack of layers, an array of maps. If the caller wants no attention, calls `f` without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
@@ -77,6 +82,7 @@ struct Call {
   }
 
  private:
+  // Calls `f` with each pointer of options->attention: one pointer, or one pointer for each layer of a stack.
   template <class F>
   static void each_attention([[maybe_unused]] const O& from, [[maybe_unused]] F f) {
     if constexpr (requires { from.attention[0][0]; }) {
@@ -100,12 +106,12 @@ struct Call {
   }
 };
 
-// What every kernel's functions begin with.
+// The base class of all C functions.
 template <class Kernel, class Settings, class W, class O>
 struct Entry {
   using Prepared = Call<Kernel, W, O, Settings>;
 
-  // The options of a call; a null pointer is none.
+  // Returns the options of a call. A null pointer stands for default options.
   static const O& given(const O* options) {
     static constexpr O none{};
     return options == nullptr ? none : *options;
@@ -114,10 +120,10 @@ struct Entry {
   template <class Table>
   static ladon_status rotary_fill(Table* table, double base, double scaling) {
     using Own = typename Prepared::Position::Table;
-    // the header's struct has the members of ladon::RotaryTable
+    // The struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    constexpr double most = 1e300, least = 1e-6;  // angles are counted in quarters, by 64 bits
+    constexpr double most = 1e300, least = 1e-6;  // keeps the number of quarter turns within 64 bits
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);
     return LADON_OK;

@@ -1,5 +1,5 @@
-// What only a run can tell of a C call: null pointers, alignment, lengths, overlaps. All of it is asked before anything
-// is written; the first that is wrong is the call's status.
+// The checks of a C call at run time: null pointers, alignment, lengths and overlaps. All checks are done before the
+// call writes anything. The status of the call is the first error.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +9,37 @@
 
 namespace c_kernel {
 
-// Of what a call writes, at most MostWritten pieces.
+// Collects the checks of one call. MostWritten is the maximum number of pieces of memory that the call writes.
 template <std::size_t MostWritten>
 class Check {
  public:
   ladon_status status() const { return status_; }
   bool ok() const { return status_ == LADON_OK; }
+  // Records the error `otherwise` if `holds` is false and there was no error before.
   void expect(bool holds, ladon_status otherwise) {
     if (!holds && status_ == LADON_OK) status_ = otherwise;
   }
 
-  // Memory that is aligned as the header says.
+  // Checks that a workspace or a cache is not null and is aligned to 64 bytes, as NAME.h requires.
   void aligned(const void* memory, ladon_status if_null) {
     expect(memory != nullptr, if_null);
     expect(reinterpret_cast<std::uintptr_t>(memory) % 64 == 0, LADON_MISALIGNED);
   }
-  // Every piece that is written, before any that is read.
+  // Registers `count` elements at `memory` as written memory, which must not overlap with other written memory. All
+  // written memory must be registered before the first call of `reads` or `reads_x`.
   template <class T>
   void writes(const T* memory, std::size_t count) {
     const Piece piece = piece_of(memory, count);
     expect(apart(piece), LADON_OVERLAP);
     if (count_ < MostWritten) written_[count_++] = piece;
   }
-  // A null pointer is read nowhere.
+  // Checks that `count` elements at `memory` do not overlap with written memory. A null pointer always passes.
   template <class T>
   void reads(const T* memory, std::size_t count) {
     if (memory != nullptr) expect(apart(piece_of(memory, count)), LADON_OVERLAP);
   }
-  // An x that may be y, the first piece written.
+  // Checks that x does not overlap with written memory. There is one exception: x may begin at the same address as y.
+  // y must be the first piece of written memory.
   void reads_x(const float* x, std::size_t count) {
     const Piece piece = piece_of(x, count);
     for (std::size_t i = 0; i < count_; ++i) {
@@ -46,6 +49,7 @@ class Check {
   }
 
  private:
+  // A piece of memory, as addresses [begin, end).
   struct Piece {
     std::uintptr_t begin, end;
     bool meets(const Piece& other) const { return begin < other.end && other.begin < end; }
@@ -55,7 +59,8 @@ class Check {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + count * sizeof(T)};
   }
-  // Inlined for every tensor, it takes a hundred bytes of a gzipped module.
+  // Returns whether a piece is disjoint from all written memory. A separate function: inlined for every tensor, this
+  // function makes a gzipped WebAssembly module about 100 bytes larger.
   LADON_NOINLINE bool apart(const Piece& piece) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (piece.meets(written_[i])) return false;

@@ -1,18 +1,23 @@
-// Which instruction sets this x86-64 machine runs: all of x86-64-v3 and -v4, as compilers use all of what they are told
-// is there (System V ABI, AMD64 supplement, "Micro-architecture levels"), and what the operating system saves of them.
+// Detects the instruction sets of this x86-64 machine. AVX2 code is compiled for x86-64-v3, and AVX-512 code for
+// x86-64-v4. A compiler may use every extension of such a level. Therefore all extensions of the level must be present
+// (System V ABI, AMD64 supplement, "Micro-architecture levels"). In addition, the operating system must save the
+// registers of the level.
 #pragma once
 
 #include <cpuid.h>
 
 namespace c_kernel {
 
+// Returns whether all of `bits` are set in `reg`.
 static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == bits; }
 
+// Returns a word in which the bits with these numbers are set.
 template <class... Bit>
 constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);
 }
 
+// Returns the widest instruction set that the machine and the operating system support.
 static ladon_isa widest_isa() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   // SSE3, SSSE3, FMA, CMPXCHG16B, SSE4.1, SSE4.2, MOVBE, POPCNT, OSXSAVE, AVX, F16C
@@ -21,18 +26,21 @@ static ladon_isa widest_isa() {
   }
   unsigned saved = 0, saved_high = 0;
   __asm__("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
+  // The operating system must save the SSE and AVX registers.
   if (!has(saved, bits(1, 2))) return LADON_ISA_SSE2;
   // LAHF, LZCNT
   if (__get_cpuid(0x80000001, &a, &b, &c, &d) == 0 || !has(c, bits(0, 5))) return LADON_ISA_SSE2;
   // BMI1, AVX2, BMI2
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || !has(b, bits(3, 5, 8))) return LADON_ISA_SSE2;
-  // AVX512F, DQ, CD, BW, VL; opmask, upper halves, upper registers
+  // AVX512F, DQ, CD, BW, VL. The operating system must save the opmask registers, the upper halves of registers 0 to
+  // 15, and the registers 16 to 31.
   const bool avx512 = has(b, bits(16, 17, 28, 30, 31)) && has(saved, bits(5, 6, 7));
   return avx512 ? LADON_ISA_AVX512 : LADON_ISA_AVX2;
 }
 
-// cpuid takes a microsecond where a hypervisor answers it, so it is asked once: the one word that a library made with
-// DISPATCH writes beside what it is given. Threads that ask at once find the same.
+// Returns the widest instruction set of this machine. cpuid takes about a microsecond under a hypervisor, so the result
+// is stored in `known`. `known` is the only writable variable that DISPATCH adds to a library. Concurrent
+// first calls are safe, because all of them store the same value.
 static ladon_isa chosen_isa() {
   static int known = 0;
   int isa = __atomic_load_n(&known, __ATOMIC_RELAXED);
@@ -43,7 +51,8 @@ static ladon_isa chosen_isa() {
   return static_cast<ladon_isa>(isa);
 }
 
-// What to call; LADON_ISA_CHOSEN where the machine lacks what is wanted.
+// Returns the instruction set whose code to call. LADON_ISA_CHOSEN as `wanted` stands for the widest instruction set.
+// Returns LADON_ISA_CHOSEN if the machine does not support `wanted`.
 static ladon_isa usable(ladon_isa wanted) {
   const ladon_isa widest = chosen_isa();
   if (wanted == LADON_ISA_CHOSEN) return widest;

@@ -1,4 +1,5 @@
-// The C functions of a kernel whose text grows: NAME_extend and those of its cache.
+// The C functions of a kernel that appends tokens to a text: NAME_extend, NAME_cache_clear and NAME_cache_length.
+// `Kernel`, `Settings`, `W` and `O` are described in call.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// What a kernel calls of a C library, for modules of WebAssembly, which are linked with none.
+// The functions of the C library that a kernel calls. WebAssembly modules are linked without a C library.
 #include <cstddef>
 
 extern "C" {
 
-// Bytes one by one, for a part of a vector is all that the kernels ask for. (Compiled with -fno-builtin: else a loop
-// would become a call of itself.)
+// Kernels copy only parts of a vector, so a loop over bytes is fast enough. This file is compiled with -fno-builtin.
+// Otherwise the compiler would replace the loop in memcpy by a call of memcpy.
 void* memcpy(void* __restrict to, const void* __restrict from, std::size_t count) {
   auto* const out = static_cast<char*>(to);
   const auto* const in = static_cast<const char*>(from);
@@ -29,7 +29,8 @@ void* memset(void* to, int value, std::size_t count) {
   return to;
 }
 
-// A broken promise of a CHECKED kernel traps; there is nowhere to print which one.
+// A CHECKED kernel calls fputs and abort if a precondition is broken (checks.hpp). A module has no output, so fputs
+// prints nothing. abort traps.
 extern void* const stderr;
 void* const stderr = nullptr;
 int fputs(const char*, void*) { return 0; }

@@ -1,4 +1,4 @@
-// The memory that a kernel of each kind takes from its caller.
+// The memory that the caller of a kernel provides: types and sizes, for each kind of kernel.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace c_kernel {
 
-// Without a cache: for one thread, and for a team. Keys from a context have a type of their own.
+// The memory of a kernel without a cache: `Workspace` for one thread, and `Shared` for the part that several threads
+// share. Attention to a context uses other types than self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;
@@ -22,7 +23,7 @@ struct MemoryOf<Kernel, true> {
   using Shared = typename Kernel::CrossShared;
 };
 
-// Keys and values kept: of a stack, for each layer. `One` is a layer's.
+// The type of a kernel's cache. The cache of a stack has one cache for each layer. `One` is the cache of one layer.
 template <class Kernel>
 struct CacheOf {
   using Type = typename Kernel::Cache;
@@ -35,18 +36,19 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// A cache as C sees it: bytes, of which the first say whose they are. How the rest is laid out is a matter of the
-// instruction set, so only the code that filled a cache may go on with it.
+// The cache of a C kernel. The C program sees only bytes. `mark` is `cleared`, or the mark of the code that filled the
+// cache. The layout of `content` depends on the instruction set, so only the code that filled the cache may use it.
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::ring;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // a kernel's own mark ends in 1, 2 or 3
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from every mark of a kernel, which ends in 1, 2 or 3
 
   std::uint32_t mark;
-  std::size_t length;  // tokens so far
+  std::size_t length;  // number of tokens so far, including tokens that a ring has dropped
   alignas(64) Type content;
 
+  // Empties the cache and marks it as filled by the code `by`.
   void clear(std::uint32_t by) {
     if constexpr (requires { content.clear(); }) {
       content.clear();
@@ -58,6 +60,7 @@ struct alignas(64) StoredCache {
   }
 };
 
+// These functions return the sizes of a kernel's memory. There is one function for each kind of kernel.
 template <class Kernel>
 constexpr Sizes sizes_of_run() {
   using Memory = MemoryOf<Kernel, false>;
@@ -72,7 +75,7 @@ template <class Kernel>
 constexpr Sizes sizes_of_extend() {
   return {sizeof(typename Kernel::CachedWorkspace), 0, 0, sizeof(StoredCache<Kernel>)};
 }
-// One workspace for both steps.
+// One workspace serves project_keys and attend. The workspace has the larger of the two sizes.
 template <class Kernel>
 constexpr Sizes sizes_of_attend() {
   constexpr std::size_t attend = sizeof(typename Kernel::CachedWorkspace),

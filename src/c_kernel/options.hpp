@@ -1,5 +1,5 @@
-// A kernel's NAME_options as the C++ options that the library takes. Which members there are depends on its mask,
-// its score and its position encoding.
+// Converts NAME_options into the C++ options of the kernel. The members of both types depend on the kernel's mask,
+// score and position encoding.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace c_kernel {
 
-// The lengths of a run: 0 stands for what is usual, LADON_NONE for 0.
+// Returns the lengths of a call. In the options, 0 stands for the default length, and LADON_NONE stands for the length
+// 0. The default of `queries` and `keys` is `tokens`. The default of `tokens` is the length in the shape.
 template <class From>
 ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
   const auto pick = [](std::size_t own, std::size_t tokens, std::size_t all) {
@@ -23,8 +24,8 @@ ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
   return {pick(queries, tokens, shape.queries), pick(keys, tokens, shape.keys)};
 }
 
-// Takes over what masks and scores need, each checked: lengths are within the shape, what a score needs is there, and
-// what is read does not overlap with what is written.
+// Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape,
+// that required pointers are not null, and that the memory that is read does not overlap with memory that is written.
 template <ladon::Shape S, class Checked>
 struct OptionsReader {
   Checked& check;
@@ -63,14 +64,15 @@ struct OptionsReader {
     if constexpr (requires { from.rotary; }) {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
-      // the header's struct has the members of ladon::RotaryTable, which a kernel only reads
+      // The struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only reads the table.
       to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
       static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
       to.position.offset = from.rotary_offset;
     }
   }
 
-  // Whether positions first to first + count - 1 are in the rotary table.
+  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
+  // added to each position.
   template <class Position, class From>
   void positions(const From& from, std::ptrdiff_t first, std::size_t count) const {
     if constexpr (Position::rotates) {
@@ -85,12 +87,14 @@ struct OptionsReader {
   }
 
  private:
+  // Converts and checks one pointer.
   template <class T, class Tensor>
   void take(const T* from, Tensor& to) const {
     check.reads(from, Tensor::size);
     to = Tensor(from);
   }
-  // Numbers or bytes for pairs, with as many columns as is said.
+  // Converts and checks the data of a mask for pairs of queries and keys. `columns` is the number of keys in a row: 0
+  // stands for all keys of the shape, and LADON_NONE for none.
   template <class T, class Tensor, class Data>
   void pairs(const T* from, std::size_t columns, Tensor& to, Data& data) const {
     const std::size_t count = columns == 0 ? S.keys : columns == LADON_NONE ? 0 : columns;

@@ -1,4 +1,5 @@
-// The C functions of a kernel without a cache: NAME_run, NAME_run_with, NAME_run_phase.
+// The C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. `Kernel`, `Settings`, `W`
+// and `O` are described in call.hpp.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Workspace = typename MemoryOf<Kernel, Settings::context>::Workspace;
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
-  static constexpr std::size_t most_shares = 1 << 16;  // so that no size overflows
+  static constexpr std::size_t most_shares = 1 << 16;  // keeps the size of the workspace from overflowing
 
-  // In self-attention.
+  // The three functions of self-attention. They have no context.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
   }
@@ -29,7 +30,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
   }
 
-  // With a context.
+  // The three functions of attention to a context. Self-attention passes a null pointer as `context`.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
     Prepared call;

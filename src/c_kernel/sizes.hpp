@@ -1,4 +1,5 @@
-// Sizes as text that a program can find in an object file, without running it: "LADON_SIZES workspace=12345 ...".
+// The sizes of a kernel's memory as text: "LADON_SIZES workspace=12345 ...". A program finds the text in an object file
+// without running the file's code (cmake/kernel/put_sizes.cmake).
 #pragma once
 
 #include <array>
@@ -6,16 +7,17 @@
 
 namespace c_kernel {
 
-// In bytes. What a kernel does not have is 0.
+// Sizes in bytes. The size of memory that a kernel does not need is 0.
 struct Sizes {
   std::size_t workspace;
-  std::size_t shared;   // of the workspace of a team: what all threads share,
-  std::size_t scratch;  // and what each has
+  std::size_t shared;   // workspace of several threads: the part that all threads share
+  std::size_t scratch;  // workspace of several threads: the part of each thread
   std::size_t cache;
 };
 
 using Text = std::array<char, 128>;
 
+// Returns the sizes as text, followed by zeros.
 constexpr Text text(const Sizes& sizes) {
   Text out{};
   std::size_t at = 0;

@@ -1,5 +1,5 @@
-// A kernel's NAME_weights as the C++ weights that the library takes. Members have the same names on both sides, here
-// `part.weight` and there `part_weight`; which of them exist is a matter of layout and biases.
+// Converts NAME_weights into the C++ weights of the kernel. The C++ member `part.weight` corresponds to the C member
+// `part_weight`. The layout and the biases of the kernel determine which members exist.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace c_kernel {
 
-// Takes tensors over, each checked: none may be null, none may overlap with what is written.
+// Converts the tensors. The reader checks that no tensor is a null pointer and that no tensor overlaps with memory that
+// the call writes.
 template <class Checked>
 struct WeightsReader {
   Checked& check;
@@ -22,12 +23,14 @@ struct WeightsReader {
     to = Tensor(from);
   }
 
-// In a template, so that a branch without such a part is never looked at.
+// Converts one part of the weights, if the part exists. The macro must be used in a template. Elsewhere, the compiler
+// would also check the branch of a part that does not exist.
 #define LADON_TAKE(part)                                                              \
   if constexpr (requires { to.part.weight; }) {                                       \
     tensor(from.part##_weight, to.part.weight);                                       \
     if constexpr (requires { to.part.bias; }) tensor(from.part##_bias, to.part.bias); \
   }
+// Converts one part that has a weight for each head, if the part exists.
 #define LADON_TAKE_HEADS(part)                                                                   \
   if constexpr (requires { to.part[0].weight; }) {                                               \
     for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \

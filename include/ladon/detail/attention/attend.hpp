@@ -1,13 +1,17 @@
-// Attention of one query block to one head: scores, softmax, weighted sum, key block after key block.
+// The attention of one query block to one head. The key blocks are processed one after the other.
 //
 //     for each key block:
 //       scores and their maximum     detail/attention/scores.hpp
 //       correction of the sums       detail/attention/softmax.hpp
-//       exponentials, weighted sum   detail/attention/weighted_sum.hpp, by one of two strategies:
-//         in passes     the exponentials of all keys, then the weighted sum
-//         interleaved   the exponentials next to the first tile of the weighted sum, where there are registers for both
+//       exponentials, weighted sum   detail/attention/weighted_sum.hpp
 //
-// A single query has kernels of its own (detail/attention/single_query.hpp).
+// There are two strategies for the exponentials and the weighted sum:
+//
+//     in passes     first the exponentials of all keys, then the weighted sum
+//     interleaved   the exponentials between the steps of the weighted sum's first tile, on targets with enough
+//                   registers for both
+//
+// A single query has separate kernels (detail/attention/single_query.hpp).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +32,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sink of a head as an exponent of two.
+// Returns the sink of a head as an exponent of two: the logit times log2(e). Returns 0 if the score has no sinks.
 template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -39,7 +43,7 @@ constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   }
 }
 
-// What attention of a query block is compiled for.
+// The compile-time parameters of the attention of a query block.
 template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
@@ -48,19 +52,20 @@ struct AttendForm {
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
-  static constexpr std::size_t key_block = L::block;  // keys
+  static constexpr std::size_t key_block = L::block;  // number of keys in a key block
   static constexpr bool one_key_block = S.keys <= key_block;
   static constexpr std::size_t softmax_chains = Target::softmax_chains;
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// Attention of one query block, whose key blocks come one after the other.
+// Computes the attention of one query block, key block after key block.
 template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
-  // Where the first pack of queries sees no key from some point on, as under a causal mask on the diagonal, the other
-  // keys are computed for the last pack only. Capture needs every key of every query.
+  // Whether keys that only the second pack of queries can see are computed for the second pack only. Under a causal
+  // mask, these keys are the last keys of the panels on the diagonal. `halves` is false if weights are captured,
+  // because capture needs every key of every query.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
@@ -68,11 +73,11 @@ struct QueryBlockAttention {
   const QueryBlock& block;
   const BoundMask& mask;
   const Capture& capture;
-  const KeyRanges ranges;  // of the block's queries
+  const KeyRanges ranges;  // keys that some query of the block sees, and keys that every query sees
   Range first_pack_keys;   // keys that the first pack of queries may see
   RunningSoftmax<Pack, Form::packs> softmax;
-  Pack after[Form::packs];  // what the sums are multiplied by after the current key block
-  bool first_block = true;  // no key block was computed yet
+  Pack after[Form::packs];  // factors of the weighted sums after the current key block
+  bool first_block = true;  // true until the first key block is finished
 
   LADON_INLINE constexpr QueryBlockAttention(const Head& h, const QueryBlock& b, const BoundMask& m,
                                              const Capture& c) noexcept
@@ -104,7 +109,8 @@ struct QueryBlockAttention {
  private:
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
-    // Whether every key counts for every query, or every value is finite, so that a weight of 0 removes the value.
+    // Whether the values of all keys can be added, including the values of hidden keys. A hidden key has the weight 0,
+    // so a finite value adds 0. An infinite or NaN value of a hidden key must be skipped.
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
@@ -114,7 +120,8 @@ struct QueryBlockAttention {
     add_values_in_passes(scored, last, all_values);
   }
 
-  // Computes the scores of a key block and rescales the running softmax to their maximum.
+  // Computes the scores of a key block and rescales the running softmax to the new maximum. If `halves` is true, the
+  // first pack of queries sees no key from `first_pack_end` on.
   LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
@@ -124,7 +131,7 @@ struct QueryBlockAttention {
     softmax.template begin<only_block>(before);
   }
 
-  // Adds the values of a key block: the exponentials of all keys, then the weighted sum.
+  // Adds the weighted values of a key block in two passes: the exponentials of all keys, then the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
     softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
@@ -137,16 +144,16 @@ struct QueryBlockAttention {
     }
   }
 
-  // Adds the values of a key block: the exponentials next to the first tile of the weighted sum. Keys from the end of
-  // first_keys to `end` count for the last pack only.
+  // Adds the weighted values of a key block. The exponentials are computed between the steps of the weighted sum's
+  // first tile. Keys from `first_keys.end` to `end` count for the last pack only.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last,
                                               after, block.out);
   }
 };
 
-// Captures the scores of a query block before the softmax. They are computed separately and for all active keys, so
-// that the result is the same with and without capture.
+// Captures the scores of a query block before the softmax. The captured scores are computed in an additional pass over
+// all active keys. The attention itself is therefore bit-identical with and without capture.
 template <class Form, class BoundMask, class Capture>
 constexpr void capture_scores(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
                               const Capture& capture) noexcept {
@@ -169,7 +176,8 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes O^T of one query block, whose tokens fill Packs packs, by the kernels for several queries or for one.
+// Computes O^T of one query block, whose tokens fill Packs packs. A single query uses the kernels of single_query.hpp
+// if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
 constexpr void attend(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
                       const Capture& capture) noexcept {

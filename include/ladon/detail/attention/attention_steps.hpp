@@ -1,5 +1,6 @@
-// The steps of attention without projections. For each head, keys and values are converted into panels. Then each query
-// block is converted into a panel, attends, and is converted back into rows.
+// The steps of attention without projections. For each head of keys and values, the keys and values are converted into
+// panels. For each query block, the queries are converted into a panel, the attention is computed in panels, and the
+// output is converted into rows.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What a call of attention works on: the caller's rows, and what is the same for every head.
+// The arguments of a call of attention: the caller's rows, and the data that all heads share.
 template <class Options, class BoundMask, class CaptureOf>
 struct AttentionCall {
   const float* queries;  // [heads][queries][head width]
@@ -27,7 +28,7 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
-// Simd has the target's packs, or plain arrays in constant evaluation.
+// `Simd` provides the packs: the target's registers at run time, plain arrays in constant evaluation.
 template <Shape S, class Score, class Position, class Target, class Simd>
 struct AttentionSteps {
   using L = PanelLayout<S, Target>;
@@ -35,7 +36,7 @@ struct AttentionSteps {
   using Pack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
 
-  // Computes every head.
+  // Computes the attention of every head.
   template <class Call>
   static constexpr void run(const Call& call, AttentionWorkspace<S, Target>& workspace) noexcept {
     float *const keys = workspace.scratch.keys.data, *const values = workspace.scratch.values.data;
@@ -54,7 +55,7 @@ struct AttentionSteps {
   }
 
  private:
-  // Computes one head for every active query.
+  // Computes the attention of every active query to one head.
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head& head,
                                     AttentionWorkspace<S, Target>& workspace) noexcept {

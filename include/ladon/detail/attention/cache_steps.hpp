@@ -1,5 +1,5 @@
-// The steps that attention to a cache needs in addition to attention: the mask of a call, and the write of new keys and
-// values into the cache. A cache is a KeyValueCache.
+// Two additional steps for attention to a cache (KeyValueCache): bind_behind returns the mask of a call, and `scatter`
+// writes new keys and values into the cache.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the mask of a call that has appended `tokens` tokens to the cache. Query i has the position past + i, and
-// `past` is the number of earlier tokens. A ring has a mask of its own, because a ring stores token p in slot
-// p % S.keys.
+// Returns the mask of a call that has already appended its `tokens` tokens to the cache. `past` is the number of tokens
+// before the call, so query i has the position past + i. A ring stores token p in slot p % S.keys. A ring therefore
+// needs a separate mask, BoundRing.
 template <Shape S, class Options, class Cache>
 constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
   [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
@@ -29,8 +29,9 @@ constexpr auto bind_behind(const Options& options, const Cache& cache, std::size
   }
 }
 
-// Writes the first `tokens` lanes of a panel [Rows][Width] to the tokens first, first + 1, ... of panels
-// [Rows][T.width()]. Token t has slot t % Slots, so a ring continues at its first slot.
+// Copies tokens from one panel into the panels of a cache. `panel` is [Rows][Width] and has one token in each of its
+// first `tokens` lanes. `to` is [panels][Rows][T.width()]. Lane t becomes token first + t. Token number n is stored in
+// slot n % Slots, so a ring wraps around to slot 0.
 template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) {

@@ -1,7 +1,7 @@
 // Capture: copies the scores or the attention weights of one query block from the lanes into the caller's rows. Capture
-// is optional and written for size.
+// is optional, so the code is written for small size and not for speed.
 //
-//     rows    [queries of the block][keys], row-major, `stride` floats apart
+//     rows    [queries of the block][keys], row-major; consecutive rows are `stride` floats apart
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,20 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Captures nothing, at no cost.
+// Captures nothing. The kernels contain no code for this capture.
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
 };
 
+// Captures the attention weights of a query block.
 struct CaptureRows {
   static constexpr bool weights = true, scores = false;
   float* rows;
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights p of the key block `range`, and corrects the weights of the earlier key blocks to its maximum.
+  // Copies the weights `p` [keys][Width] of the key block `range`. The key block may have a larger maximum than the
+  // `earlier` key blocks. Therefore the weights of the earlier key blocks are multiplied by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -37,7 +39,8 @@ struct CaptureRows {
     }
   }
 
-  // Divides by the sums after the last key block, and writes 0 for every key that was not computed.
+  // Finishes the rows after the last key block. The weights of the keys `seen` are multiplied by `after`, which is
+  // 1 / sum. All other keys were not computed and get the weight 0.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -49,6 +52,7 @@ struct CaptureRows {
   }
 };
 
+// Captures the scores of a query block at stage G.
 template <Stage G>
 struct CaptureScoreRows {
   static constexpr bool weights = false, scores = true;
@@ -57,18 +61,20 @@ struct CaptureScoreRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores s [keys][Width]. `unit` converts an exponent of two into the units of the scores.
+  // Copies the scores `s` [keys][Width] of the keys `range`. Each score is multiplied by `unit`, which converts from
+  // the units of the kernels to natural units (attention_map.hpp).
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // The lowest float stands for every lower exponent of two, so it stays the lowest float.
+        // Exponents of two below the lowest float were clamped to the lowest float. A clamped score stays unchanged.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
     }
   }
-  // Writes what keys from first_key on have: they are not active.
+  // Fills the columns of the keys from `first_key` on, which are not active: -inf at the stage `masked`, 0 at the other
+  // stages.
   constexpr void fill_from(std::size_t first_key) const noexcept {
     constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
@@ -77,7 +83,8 @@ struct CaptureScoreRows {
   }
 };
 
-// Gives each query block of each head its rows of the map, or nothing.
+// Function objects that return the capture of one query block of one head. CaptureNothing returns NoCapture.
+// CaptureMap returns a capture into the query block's rows of the map [heads][queries][keys].
 struct CaptureNothing {
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
 };
@@ -88,7 +95,8 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// Returns the capture for the caller's last argument: nothing, a Capture<Stage>, or an AttentionMap.
+// Converts the caller's last argument into CaptureNothing or a CaptureMap. The caller passes CaptureNothing, a
+// Capture<Stage> or an AttentionMap.
 template <Shape S>
 constexpr CaptureNothing capture(CaptureNothing) noexcept {
   return {};
@@ -106,7 +114,7 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// Calls attend with the capture for a map that may be null.
+// Calls `attend` with a CaptureMap if `map` is not null. Otherwise calls `attend` with CaptureNothing.
 template <Shape S>
 struct CaptureWanted {
   float* map;
@@ -119,6 +127,7 @@ struct CaptureWanted {
     }
   }
 };
+// Calls `attend` with CaptureNothing.
 struct CaptureNone {
   template <class F>
   constexpr void operator()(F attend) const noexcept {

@@ -1,4 +1,4 @@
-// The key blocks that one query block attends to, one after the other.
+// The sequence of key blocks that one query block attends to.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Cuts the visible keys into blocks of at most MaxKeys keys. OnlyOne: the shape has room for one block only. The first
-// block begins where a panel of keys begins. Blocks end at the same keys however wide panels are, so the sums have the
-// same roundings on every number of lanes. Where no key is visible there is one empty block.
+// Divides the visible keys into blocks of at most MaxKeys keys. If `OnlyOne` is true, all keys of the shape fit into
+// one block. The first block begins at the first key of a panel. Every block except the last ends at a multiple of
+// MaxKeys, whatever the width of a panel. The sums are therefore rounded alike for any number of lanes. If no key is
+// visible, there is one block, and the block has no visible key.
 template <std::size_t KeyWidth, std::size_t MaxKeys, bool OnlyOne>
 class KeyBlocks {
  public:
@@ -24,7 +25,7 @@ class KeyBlocks {
   constexpr bool is_last() const noexcept { return keys().end == end_; }
   // Returns the keys of the blocks before the current block.
   constexpr Range earlier() const noexcept { return {first_, begin_}; }
-  // Goes on to the next block. Returns false where there is none.
+  // Advances to the next block. Returns false if the current block is the last block.
   constexpr bool advance() noexcept {
     begin_ = keys().end;
     return !OnlyOne && begin_ < end_;

@@ -1,11 +1,11 @@
 // The steps of multi-head attention on panels, named by level:
 //
-//     layer         attend_layer, attend_cache, extend: every head; `output` is a step of its own
-//     group         the query heads that share one head of keys and values
-//     head          one head, every active query
-//     query block   attend (detail/attention/attend.hpp): one head, the queries of one panel
+//     layer         attend_layer, attend_cache, extend: every head; `output` is a separate step
+//     group         attend_group: the query heads that share one head of keys and values
+//     head          attend_head: one query head, every active query
+//     query block   attend (detail/attention/attend.hpp): one query head, the queries of one panel
 //
-// Encoder and decoder layers consist of the same steps.
+// Encoder and decoder layers use these steps, too.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What a call of multi-head attention works on, the same for every head.
+// The arguments of a call of multi-head attention. All heads share these arguments.
 template <class Weights, class Options, class CaptureOf>
 struct HeadsCall {
   const Weights& weights;
   const Options& options;
   Lengths lengths;
-  const float* x;        // [panels][model][query width]: what queries are projected from
+  const float* x;        // [panels][model][query width]: the tokens that queries are projected from
   float* heads;          // [panels][concat width][query width]: the result, O^T of every head
-  CaptureOf capture_of;  // capture_of(head, queries) takes scores or weights (detail/attention/capture.hpp)
+  CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
 };
 template <class Weights, class Options, class CaptureOf>
 HeadsCall(const Weights&, const Options&, Lengths, const float*, float*, CaptureOf)
     -> HeadsCall<Weights, Options, CaptureOf>;
 
-// Where the call's queries stand: their mask, and the position of query 0 among the keys.
+// The mask of a call's queries, and the position of query 0 among the keys.
 template <class BoundMask>
 struct BoundQueries {
   BoundMask mask;
@@ -43,7 +43,7 @@ struct BoundQueries {
 template <class BoundMask>
 BoundQueries(BoundMask, std::ptrdiff_t) -> BoundQueries<BoundMask>;
 
-// Keys and values of one group, in panels.
+// The keys and values of one group of query heads, in panels.
 struct GroupKeys {
   std::size_t group;
   const float* keys;    // K^T [panels][head width][key width]
@@ -51,7 +51,7 @@ struct GroupKeys {
   bool values_finite;
 };
 
-// Simd has the target's packs, or plain arrays in constant evaluation.
+// `Simd` provides the packs: the target's registers at run time, plain arrays in constant evaluation.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
 struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
@@ -59,13 +59,14 @@ struct MultiHeadSteps {
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // For a single token of a text, where the rows of one head follow the rows of the head before. Memory gives more when
-  // one product reads the rows of all heads, and the concatenated heads have room for the result. (attend_cache goes
-  // head by head, so that it has the bits of attend_layer.)
+  // Whether `extend` projects a single token for all heads in one product. One product over the weights of all heads
+  // reads memory faster than a product for each head. The weights of all heads must be contiguous (heads_adjacent). The
+  // product is stored in the concatenated heads, so head_width must equal value_width. Attention to the cache of a
+  // context always projects head by head, and is therefore bit-identical to attend_layer.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Converts rows [tokens][features] into panels, and panels into rows.
+  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels, part);
@@ -79,8 +80,8 @@ struct MultiHeadSteps {
     from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Computes every head; keys and values come from `context`, in panels. A part has whole groups of heads, so no keys
-  // and values are computed twice.
+  // Computes the attention of every head. Keys and values are projected from `context`, in panels. A part of the call
+  // consists of whole groups of heads, so that no keys and values are projected twice.
   template <class Call, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, const float* context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
@@ -96,7 +97,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes every head; keys and values are in a cache. Projected: each head's Q^T lies where its O^T will lie.
+  // Computes the attention of every head to the keys and values in a cache. If `Projected` is true, Q^T is already
+  // projected: the Q^T of each head is stored in `call.heads`, at the place of the head's O^T.
   template <bool Projected = false, class Call, class Queries, class Cache>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Target>& scratch) noexcept {
@@ -105,7 +107,7 @@ struct MultiHeadSteps {
     }
   }
 
-  // Appends x to the cache and computes every head's attention to all tokens of the cache.
+  // Appends x to the cache and computes the attention of every head to all tokens of the cache.
   template <class Call, class Cache>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -123,7 +125,7 @@ struct MultiHeadSteps {
     attend_cache<projects_all_heads>(call, bound, cache, scratch);
   }
 
-  // Projects every head's K^T from a context into a cache, whose earlier content is lost.
+  // Projects the K^T of every head from a context into a cache. The earlier content of the cache is lost.
   template <class Data, class Cache>
   static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
@@ -132,7 +134,7 @@ struct MultiHeadSteps {
     }
     cache.length = active;
   }
-  // Projects every head's V^T from a context into a cache.
+  // Projects the V^T of every head from a context into a cache.
   template <class Cache>
   static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.values_finite = true;
@@ -155,7 +157,7 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Projects K^T or V^T of one head for every active key: out [panels][Rows][width].
+  // Projects K^T or V^T of one head for every active key. `out` is [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W>
   static LADON_INLINE constexpr void project_context(const W& w, const float* context, std::size_t active,
                                                      float* out) noexcept {
@@ -173,7 +175,7 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Appends every head's K^T and V^T of the active tokens of x to the cache.
+  // Projects K^T and V^T of every head for the active tokens of x, and appends K^T and V^T to the cache.
   template <class Call, class Cache>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -192,7 +194,8 @@ struct MultiHeadSteps {
     });
     cache.length += tokens;
   }
-  // The same for one token, where projects_all_heads. The concatenated heads have room for K^T, and then for V^T.
+  // Like `append`, but for a single token and only if projects_all_heads is true. The concatenated heads serve as
+  // scratch memory, first for K^T of all heads, then for V^T.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -206,8 +209,8 @@ struct MultiHeadSteps {
     cache.length += 1;
   }
 
-  // Appends a panel of projected keys, or of projected values, to the cache of head g. The panel has the tokens `range`
-  // of the call.
+  // append_keys appends a panel of projected keys to head `g` of the cache. append_values appends a panel of projected
+  // values. The panel holds the tokens `range` of the call.
   template <std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
@@ -225,7 +228,7 @@ struct MultiHeadSteps {
     scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
   }
 
-  // Computes the query heads that share one head of keys and values.
+  // Computes the attention of the query heads that share one head of keys and values.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys& group,
                                      Scratch& scratch) noexcept {
@@ -236,7 +239,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes one head for every active query: projection, rotation and attention of each query block.
+  // Computes the attention of every active query to one head. Each query block is projected, rotated and attended in
+  // turn.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
                                     Scratch& scratch) noexcept {

@@ -1,7 +1,7 @@
-// What the kernels of attention work on: one head, and one block of its queries.
+// The operands of the attention kernels: one head, and one query block of this head.
 //
-// A query block has the queries of one panel. Its keys come in key blocks (detail/attention/key_blocks.hpp), so the
-// workspace never grows with queries x keys.
+// A query block has the queries of one panel. The keys are processed in key blocks (detail/attention/key_blocks.hpp),
+// so the workspace never grows with queries x keys.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Keys and values of one head in panels: what its queries attend to.
+// The keys and values that the queries of one query head attend to, in panels.
 struct Head {
   const float* keys;    // K^T [panels][head width][key width]
   const float* values;  // V^T [panels][value width][key width]
   bool values_finite;
-  std::size_t index;  // of the query head
-  float sink;         // as an exponent of two; read only where the score has sinks
+  std::size_t index;  // number of the query head
+  float sink;         // as an exponent of two; read only if the score has sinks
 };
 
-// The queries of one panel on their way through one head.
+// The queries of one panel, and the memory for their attention to one head.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale
-  Range queries;       // which queries these are
-  float* scores;       // scratch for S^T [keys of a key block][query width]; the scores become weights in place
+  Range queries;       // indices of the queries
+  float* scores;       // scratch [keys of a key block][query width]: first S^T, then P^T
   float* out;          // O^T [value width][query width]
 };
 
-// The types and sizes that the kernels of a query block are compiled for. Packs packs hold the queries. Shapes that
-// differ in their numbers of tokens only share these kernels.
+// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
+// tokens is not a parameter, so shapes that differ only in the number of tokens can share the kernels.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth>
 struct QueryBlockForm {

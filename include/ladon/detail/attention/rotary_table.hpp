@@ -1,5 +1,5 @@
-// Functions of double that fill the table of a rotary embedding. They give the same values in constant evaluation and
-// at run time, need no libm, and have errors near 1e-15.
+// Functions of type double that fill the table of a rotary embedding. The functions need no libm and give the same
+// values in constant evaluation and at run time. Errors are near 1e-15.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr double exp_double(double x) noexcept {
   return sum * ladon::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
 }
 
-// Returns ln x. Precondition: x > 0, and x is normal. With x = m 2^n and m in [1, 2):
+// Returns ln x. Precondition: x is positive and normal. With x = m * 2^n and m in [1, 2):
 //
 //     ln x = 2 artanh((m - 1) / (m + 1)) + n ln 2
 constexpr double log_double(double x) noexcept {
@@ -37,7 +37,8 @@ struct CosineAndSine {
 
 // Returns the cosine and the sine of an angle >= 0 in radians.
 constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
-  // pi / 2 in two parts. The first part has 33 bits, so its product with the number of a quarter is exact.
+  // The angle is reduced to x = angle - quarter * pi / 2. pi / 2 is the sum of `first` and `second`. `first` has 33
+  // significant bits, so the product of `quarter` and `first` is exact if `quarter` is at most 2^20.
   constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
   const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
   const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;

@@ -1,4 +1,4 @@
-// How a score becomes an exponent of two: scale, soft cap, log2(e).
+// The conversion of a product q . k into an exponent of two: scale, softcap, factor log2(e).
 #pragma once
 
 #include <ladon/detail/simd/elementary.hpp>
@@ -7,8 +7,11 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Softmax is computed with powers of two. Queries are multiplied by query_scale when they are stored; exponent() turns
-// the product q . k into the exponent. A soft cap needs the quotient by itself, so log2(e) joins after tanh.
+// The softmax is computed with powers of two. Queries are multiplied by query_scale when they are stored. Then
+// exponent() converts the product of such a query and a key into the exponent.
+//
+//     without softcap   query_scale = scale * log2(e)     exponent(product) = product
+//     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
 template <Shape S, class Score>
 struct ScoreFunction {
   static constexpr bool capped = Score::softcap != 0;
@@ -24,7 +27,7 @@ struct ScoreFunction {
   }
 };
 
-// The product itself, for capture.
+// Returns the product unchanged. Used to capture scores before the softcap.
 struct ProductOnly {
   static constexpr bool capped = false;
   template <class Pack>

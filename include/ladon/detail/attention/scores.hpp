@@ -1,12 +1,12 @@
-// Scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), masked, and each query's running
-// maximum.
+// The scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), masked. Also updates the
+// running maximum of each query.
 //
-//     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts a key, so a row of S^T is a key
-//     query   Q^T [head width][query width]          already scaled
-//     scores  [keys of the range][query width]
+//     keys    K^T [panels][head width][key width]    the micro-kernel broadcasts keys, so each row of S^T is a key
+//     query   Q^T [head width][query width]          scaled by ScoreFunction::query_scale
+//     scores  S^T [keys of the range][query width]
 //
-// A tile of scores takes four steps: product, cap, mask, maximum. A hidden key gets -inf by select, which removes
-// whatever the product was, NaN included.
+// A tile of scores takes four steps: product, softcap, mask, maximum. The mask selects -inf for a hidden key, whatever
+// the product is. Even a product of NaN is removed.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The running maxima of a tile's queries, in several independent chains, so that a tile of one pack does not wait for
-// the latency of each max.
+// The running maxima of a tile's queries. Each maximum is computed in Chains independent chains. With one chain, a
+// tile of one pack would wait for the latency of each max instruction.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];
@@ -44,9 +44,9 @@ struct TileMaximum {
   }
 };
 
-// Turns the products of a tile into exponents, in place. A separate function: inlined, the constants of tanh took
-// registers from the accumulators (Zen 5, AVX-512, g++: (128,384,12) 87.8 -> 90.0% of peak, (64,128,4) a third less
-// code).
+// Converts the products of a tile into exponents, in place. A separate function: inlined, the constants of tanh take
+// registers from the accumulators. The separate function raises (128,384,12) from 87.8 to 90.0% of peak and makes the
+// code of (64,128,4) a third smaller (Zen 5, AVX-512, g++).
 template <class Function, class Pack, std::size_t Packs, std::size_t QueryWidth>
 LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   for (std::size_t r = 0; r < rows; ++r) {
@@ -58,8 +58,9 @@ LADON_NOINLINE constexpr void cap(float* scores, std::size_t rows) noexcept {
   }
 }
 
-// A tile of scores: Rows keys from `key` on, of which those before `end` exist, and the packs of queries from FirstPack
-// on. `lanes` has what the mask says of each key: which lanes may see the key, and what joins their scores.
+// A tile of scores: the keys `key` to `key + Rows - 1`, and the packs of queries from FirstPack on. Keys from `end` on
+// do not exist. `lanes` has the mask's answers for each key: the queries that may see the key, and the numbers that are
+// added to their scores.
 template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, class Lanes>
 struct ScoreTile {
   using Pack = typename Form::Pack;
@@ -70,7 +71,7 @@ struct ScoreTile {
   const Lanes& lanes;
   std::size_t key;
   std::size_t end;
-  float* scores;  // of the tile's first key and first pack
+  float* scores;  // address of the tile's first score
 
   LADON_INLINE constexpr void compute(const float* keys, const float* query, bool unmasked,
                                       Pack* running) const noexcept {
@@ -101,7 +102,7 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the score of row r and pack v, with what the mask adds.
+  // Returns the score of row `r` and pack `v`, including the number that the mask adds.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -122,10 +123,12 @@ struct ScoreTile {
   }
 };
 
-// Computes the scores of the block's keys and updates `maximum`. Keys in `unmasked` are visible to all queries, so the
-// mask is not asked. Halves: the queries of the first pack see no key from first_pack_end on. If the second half of a
-// panel of keys lies there, this half is computed for the other pack only. With a causal mask, this saves a quarter of
-// the panel on the diagonal.
+// Computes the scores of the keys `scored.keys` and updates `maximum`. Keys in `unmasked` are visible to all queries,
+// so may_see() is not called for them.
+//
+// If `Halves` is true, the queries of the first pack see no key from `first_pack_end` on. If the second half of a panel
+// of keys begins at `first_pack_end` or later, this half is computed for the second pack only. Under a causal mask,
+// this saves a quarter of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],

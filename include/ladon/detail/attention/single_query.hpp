@@ -1,5 +1,6 @@
-// Attention of a single query to one head. The lanes lie along the keys, as panels of K^T and V^T have them. A sum over
-// keys crosses the lanes once, at its end. Masks, scores and panels are those of several queries (attend.hpp).
+// The attention of a single query to one head. Each lane has one key, as in the panels of K^T and V^T. A sum over keys
+// is added across the lanes only once, at its end. Masks, scores and panels are the same as for several queries
+// (attend.hpp).
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
 //
@@ -17,8 +18,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Computes q . k for Packs packs of keys of each of Streams panels, which are `distance` floats apart. Each product is
-// computed in Sums partial sums: at least four sums hide the latency of a multiply-add.
+// Computes q . k for Packs packs of keys in each of Streams panels. The panels are `distance` floats apart. Each
+// product is computed in Sums partial sums. Four or more independent sums hide the latency of a multiply-add.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth>
 LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance, const float* query,
@@ -61,8 +62,8 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Hides the keys of the panel at `base` that the query may not see, and returns the maximum of `largest` and the
-// scores.
+// Applies the mask to the scores of the panel whose first key is `base`. Hidden keys get the score -inf. Returns the
+// maximum of `largest` and the scores, lane by lane.
 template <class Pack, Tiling K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
@@ -78,15 +79,17 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Computes the scores of the visible keys, from the begin of a panel on, and -inf for hidden keys. Reads panels in
-// Streams streams. Returns the maximum of `largest` and the scores, lane by lane.
+// Computes the scores of the panels from the first visible key to the last. Hidden keys get the score -inf. scores[0]
+// belongs to the first key of the first of these panels. Panels are read in Streams streams. Returns the maximum of
+// `largest` and the scores, lane by lane.
 template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class BoundMask>
 LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const KeyRanges& ranges,
                                                 const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // The scores of a panel, and of the panels that are `distance` panels behind it in the other streams.
+  // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. The next panels follow at
+  // intervals of `distance` panels.
   const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) {
     constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
     LADON_UNROLL
@@ -119,7 +122,7 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Turns scores into 2^(s - maximum). With Mark, the weight of a hidden key becomes -1.
+  // Replaces each score s by the weight 2^(s - maximum). If `Mark` is true, hidden keys get the weight -1.
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -134,7 +137,7 @@ struct SingleQuerySoftmax {
       }
     }
   }
-  // Returns 1 / sum, and 1 where the query sees nothing.
+  // Returns 1 / sum. Returns 1 if the sum is 0, because the query sees no key.
   constexpr float reciprocal_sum(float sink) const noexcept {
     float sum = reduce_add(total);
     if constexpr (Score::sinks) sum += exp2_of_nonpositive(simd::ArrayPack<1>{sink - shift}).lane[0];
@@ -142,8 +145,8 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Computes sum[row] += value[row][key] * p[key] over the keys of whole panels: panels_per_stream consecutive panels in
-// each stream.
+// Adds the products value[row][key] * p[key] of whole panels to sum[row]. Each of Streams streams reads
+// `panels_per_stream` consecutive panels.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth>
 LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels_per_stream,
                                                     Pack (&sum)[ValueWidth]) noexcept {
@@ -168,9 +171,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const f
   }
 }
 
-// Computes sum[row] += value[row][key] * p[key] over the keys of `keys`, which are whole packs; p begins at key
-// `start`. Lanes outside `visible` hold no key, so whatever lies there in V does not count. With Selected, keys whose
-// weight is negative do not count either.
+// Adds the products value[row][key] * p[key] of the keys `keys` to sum[row]. `keys` begins at the first key of a pack,
+// and p[0] belongs to the key `start`. Keys outside `visible` are not added, whatever their values are. If `Selected`
+// is true, keys with a negative weight are not added either.
 template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected>
 LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* p, std::size_t start, Range keys,
                                               Range visible, Pack (&sum)[Pack::lanes]) noexcept {
@@ -194,9 +197,9 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
   }
 }
 
-// Computes out[row] = factor * sum over the visible keys of value[row][key] * p[key]; p begins where a panel begins.
-// With several streams, most whole panels are summed in streams, and add_weighted_keys adds the keys before and after
-// these panels.
+// Computes out[row] = factor * sum over the visible keys of value[row][key] * p[key]. p[0] belongs to the first key of
+// the panel that has the first visible key. With several streams, weighted_sum_of_streams adds most of the whole
+// panels, and add_weighted_keys adds the keys before and after these panels.
 template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {
@@ -235,7 +238,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
   });
 }
 
-// Computes O^T of a single query. Selected: some value is not finite, so hidden keys must not be multiplied at all.
+// Computes O^T of a single query. `Selected` must be true if a value may be infinite or NaN and the mask hides keys.
+// Hidden keys are then skipped, because 0 times such a value would be NaN.
 template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
 constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
                                    const Capture& capture) noexcept {

@@ -1,8 +1,9 @@
-// Softmax, online (Milakov and Gimelshein, arXiv 1805.02867). The scores of a query run down the keys in the query's
-// lane, key block after key block. When a key block has a larger maximum, the earlier sums are corrected to this
-// maximum.
+// The online softmax (Milakov and Gimelshein, arXiv 1805.02867). The scores are [keys][queries], and each query has one
+// lane. Key blocks are processed one after the other. If a key block has a larger maximum, the sums of the earlier key
+// blocks are corrected to the new maximum.
 //
-// A query that sees no key: its maximum stays -inf and counts as 0, every 2^-inf is 0, and a sum of 0 divides as 1.
+// If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
+// weight is 2^-inf = 0. A sum of 0 is replaced by 1 before the division.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ template <class Pack, std::size_t Packs>
 struct RunningSoftmax {
   Pack maximum[Packs];
   Pack sum[Packs];
-  Pack correction[Packs];  // what the sums of earlier key blocks are multiplied by
+  Pack correction[Packs];  // factors of the sums of the earlier key blocks
 
   constexpr RunningSoftmax() noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
@@ -25,7 +26,8 @@ struct RunningSoftmax {
       correction[v] = Pack::broadcast(1.0f);
     }
   }
-  // Starts with a sink: a score without a value. A sink of -inf is no sink.
+  // Starts with a sink: a score that joins the maximum and the sum, but has no value vector. A sink of -inf has no
+  // effect.
   constexpr explicit RunningSoftmax(float sink) noexcept : RunningSoftmax() {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -33,9 +35,11 @@ struct RunningSoftmax {
     }
   }
 
-  // Begins a key block whose scores have updated `maximum`. `before` is the maximum of the earlier key blocks. Only:
-  // this is the only key block and there is no sink, so nothing is corrected. (LADON_UNROLL: g++ turns a loop that
-  // copies a few floats into memcpy, 1.7% more instructions on RISC-V at (16,32,4).)
+  // Begins a key block. The scores of this key block have already updated `maximum`. `before` is the maximum of the
+  // earlier key blocks. If `Only` is true, this is the only key block and there is no sink, so nothing is corrected.
+  //
+  // The loop needs LADON_UNROLL: without LADON_UNROLL, g++ replaces a loop that copies a few floats by a call of memcpy
+  // (1.7% more instructions on RISC-V at (16,32,4)).
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -51,9 +55,15 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces the scores [keys][Width] by 2^(s - maximum), Chains packs at the same time, and adds them to the sum. A
-  // separate function; where one pack has all tokens, LADON_KERNEL decides (g++, AVX-512: inlined, (64,128,4) falls
-  // from 91 to 88% of peak; as a separate function, (16,32,4) falls from 69 to 61%).
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum.
+  // Chains packs are computed at the same time.
+  //
+  // With several packs, this is a separate function. With one pack, LADON_KERNEL decides whether it is inlined. Share
+  // of peak with g++ on AVX-512:
+  //
+  //                              inlined   separate function
+  //     (64,128,4), two packs      88%           91%
+  //     (16,32,4), one pack        69%           61%
   template <std::size_t Width, std::size_t Chains>
   LADON_NOINLINE constexpr void exponentials(float* scores, std::size_t keys) noexcept {
     to_exponentials<Width, Chains>(scores, keys);
@@ -64,13 +74,14 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // The same for one key, between the steps of a tile. The shift is read again, because the tile needs the registers.
+  // Like `exponentials`, but for one key. Called between the steps of a tile. `shift` is read from memory for each key,
+  // because the tile needs the registers.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift[0]), total);
   }
 
-  // The same for `keys` keys and the last pack only.
+  // Like `exponentials`, but for the last pack only.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
@@ -78,19 +89,19 @@ struct RunningSoftmax {
     for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift[v], total[v]);
   }
 
-  // Returns 1 / sum, and 1 for a query that saw no key.
+  // Returns 1 / sum of pack `v`. Lanes with a sum of 0 (a query that sees no key) get 1.
   constexpr Pack reciprocal_sum(std::size_t v) const noexcept {
     const Pack one = Pack::broadcast(1.0f);
     return one / select(sum[v] == Pack::broadcast(0.0f), one, sum[v]);
   }
 
-  // Sets what the weighted sums are multiplied by after a key block: 1 / sum after the last block, otherwise 1.
+  // Sets `after`, the factors of the weighted sums after a key block: 1 / sum after the last key block, otherwise 1.
   LADON_INLINE constexpr void multipliers(bool last, Pack (&after)[Packs]) const noexcept {
     for (std::size_t v = 0; v < Packs; ++v) after[v] = last ? reciprocal_sum(v) : Pack::broadcast(1.0f);
   }
 
  private:
-  Pack shift[Packs];  // the maximum, and 0 for a query that saw no key
+  Pack shift[Packs];  // the maximum, or 0 for a query that has seen no key so far
 
   template <std::size_t Width, std::size_t Chains>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
@@ -116,14 +127,15 @@ struct RunningSoftmax {
     for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
   }
 
-  // Computes the exponentials of one key and one pack.
+  // Replaces the scores of one key and one pack by their exponentials, and adds the exponentials to `total`.
   static LADON_INLINE constexpr void exponential(float* score, const Pack& largest, Pack& total) noexcept {
     const Pack p = exp2_of_nonpositive(Pack::load(score) - largest);
     total = total + p;
     p.store(score);
   }
 
-  // Computes the exponentials of Keys keys, all packs side by side.
+  // Replaces the scores of Keys keys and all packs by their exponentials, and adds the exponentials to `total`. All of
+  // these packs are computed side by side, to hide latency.
   template <std::size_t Width, std::size_t Keys>
   static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
                                                            Pack (&total)[Packs]) noexcept {

@@ -1,9 +1,10 @@
-// The weighted sum of values: O^T[value][query] = sum over keys of V^T[value][key] P^T[key][query], for the keys of one
-// key block and the queries of one query block. The sums of the earlier key blocks are rescaled and continued.
+// The weighted sum of values, for the keys of one key block and the queries of one query block:
+//
+//     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]
 //
 //     values  V^T [panels][value width][key width]    the micro-kernel broadcasts a value
 //     p       P^T [keys of the block][query width]
-//     out     O^T [value width][query width]
+//     out     O^T [value width][query width]          rescaled before and after the addition (Rescale)
 #pragma once
 
 #include <cstddef>
@@ -15,24 +16,25 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What the sums of the earlier key blocks are multiplied by, and what the new sums are multiplied by when they are
-// stored.
+// Factors of the weighted sums. The sums of the earlier key blocks are multiplied by `before`. The new sums are
+// multiplied by `after` when they are stored.
 template <class Pack, std::size_t Packs>
 struct Rescale {
-  bool first;  // there is no earlier key block
+  bool first;  // true for the first key block: the sums start at 0
   const Pack (&before)[Packs];
   const Pack (&after)[Packs];
 };
 
-// What a tile of the weighted sum does between its steps: nothing ...
+// Stands for no additional work between the steps of a tile.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// ... or the exponentials of the scores, keys_ahead keys before their weights are needed. The multipliers of the sums
-// are known after the last exponential. (detail/target/avx512.hpp has the measurements.)
+// Computes the exponentials of the scores between the steps of a tile. The exponentials of a key are computed
+// `keys_ahead` keys before the tile needs the weights. `end` stores the sums of the weights and sets `after`, because
+// the sums are complete only after the last exponential. detail/target/avx512.hpp has the measurements.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;
@@ -61,8 +63,8 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of O^T; `values` and `sums` point to the first of them. Keys of `range` count for all packs of
-// queries. Keys from the range's end to last_pack_end count for the last pack only.
+// Computes Rows rows of O^T. `values` and `sums` point to the first of these rows. Keys of `range` count for all packs
+// of queries. Keys from `range.end` to `last_pack_end` count for the last pack only.
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -120,7 +122,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   });
 }
 
-// Computes the weighted sum of a key block from its weights.
+// Computes the weighted sum of a key block from the weights `p`.
 template <class Form>
 LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Range range,
                                          Rescale<typename Form::Pack, Form::packs> rescale, float* out) noexcept {
@@ -130,10 +132,12 @@ LADON_KERNEL constexpr void weighted_sum(const float* values, const float* p, Ra
   });
 }
 
-// Computes the weighted sum of a key block from its scores. The exponentials are computed next to the first tile. The
-// first tile is the lowest, because a low tile leaves registers free. Halves: keys from the range's end to
-// last_pack_end count for the last pack only. A separate function: inlined, g++ had no registers left for the first
-// tile ((512,256,8) 91.3 -> 88.6% of peak on Zen 5).
+// Computes the weighted sum of a key block from the scores, which become weights. The exponentials are computed between
+// the steps of the first tile. The first tile has the fewest rows, because a tile of few rows leaves registers free. If
+// `Halves` is true, keys from `range.end` to `last_pack_end` count for the last pack only.
+//
+// A separate function: inlined, g++ spills the accumulators of the first tile ((512,256,8) 91.3 -> 88.6% of peak on Zen
+// 5).
 template <class Form, bool Halves>
 LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float* scores, Range range,
                                                      std::size_t last_pack_end,
@@ -153,9 +157,10 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
   }
 }
 
-// Computes the weighted sum where some value is infinite or NaN and some query may not see its key. 0 * V would be NaN,
-// so a sum takes a key only where its query may see the key. This case is rare, so the function is written for size:
-// one row at a time, in the same order of keys.
+// Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. A weight of 0 times
+// such a value would be NaN. Therefore a lane adds a key only if the lane's query may see the key. This case is rare,
+// so the function is written for small size: it computes one row at a time. The order of the keys is the same as in
+// weighted_sum.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,
@@ -188,7 +193,8 @@ LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const f
   each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.after[v]; });
 }
 
-// Returns whether the values of the first `keys` keys are finite: x * 0 is 0 for finite x only.
+// Returns whether all values of the first `keys` keys are finite. The test is x * 0 == 0, which holds for finite x
+// only.
 template <class Pack, std::size_t KeyWidth, std::size_t ValueWidth>
 constexpr bool all_finite(const float* values, std::size_t keys) noexcept {
   Pack zeros = Pack::broadcast(0.0f);

@@ -1,5 +1,4 @@
-// The steps of a decoder layer on panels, and the memory that the steps need. DecoderLayer and Decoder consist of these
-// steps.
+// The steps of a decoder layer on panels, and the workspace of these steps. DecoderLayer and Decoder call the steps.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The workspace of a decoder layer: the workspace of an encoder layer for the tokens, the memory in panels, and the
-// scratch of the attention to the memory.
+// The workspace of a decoder layer: the workspace of an encoder layer for the decoder's own tokens, the memory (the
+// encoder's output) in panels, and the scratch memory of the attention to the memory.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target>
 struct DecoderWorkspace {
   static constexpr Shape cross = memory_shape<S, Memory>();
@@ -24,13 +23,14 @@ struct DecoderWorkspace {
 
 namespace detail {
 
-// The active lengths of the attention to the layer's own tokens (`self`) and to the memory.
+// The active lengths of the attention to the layer's own tokens (`self`) and of the attention to the encoder's output
+// (`memory`).
 struct DecoderLengths {
   Lengths self;
   Lengths memory;
 };
 
-// The steps of one layer. The steps compute x in place: x is workspace.tokens.shared.x, in panels.
+// The steps of one layer. The steps update x in place. x is workspace.tokens.shared.x, in panels.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {

@@ -5,12 +5,12 @@
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
 //
 //     x         [panels][model][width]          tokens, updated in place
-//     heads     [panels][concat width][width]   attention per head, before the output matrix product; then scratch
+//     heads     [panels][concat width][width]   output of all heads, input of the output matrix product; then scratch
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
-// Edges: for_panels owns the last panel, which may need fewer packs than the others. Lanes without a token are computed
-// and ignored (panels.hpp).
+// Edges: the last panel may need fewer packs than the other panels. for_panels handles this case. Lanes without a token
+// are computed and ignored (panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The part of the workspace that all threads share: attention's arrays x and heads, and in pre-LN also `normed`.
+// The part of the workspace that all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN
+// only, `normed`.
 template <Shape S, LayerConfig Config, class Target>
 struct EncoderShared {
   using L = detail::PanelLayout<S, Target>;
@@ -34,8 +35,8 @@ struct EncoderShared {
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
 };
 
-// The part of the workspace that each thread has for itself: attention's scratch memory and the hidden features.
-// `hidden` has room for one panel with all of its hidden features, or for several panels with a chunk of them each.
+// The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
+// of the feed-forward network. `hidden` has room for `plan.panels` panels with `plan.chunk` hidden features each.
 template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -49,7 +50,7 @@ using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScra
 
 namespace detail {
 
-// The steps of a layer. Each step reads and writes the panels of `shared`; shared.x holds the tokens.
+// The steps of a layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
@@ -57,8 +58,8 @@ struct EncoderSteps {
   using Sublayers = detail::Sublayers<S, Config, Target, Simd>;
   using Shared = EncoderShared<S, Config, Target>;
 
-  // Computes the input of attention for the first `active` tokens: in pre-LN, normed = norm1(x). In post-LN, attention
-  // reads x, and this step does nothing.
+  // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
+  // post-LN, attention reads x, so this step does nothing.
   template <class Part = WholeCall>
   static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
@@ -66,7 +67,7 @@ struct EncoderSteps {
     }
   }
 
-  // Computes the attention of all heads into shared.heads.
+  // Computes the attention of all heads and stores the result in shared.heads.
   template <class Options, class CaptureOf, class Part>
   static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
@@ -75,8 +76,8 @@ struct EncoderSteps {
                             scratch.attention, part);
   }
 
-  // Computes the rest of the layer from shared.heads for the first `active` tokens. Each group of panels passes all of
-  // these steps before the next group, so that the group stays in the cache.
+  // Computes the steps of the layer after attention, for the first `active` tokens. The input is shared.heads. Each
+  // group of panels passes all of these steps before the next group starts, so that the group stays in the cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -91,8 +92,8 @@ struct EncoderSteps {
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
-  // Computes the whole layer for `tokens` new tokens. `cache` holds the keys and values of the earlier tokens; this
-  // step appends those of the new tokens.
+  // Computes the whole layer for `tokens` new tokens. `cache` holds the keys and values of the earlier tokens. This
+  // step appends the keys and values of the new tokens.
   template <class Options, class Cache, class Workspace>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
                                Workspace& workspace) noexcept {

@@ -1,4 +1,4 @@
-// Feed-forward network of a few panels, with its residual connection.
+// The feed-forward network of a few panels, with its residual connection.
 //
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
@@ -7,18 +7,18 @@
 //
 //     in       [panels][Model][width]   tokens, or their norms
 //     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
-//     sums     [panels][Model][width]   scratch: the sums of W2 over the chunks before; unused with a single chunk
+//     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
 //     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
 //
-// W1 and W2 hold most of a layer's weights and exceed the nearer caches. One read of all weights per panel is too slow.
-// Therefore a few panels share each read.
+// W1 and W2 hold most of a layer's weights and are too large for the nearer caches. Reading all weights again for each
+// panel is too slow. Therefore a few panels share each read of the weights.
 //
-// The panels that share a read divide the scratch memory of one panel's hidden layer. Therefore the hidden features
-// come in chunks of about feed_forward / panels. W2 accumulates from chunk to chunk in `sums`, in the order of a single
-// pass.
+// `hidden` has about the size of all hidden features of one panel. Panels that share a read divide this memory.
+// Therefore the hidden features are computed in chunks of feed_forward / panels features, rounded up. The product with
+// W2 accumulates in `sums` from chunk to chunk. The order of the additions is the same as with a single chunk.
 //
-// Edges: `run` computes the shorter last chunk. The matrix products own rows that do not fill a tile. Lanes without a
-// token are computed and ignored (panels.hpp).
+// Edges: the last chunk may be shorter, which `run` handles. The matrix products handle rows that do not fill a tile.
+// Lanes without a token are computed and ignored (panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -35,15 +35,18 @@ struct FeedForwardPlan {
   std::size_t chunk;   // hidden features of one chunk
 };
 
-// Chooses the plan for a layer. Up to four panels share the weights if W1 and W2 together exceed the second cache.
-// Shares of peak FMA throughput on a Cascade Lake, one panel -> four panels:
+// Chooses the plan for a layer. Up to four panels share the weights if W1 and W2 together exceed the second cache
+// (target::Current::second_cache_bytes). Share of peak FMA throughput on a Cascade Lake, one panel -> four panels:
 //
 //     encoder layer                  (128,768,12), 18.9 MB of weights   (128,384,12)
 //     without prefetching            56 -> 74%                          82 -> 82%
 //     with prefetching (matmul.hpp)  67 -> 77%                          84 -> 86%
 //
-// A single panel is used on a target without vectors (a microcontroller without a cache) and for a single token.
-// `sums` lies in the array of heads. A single panel is also used if this array is too narrow for `sums`.
+// In three cases, a single panel is used even if the weights exceed the second cache:
+//
+//   - The target has no vectors. Such a target is a microcontroller without a cache.
+//   - There is a single token.
+//   - The array of heads is narrower than `sums`. The caller stores `sums` in the array of heads.
 template <Shape S, LayerConfig Config, class Target>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -62,7 +65,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, LayerConfi
 struct FeedForward {
   static constexpr std::size_t width = T.width();
   static constexpr std::size_t hidden_width = Config.feed_forward;
-  static constexpr std::size_t stride = Model * width;  // from a panel of in, sums or out to the next panel
+  static constexpr std::size_t stride = Model * width;  // floats from one panel of `in`, `sums` or `out` to the next
   static constexpr std::size_t chunks = (hidden_width + Chunk - 1) / Chunk;
 
   std::size_t panels;
@@ -71,7 +74,7 @@ struct FeedForward {
   float* sums;
   float* out;
 
-  // Adds the network's result to `out`. `w` holds linear1, linear2 and, if gated, gate.
+  // Adds the network's result to `out`. `w` has the members linear1 and linear2, and `gate` if the network is gated.
   template <class Layer>
   constexpr void run(const Layer& w) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
@@ -94,7 +97,7 @@ struct FeedForward {
   }
 
  private:
-  // Writes the hidden features [first, first + Count) of every panel to `hidden`.
+  // Computes the Count hidden features from `first` on for every panel, and stores the features in `hidden`.
   template <std::size_t Count, class Layer>
   constexpr void first_linear(const Layer& w, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
@@ -107,7 +110,8 @@ struct FeedForward {
     }
   }
 
-  // Multiplies Count columns of W2 by `hidden`. The sums start at `start` and leave through the epilogue.
+  // Multiplies Count columns of W2 by `hidden`. `start` gives the initial value of each sum. `epilogue` stores the
+  // sums.
   template <std::size_t Count, class Rows, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, Epilogue epilogue, Start start) const noexcept {
     if constexpr (is_single_token<Simd, T>) {

@@ -1,4 +1,4 @@
-// LayerNorm of one panel (Ba, Kiros and Hinton, arXiv 1607.06450), with tokens in the lanes.
+// The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with tokens in the lanes.
 //
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
@@ -6,14 +6,16 @@
 //     weight, bias    [Features]
 //     mean, scale     [Packs] packs in registers, one number per token
 //
-// The features of a token run down one lane, so no sum crosses lanes. The variance comes from the deviations in a
-// second pass, because a sum of squares cancels.
+// All features of a token are in the same lane, so no sum crosses lanes. The variance is computed in a second pass,
+// from the deviations from the mean. The difference (mean of squares) - mean^2 would cancel.
 //
 // Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
-// others: `Packs` says how many. Lanes without a token are computed and ignored (panels.hpp).
+// other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
+// (panels.hpp).
 //
-// All loops stand in one function. Split into always-inline functions, g++ 12 inlines other functions: on AVX-512, 24
-// of the 45 functions of seven encoder layers changed. The speed of the split was not measured.
+// All loops are in one function. If the loops are split into always-inline functions, g++ 12 makes other inlining
+// decisions elsewhere: on AVX-512, 24 of the 45 functions of seven encoder layers changed. The speed of the split
+// version was not measured.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
-// The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens.
+// The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
 //
 //     several tokens    layer_norm.hpp or rms_norm.hpp, tokens in the lanes
 //     a single token    norm_single_token.hpp, features in the lanes
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //
-// Edges: lanes without a token are computed and ignored (panels.hpp). For a single token, norm_single_token.hpp owns
-// the features that do not fill a pack.
+// Edges: lanes without a token are computed and ignored (panels.hpp). For a single token, the last features may not
+// fill a pack. norm_single_token.hpp handles this case.
 #pragma once
 
 #include <cstddef>

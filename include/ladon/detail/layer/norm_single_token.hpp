@@ -1,10 +1,10 @@
-// LayerNorm and RMSNorm of a single token, with features in the lanes. layer_norm.hpp and rms_norm.hpp hold the
+// LayerNorm and RMSNorm of a single token, with features in the lanes. layer_norm.hpp and rms_norm.hpp have the
 // equations.
 //
 //     in, out, weight, bias    [Features]; `in` and `out` may be the same array
 //
-// Edges: sum_of and for_features own the last Features % lanes features. A partial load never reads, and a partial
-// store never writes, beyond the last feature.
+// Edges: the last Features % lanes features do not fill a pack. sum_of and for_features read these features by a
+// partial load and write them by a partial store. Memory beyond the last feature is neither read nor written.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sum of f(in[i]) over all features. f maps a pack to a pack. Lanes beyond the last feature count as 0.
+// Returns the sum of f(in[i]) over all features. `f` maps a pack to a pack. Lanes beyond the last feature count as 0.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -27,7 +27,8 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// Writes out[i] = f(in[i], load) for all features. `load(w)` returns the pack of w at the features of in[i].
+// Writes out[i] = f(in[i], load) for all features, pack by pack. In `f`, load(w) returns the pack of `w` for the same
+// features.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -42,7 +43,7 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
-// Writes the LayerNorm of `in` to `out`. A second pass computes the variance from the deviations.
+// Writes the LayerNorm of `in` to `out`. A second pass computes the variance from the deviations from the mean.
 template <class Simd, std::size_t Features>
 constexpr void normalize_single_token(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;

@@ -1,4 +1,4 @@
-// RMSNorm of one panel (Zhang and Sennrich, arXiv 1910.07467), with tokens in the lanes.
+// The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with tokens in the lanes.
 //
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
 //
@@ -6,12 +6,13 @@
 //     weight     [Features]
 //     scale      [Packs] packs in registers, one number per token
 //
-// The features of a token run down one lane, so no sum crosses lanes.
+// All features of a token are in the same lane, so no sum crosses lanes.
 //
 // Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
-// others: `Packs` says how many. Lanes without a token are computed and ignored (panels.hpp).
+// other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
+// (panels.hpp).
 //
-// All loops stand in one function, for the reason in layer_norm.hpp.
+// All loops are in one function. layer_norm.hpp gives the reason.
 #pragma once
 
 #include <cstddef>

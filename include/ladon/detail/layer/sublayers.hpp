@@ -1,13 +1,13 @@
-// The parts of encoder and decoder layers around attention: output matrix product, residual connections, norms and
+// The parts of encoder and decoder layers other than attention: output matrix product, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
-//     heads     [panels][concat width][width]   attention per head; scratch after add_attention
+//     heads     [panels][concat width][width]   output of all heads; scratch after add_attention
 //     hidden    [panels][chunk][width]          scratch of the feed-forward network
 //
-// Edges: lanes without a token are computed and ignored (panels.hpp). for_panels owns the last panel, which may need
-// fewer packs than the others.
+// Edges: lanes without a token are computed and ignored (panels.hpp). The last panel may need fewer packs than the
+// other panels. for_panels handles this case.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Sublayers {
   static constexpr Tiling t = PanelLayout<S, Target>::queries;
   static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target>;
   static constexpr std::size_t width = t.width();
-  static constexpr std::size_t stride = S.model * width;                 // from a panel of x to the next panel
-  static constexpr std::size_t heads_stride = S.concat_width() * width;  // from a panel of heads to the next panel
+  static constexpr std::size_t stride = S.model * width;                 // floats from one panel of x to the next
+  static constexpr std::size_t heads_stride = S.concat_width() * width;  // floats from one panel of heads to the next
   using NormOf = Norm<S.model, Config.norm_kind>;
 
   // Computes x += output(heads), then normed = norm(x). In post-LN, `norm` is the norm of this sublayer. In pre-LN,
@@ -38,7 +38,8 @@ struct Sublayers {
     normalize_panels<Packs>(norm, x, panels, normed);
   }
 
-  // Computes x += W2 f(W1 normed). In post-LN, also computes x = norm(x). `sums` is scratch of the shape of x.
+  // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, then computes x = norm(x).
+  // `sums` is scratch memory with the shape of x.
   template <std::size_t Packs, class Layer>
   static constexpr void add_feed_forward(const Layer& w, const float* normed, std::size_t panels, float* hidden,
                                          float* sums, float* x, const NormOf& norm) noexcept {
@@ -46,7 +47,7 @@ struct Sublayers {
     if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
   }
 
-  // Computes out = norm(in) for the panels of the first `active` tokens that belong to `part`.
+  // Computes out = norm(in) for every panel that holds one of the first `active` tokens and belongs to `part`.
   template <class Part = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  Part part = {}) noexcept {

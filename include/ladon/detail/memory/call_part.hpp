@@ -1,4 +1,4 @@
-// The part of a call that a thread computes: the whole call, or one share of one phase.
+// The part of a call that one thread computes: the whole call, or one share of one phase (threads.hpp).
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// All phases and all of their work. The compiler knows every size.
+// The whole call. `has` is true for every phase, and `of` returns all parts. The compiler knows the size of every
+// phase.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One share of one phase.
+// One share of one phase. `has` is true for this phase only, and `of` returns the parts of this share.
 struct PartOfCall {
   static constexpr bool whole = false;
   std::size_t phase;

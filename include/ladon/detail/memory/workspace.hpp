@@ -1,6 +1,8 @@
-// The caller's scratch memory: every field with its shape. A workspace holds nothing between two calls and needs no
-// initialisation. sizeof says how much memory a call needs, and `static constinit Workspace w{};` has no start-up cost.
-// Most workspaces have two halves: `shared`, which all threads of a call see, and `scratch`, one for each thread.
+// Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation and holds
+// nothing between two calls. `sizeof` is the memory that a call needs. `static constinit Workspace w{};` takes no time
+// at start-up.
+//
+// Most workspaces have two parts. All threads of a call use the same `shared`, and each thread has its own `scratch`.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +11,13 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The workspace of a call by one thread ...
+// The workspace of a call by one thread.
 template <class Shared, class Scratch>
 struct Workspace {
   Shared shared;
   Scratch scratch;
 };
-// ... and of a call by several threads.
+// The workspace of a call by several threads.
 template <class Shared, class Scratch, std::size_t Threads>
 struct TeamWorkspace {
   static_assert(Threads > 0, "ladon: a call needs at least one thread");
@@ -23,28 +25,28 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// Memory that the heads use one after the other.
+// The scratch memory of one thread. The heads use this memory one after the other.
 template <Shape S, class Target>
 struct HeadScratch {
   using L = detail::PanelLayout<S, Target>;
   Panels<S.keys, S.head_width, L::keys> keys;                  // K^T of one head
   Panels<S.keys, S.value_width, L::keys> values;               // V^T of one head
   Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
-  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
+  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
 };
 
-// The same for attention to a cache, which has the keys and values.
+// The scratch memory for attention to a cache. Keys and values are in the cache and need no scratch memory.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
   Panels<L::queries.width(), widest, L::queries>
-      projected;  // new K^T or V^T of one head, before it goes into the cache
+      projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
   Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
-  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one block of keys
+  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
 };
 
-// Attention without projections: also O^T of one panel of queries.
+// The workspace of attention without projections: the scratch of a head, and O^T of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;
@@ -52,7 +54,7 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// Self-attention: x in panels, and the concatenated heads.
+// The shared memory of self-attention: x in panels, and the concatenated heads.
 template <Shape S, class Target>
 struct SelfShared {
   using L = detail::PanelLayout<S, Target>;
@@ -60,7 +62,7 @@ struct SelfShared {
   Panels<S.queries, S.concat_width(), L::queries> heads;
 };
 
-// Attention to a context: also the context in panels.
+// The shared memory of attention to a context: x and the context in panels, and the concatenated heads.
 template <Shape S, class Target>
 struct CrossShared {
   using L = detail::PanelLayout<S, Target>;
@@ -69,7 +71,8 @@ struct CrossShared {
   Panels<S.keys, S.key_model, L::keys> context;
 };
 
-// The tokens that keys are projected from, and then those that values are projected from.
+// The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a
+// different context, the second context then overwrites the first.
 template <Shape S, class Target>
 struct KeyWorkspace {
   Panels<S.keys, (S.key_model > S.value_model ? S.key_model : S.value_model), detail::PanelLayout<S, Target>::keys>
