@@ -1,4 +1,4 @@
-// How a finished sum leaves a matrix product: out = combine(out, transform(sum)).
+// The last step of a matrix product. It stores each finished sum: out = combine(out, transform(sum)).
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// What happens to a sum before it is stored. (An activation is a transform, too: detail/layer/activation.hpp.)
+// A transform that leaves the sum unchanged. (A transform is applied to a sum before it is stored. Activations are
+// transforms, too: detail/layer/activation.hpp.)
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
     return sum;
   }
 };
-// Queries take the scale of the scores here, once, instead of every score. Keys and values take the factor 1, so that
-// products of the same sizes share one function.
+// A transform that multiplies the sum by `factor`. Queries are multiplied by the scale of the scores here, so that the
+// scores need no scaling. Keys and values have the factor 1, so that products of the same sizes share one function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>
@@ -24,18 +25,19 @@ struct ScaledBy {
   }
 };
 
-// What happens to the output's earlier content: replaced, added to (a residual connection), or multiplied (a gate).
+// How a result changes `out`: it replaces the old value, is added to it (a residual connection), or multiplies it (a
+// gate).
 enum class Combine { replace, add, multiply };
 
-// Stores sums into panels [panels][rows][Width] at `out`, whose panels are panel_stride floats apart.
+// Stores sums into panels [panels][rows][Width] at `out`. The panels are `panel_stride` floats apart.
 template <std::size_t Width, class Transform = ScaledBy, Combine C = Combine::replace>
 struct Epilogue {
   float* out;
   std::size_t panel_stride;
   Transform transform{};
 
-  // Takes the sums of one pack of tokens: row `row` of panel `panel`. For a single token, Width is 1 and the pack has
-  // the rows from `row` on.
+  // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. For a single token, Width is 1, and
+  // `sum` holds the rows from `row` on instead, one in each lane.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {

@@ -1,13 +1,13 @@
-// The matrix product of some rows of a weight matrix with any number of panels of tokens:
+// The product of a weight matrix and any number of panels of tokens. For each panel, row and pack, the product calls
 //
 //     epilogue(panel, row, pack, W * in panel + bias)
 //
-//     W      [rows][inner], read where it lies: WeightRows has its element type, its strides and its biases
-//     in     [panels][inner][width]
-//     epilogue stores the sums (detail/linear/epilogue.hpp)
+//     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
+//     in        [panels][inner][width]
+//     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
-// The loop over rows is outside and the loop over panels is inside. The few rows of W that a tile needs stay in the
-// nearest cache while every panel passes.
+// The outer loop runs over tiles of rows, and the inner loop over panels. So the few rows of W that a tile needs stay
+// in the L1 cache while all panels are multiplied by them.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Whether the last panel of a tile prefetches the rows of the next tile.
+// Whether a tile prefetches the rows of the next tile while it computes its last panel.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     target::Current::prefetched_row_floats != target::unlimited &&
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// Rows of weights in a tile. Rows that are a multiple of aliasing_bytes apart have the same column in the same set of
-// the nearest cache, so a tile has at most most_aliasing_rows of them.
+// How many rows of weights a tile has. If rows are a multiple of aliasing_bytes apart, their elements of one column
+// compete for the same set of the L1 cache. Then a tile has at most most_aliasing_rows rows.
 template <Tiling T, std::size_t Packs, class Matrix>
 inline constexpr std::size_t tile_rows = [] {
   constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
@@ -38,8 +38,9 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels one pass over the weights takes: all panels as long as the second cache holds them. Otherwise a group
-// of them, at least fewest_grouped_panels, so that weights from farther away are not read too often.
+// How many panels one pass over the weights takes. All panels are taken if they fit into the L2 cache. Otherwise groups
+// are taken. A group has at least fewest_grouped_panels panels, so that weights from farther away are not read too
+// often.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -50,8 +51,8 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
 }();
 
-// How many steps of the inner index stand side by side in a register that the tokens of a panel would not fill; 1 where
-// the tokens fill the register. The sums then cross the lanes, so a deterministic build never folds.
+// How many steps of the inner index share a register, if the tokens of a panel would not fill it. The result is 1 if
+// the tokens fill the register. Folded sums run across the lanes, so a deterministic build never folds.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes;
@@ -63,10 +64,10 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether these weights were read for other panels just before, and so are in a near cache.
+// `again`: the same weights were just read for other panels, so they are in a near cache and are not prefetched.
 enum class Reading { first, again };
 
-// Where the sums of a product start: at the biases ...
+// The sums of a product start at the biases.
 struct StartAtBias {
   template <class Pack, class Biases>
   LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
@@ -74,7 +75,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// ... or at the sums of an earlier part of the inner index, in panels like the output's.
+// The sums of a product start at earlier sums, which cover another part of the inner index. They lie in panels like the
+// output's.
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -86,7 +88,8 @@ struct Accumulate {
   }
 };
 
-// The product for so few tokens that they leave lanes of a register idle. These tokens are a single panel.
+// Computes the product for so few tokens that they would leave lanes of a register idle. These tokens are a single
+// panel.
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -100,7 +103,8 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
   });
 }
 
-// The product on whole panels.
+// Computes the product for several tokens. If the tokens fill only part of a register, the function calls
+// matmul_folded. Otherwise it computes tiles of W, each for all panels.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class Epilogue, class Start = StartAtBias>
 LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const float* in, std::size_t panels,
@@ -139,8 +143,11 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 
-// Computes the product for `panels` panels, whose tokens fill Packs packs each. Chooses the kernel: for a single token,
-// as a separate function (where g++ would spill accumulators otherwise), or inlined.
+// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. The kernel is
+//
+//     matrix_vector     for a single token
+//     matmul_separate   for at least separate_function_weights weights: inlined, g++ would spill accumulators
+//     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, const float* in, std::size_t panels, Epilogue epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {

@@ -1,11 +1,13 @@
-// The micro-kernel: Rows x Packs accumulators in registers, with the inner index in the outermost loop.
+// The micro-kernel: a tile of Rows rows and Packs packs of accumulators in registers. Its outermost loop runs over the
+// inner index k:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
-//     a      a WeightMatrix: the micro-kernel broadcasts a(r, k), read where it lies
-//     panel  [inner][Width] floats; Packs packs of each row take part
+//     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
+//     panel  [inner][Width] floats; the micro-kernel uses Packs packs of each row
 //
-// The micro-kernel has no edges: a tile is always full. The caller instantiates a lower or narrower tile for the rest.
+// The micro-kernel handles no incomplete tiles. For the remaining rows and packs, the caller instantiates a tile with
+// fewer rows or packs.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +21,16 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch at step k for a row that is read at `row`: prefetch_distance_floats further on, or,
-// at the row's end, in the next tile's row `next_row`. The next tile need not exist, because a prefetch reads nothing.
+// Returns the address to prefetch at step k for a row that is read at `row`. The address lies prefetch_distance_floats
+// ahead of step k. If this is beyond the row's end, the address lies in the next tile's row `next_row` instead. The
+// next tile need not exist, because a prefetch of any address is allowed.
 LADON_INLINE const float* ahead_in_row(const float* row, std::size_t k, std::size_t inner,
                                        const float* next_row) noexcept {
   const std::size_t ahead = k + target::Current::prefetch_distance_floats;
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// Chosen by the weights' element type and the target's pack. Each element type has a specialisation.
+// The micro-kernel for weights of type Element and the target's pack. Each element type has a specialisation.
 template <class Element, class Pack, std::size_t Rows, std::size_t Packs>
 struct MicroKernel {
   static_assert(sizeof(Element) == 0, "ladon: there is no micro-kernel for weights of this element type");
@@ -53,8 +56,9 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Adds `inner` steps and prefetches a cache line a step. `next` is the next tile's part of the matrix. Tiles of one
-  // pack prefetch their own rows; wider tiles prefetch the rows (or columns) of the next tile.
+  // Adds `inner` steps and prefetches one cache line per step. `next` is the next tile's part of the matrix. A tile of
+  // one pack prefetches its own rows ahead, if they are contiguous. Other tiles prefetch the rows (or columns) of the
+  // next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
@@ -76,7 +80,8 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Whether accumulate_panels exists: the matrix lies in panels of Width columns that are PanelStride floats apart.
+  // Whether accumulate_panels may be called, for a matrix in panels of KeyWidth columns that are PanelStride floats
+  // apart.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
   static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
@@ -84,7 +89,7 @@ struct MicroKernel<float, Pack, Rows, Packs> {
 #else
       false;
 #endif
-  // Adds the steps that make up whole panels of KeyWidth columns, out of `inner` steps. Returns their number.
+  // Adds as many of the `inner` steps as fill whole panels of KeyWidth columns. Returns how many steps were added.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
@@ -107,7 +112,7 @@ struct MicroKernel<float, Pack, Rows, Packs> {
   }
 
  private:
-  // The loops take pointers that the compiler may assume not to alias (LADON_RESTRICT).
+  // In these loops, the compiler may assume that the pointers do not alias (LADON_RESTRICT).
 
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
@@ -182,8 +187,8 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     }
   }
 
-  // A tile so wide that the packs of a panel row do not all fit into registers. resident_packs of them stay in
-  // registers; each row of the tile loads the other packs again.
+  // For a tile so wide that registers cannot hold all packs of a panel row: resident_packs packs stay in registers.
+  // Each row of the tile loads the other packs again.
   static constexpr std::size_t resident = target::Current::resident_packs;
   static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
 
@@ -205,8 +210,9 @@ struct MicroKernel<float, Pack, Rows, Packs> {
   }
 };
 
-// Cuts Rows into tiles of at most MaxRows that are as even as possible, and calls tile.operator()<R>(first_row) for
-// each. 64 rows become 4 x 11 + 2 x 10 instead of 5 x 12 + 4, because a low tile leaves registers idle.
+// Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible. Calls tile.operator()<R>(first_row) for
+// each tile of R rows. With MaxRows = 12, 64 rows become four tiles of 11 rows and two of 10, instead of five of 12 and
+// one of 4. A tile of 4 rows would leave registers idle.
 template <std::size_t Rows, std::size_t MaxRows, class F>
 LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
   constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;

@@ -1,14 +1,14 @@
-// A tile for few tokens: half or a quarter of a register's lanes. A plain tile would leave the other lanes idle. The
-// folded tile instead computes Steps steps of the inner index at once, where lanes / Steps is the number of tokens.
+// A tile for few tokens, which fill only half or a quarter of a register's lanes. A plain tile would leave the other
+// lanes idle. The folded tile computes Steps steps of the inner index at once, with Steps = lanes / number of tokens.
 //
-//     lane i * Steps + j of a sum   token i, over the steps k with k % Steps == j
+//     lane i * Steps + j of a sum   token i, sum over the steps k with k % Steps == j
 //
 //     sum[r] += (a[r][k], a[r][k + 1] ... repeated) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// Rows of a are read in place, Steps neighbours at once. A panel's rows are width = lanes / Steps floats, so Steps rows
-// fill a register. The lanes of this register are then transposed into the order above.
+// Rows of `a` are read in place, Steps neighbours at once. A row of a panel has width = lanes / Steps floats, so Steps
+// rows fill one register. The lanes of this register are transposed into the order above.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Chosen by the weights' element type and the target's widest pack, as MicroKernel.
+// The folded micro-kernel for weights of type Element and the target's widest pack. Each element type has a
+// specialisation, as for MicroKernel.
 template <class Element, class Wide, std::size_t Rows, std::size_t Steps>
 class FoldedMicroKernel {
   static_assert(sizeof(Element) == 0, "ladon: there is no folded micro-kernel for weights of this element type");
@@ -29,21 +30,22 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Steps;  // tokens
+  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens
 
   LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
   }
 
-  // Adds `inner` steps to the sums. The panel's rows are `width` floats, one after another. Prefetch: prefetches the
-  // rows of `a` prefetch_distance_floats ahead, then the rows of the next tile, `next`.
+  // Adds `inner` steps to the sums. The panel's rows have `width` floats and lie one after another. With Prefetch, the
+  // function also prefetches the rows of `a`, prefetch_distance_floats ahead, and then the rows of the next tile,
+  // `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // Calls finish(row, sums) for each row, where `sums` is a pack of `width` tokens.
+  // Calls finish(row, sums) for each row. `sums` is a pack of `width` tokens.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
@@ -67,7 +69,7 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
     }
     for (; k + Steps <= inner; k += Steps) add<RowStride>(a + k, Wide::load(panel + k * width));
     if (k < inner) {
-      // Fewer than Steps steps are left. Full loads would read beyond the rows of a and beyond the panel.
+      // Fewer than Steps steps are left. Full loads would read beyond the rows of `a` and beyond the panel.
       alignas(64) float rest[Rows * Steps] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
         for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + k + j];

@@ -1,18 +1,22 @@
-// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits a power of two off: with
-// n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The bits of n make 2^n. The
-// softmax's exp2 may instead split off multiples of 1/8, by a table (exp2_table.hpp).
+// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits off a power of two: with
+// n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The bits of n form 2^n. The
+// softmax's exp2 may instead split off multiples of 1/8 and look up their powers in a table (exp2_table.hpp).
 //
-// The largest errors over all 2^32 floats, in units in the last place (tests/test_elementary.cpp with
-// LADON_TEST_SLOW=1):
-//                         allowed   with fma   without
+// The table lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
+// measures them with LADON_TEST_SLOW=1.
+//
+//                         allowed   with fma   without fma
 //   exp2                     2        0.96      1.23
 //   exp2_of_nonpositive      2        0.96      1.23
 //     by table               2        1.08
 //   exp                      2        0.90      1.17
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
-// A result below the normal numbers is rounded once: the error is at most 0.95 of the spacing of subnormals. In
-// constant evaluation, g++ rejects an overflow and clang++ a NaN, as in any other arithmetic.
+//
+// A subnormal result is rounded once: the error is at most 0.95 of the spacing of subnormals. In constant evaluation,
+// g++ rejects an overflow and clang++ rejects a NaN, as both compilers do in any other arithmetic.
+//
+// NaN gives NaN. The exception is WebAssembly vectors, whose max and min lose a NaN (pack_xsimd.hpp): exp2(NaN) is 0.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +27,12 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Adding 1.5 * 2^23 rounds to the nearest integer n, without a rounding instruction, and leaves n in the low bits. The
-// constant also holds the exponent's bias, 127, so the low byte of the sum is the biased exponent of 2^n.
+// Added to a float, 1.5 * 2^23 rounds the float to the nearest integer n without a rounding instruction. The low bits
+// of the sum hold n. This constant also contains 127, the bias of the exponent: the low byte of the sum is n + 127, the
+// biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
-// Calls f(0), f(1) ... f(N - 1), without a loop.
+// Calls f(0), f(1) ... f(N - 1). The calls are unrolled completely.
 template <std::size_t N, class F>
 LADON_INLINE constexpr void for_each_index(F f) noexcept {
   LADON_UNROLL
@@ -35,7 +40,7 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
 }
 
 // Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which takes the fewest instructions. Each instruction waits
-// for the one before; a caller's loop over packs hides the latency.
+// for the result of the previous instruction. A caller hides this latency by a loop over several packs.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
   Pack sum = Pack::broadcast(c[N - 1]);
@@ -45,12 +50,13 @@ LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexc
 }
 
 // Coefficients of (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24. The relative
-// error of 2^f - 1, which erf needs, is at most 0.67 * 2^-24. With one degree less, the final error is 2.0 units in the
-// last place instead of 0.9.
+// error of 2^f - 1, which erf uses, is at most 0.67 * 2^-24. A polynomial of one degree less would raise the final
+// error from 0.9 to 2.0 units in the last place.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Each step is done for all packs before the next step.
+// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Each step of Horner's rule is done for all packs before the next
+// step, so that the N chains hide each other's latency.
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
@@ -61,8 +67,8 @@ LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)
   }
 }
 
-// Returns p * 2^n for an integer n in [-252, 254]. Two factors make up 2^n, because 2^n alone may be too large or too
-// small for a float. The first product is exact, so a subnormal result is rounded once.
+// Returns p * 2^n for an integer n in [-252, 254]. A float cannot hold every such 2^n, so the function multiplies by
+// two smaller powers of two. The first product is exact, so a subnormal result is rounded only once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -71,10 +77,10 @@ LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noe
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
 
-// Returns 2^x. An overflow gives +inf, NaN gives NaN, and an x below the subnormals' range gives 0.
+// Returns 2^x. An overflow gives +inf, and NaN gives NaN. An x below the range of subnormal results gives 0.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
-  // The result is constant beyond these limits: 2^-151 is rounded to 0, and 2^129 to +inf.
+  // The result is constant beyond these limits: 2^-151 is rounded to 0, and 2^129 is rounded to +inf.
   const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
   const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
   const Pack f = z - n;
@@ -84,22 +90,26 @@ LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
 // Coefficients of 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
 inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// Adding 1.5 * 2^20 rounds x to the nearest multiple of 1/8, and leaves eight times this multiple in the low bits.
+// Added to x, 1.5 * 2^20 rounds x to the nearest multiple of 1/8. The low bits of the sum hold eight times this
+// multiple.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// Replaces each x by 2^x, for x <= 0. The softmax calls this function after the largest score was subtracted from all
-// scores. NaN gives NaN. The result is also right for 0 < x <= 127; beyond 127 the result is wrong, not infinity.
+// Replaces each x by 2^x, for x <= 0. The softmax calls this function after it has subtracted the largest score from
+// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. Beyond 127 the result is wrong and not
+// infinity.
 //
-// The dependency chain of a pack is 12 or 13 instructions long. So each step is done for all N packs before the next
-// step: a processor that looks 100 instructions ahead would find too few chains in packs computed one after the other.
-// (Cascade Lake, AVX-512, without table: N = 1 takes 10.5 cycles a pack, N = 8 takes 7.7; the two ports allow 7.0.)
+// The dependency chain of a pack is 12 or 13 instructions long. Therefore each step is done for all N packs before the
+// next step. If the packs were computed one after another, a processor that looks 100 instructions ahead would find too
+// few independent chains. (Cascade Lake, AVX-512, without table: 10.5 cycles per pack for N = 1, 7.7 for N = 8. The two
+// ports allow 7.0.)
 //
-// By table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. The result is exactly 0 below x = -126. An x of
-// -inf gives 0 and raises the flag of an invalid operation.
+// This version uses the table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. The result is exactly 0 below
+// x = -126. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// The table saves few instructions, but only four instructions multiply, not seven as with the longer polynomial. A
-// tile that is computed beside the exponentials waits for multiplications (Zen 5, which adds and multiplies in separate
-// pipes; cycles a pack):
+// The table saves few instructions. But only four of the instructions multiply, instead of seven with the longer
+// polynomial. This matters when a tile of a matrix product is computed beside the exponentials, because the tile
+// occupies the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
+//
 //                table   polynomial
 //   alone         4.0       4.6
 //   with a tile   2.4       3.6
@@ -108,7 +118,7 @@ template <class Pack, std::size_t N>
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
   Pack t[N], f[N], p[N];
-  if (std::is_constant_evaluated()) {  // the compiler rejects inf - inf
+  if (std::is_constant_evaluated()) {  // compilers reject inf - inf here
     for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
   }
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
@@ -118,25 +128,26 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// Without table: the result is exactly 0 from x = -126.5 down, and has the bits of exp2 elsewhere.
+// This version uses no table. From x = -126.5 down, the result is exactly 0. For all other x, the result has the bits
+// of exp2.
 //
-// AVX-512 could use vrndscale, and vscalef under a mask that flushes to 0: 10 instructions instead of 12. On Zen 5
-// these take 4.2 cycles a pack alone and 3.1 beside a tile.
+// AVX-512 could compute the same with vrndscale and with vscalef under a mask that flushes to 0: 10 instructions
+// instead of 12. On Zen 5 these 10 instructions take 4.2 cycles per pack alone and 3.1 beside a tile.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
   Pack t[N], p[N];
   for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127.0f), x[i]); });
-  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127 gives a low byte of 0, the exponent of 0
+  for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });  // n = -127: the low byte is 0, so 2^n becomes 0
   for_each_index<N>([&](std::size_t i) { p[i] = t[i] - magic; });
   for_each_index<N>([&](std::size_t i) { x[i] = x[i] - p[i]; });
   polynomials(exp2_fraction, x, p);
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, with the same contract. Without a table no array is used, because g++ puts an array into
-// memory on a Cortex-M55 (6% more instructions for attention at (16,32,4)).
+// Returns 2^x of one pack, with the same contract. The version without a table uses no array, because g++ puts an array
+// into memory on a Cortex-M55 (6% more instructions for attention of 16 tokens, 32 features and 4 heads).
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -152,13 +163,14 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   }
 }
 
-// ln 2 in two parts. The first part has 15 bits and n at most 8, so n * ln2_first is exact with and without fma.
+// ln 2 as a sum of two parts. The first part has 15 significant bits and n has at most 8, so the product n * ln2_first
+// is exact with and without fma.
 inline constexpr float log2_e = 0x1.715476p0f;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 
 // Coefficients of (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is
-// 0.054 * 2^-24. The relative error of e^f - 1, which tanh needs, is at most 0.13 * 2^-24.
+// 0.054 * 2^-24. The relative error of e^f - 1, which tanh uses, is at most 0.13 * 2^-24.
 inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
                                      1.383890165e-3f};
 
@@ -166,7 +178,7 @@ inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.1668102
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1);
-  // The result is constant beyond these limits: e^-105 is rounded to 0, and e^89 to +inf.
+  // The result is constant beyond these limits: e^-105 is rounded to 0, and e^89 is rounded to +inf.
   const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
   const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
   const Pack n = rounded - Pack::broadcast(rounding_magic);
@@ -174,17 +186,18 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// Returns erf(x): 1 - 2^z with z = log2(erfc |x|), and the sign of x. Let s = 2^n and m = 2^f - 1. Then
-// 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum: for small x, s is 1, and m is as exact
-// as the polynomial.
+// Returns erf(x): the magnitude 1 - 2^z with z = log2(erfc |x|), and the sign of x. Let s = 2^n and m = 2^f - 1. Then
+// 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum. For small x, s is 1, and m is as
+// accurate as the polynomial.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
-  // log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is 0.089 * 2^-24 (degree 7:
-  // 0.59 * 2^-24). With this weight one polynomial covers the whole interval, because z may be coarser for larger a.
+  // Coefficients of log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is
+  // 0.089 * 2^-24 (0.59 * 2^-24 with degree 7). The fit minimises the error of erf, not of z. So z may be less accurate
+  // for larger a, and one polynomial covers the whole interval.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);
-  // erfc(4) = 2^-25.95, and erf is rounded to 1 where erfc is below 2^-25.
+  // erfc(4) = 2^-25.95. If erfc is below 2^-25, erf is rounded to 1.
   const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
   const Pack t = z + magic;
@@ -194,12 +207,13 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// Returns tanh(x): d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. Let s = 2^n and m = e^f - 1. Then
-// e^z = s (1 + m), and d = s m + (s - 1). No digits cancel, as in erf. For small x, s is 1 and f is exactly z.
+// Returns tanh(x): the magnitude d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. Let s = 2^n and
+// m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No digits cancel in this sum. For small x, s is 1, and f is
+// exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  // 1 - tanh(9.125) = 2^-25.3, and tanh is rounded to 1 above 1 - 2^-25.
+  // 1 - tanh(9.125) = 2^-25.3. Above 1 - 2^-25, tanh is rounded to 1.
   const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = a + a;
   const Pack t = fma(z, Pack::broadcast(log2_e), magic);

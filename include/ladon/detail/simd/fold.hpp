@@ -1,8 +1,8 @@
-// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds Steps steps of a product for
-// each of lanes / Steps tokens: step j of token i lies in lane i * Steps + j.
+// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds, for each of lanes / Steps
+// tokens, Steps consecutive steps of a product's inner index. Step j of token i lies in lane i * Steps + j.
 //
-// Fold exists for AVX, AVX2 and AVX-512. These targets have registers of half as many lanes, and their shuffles do not
-// go through memory.
+// Fold exists for AVX, AVX2 and AVX-512. These targets also have registers of half as many lanes, and their shuffles do
+// not go through memory.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Returns the Steps floats at `from`, repeated: lane i holds from[i % Steps]. The floats are the weights of the
+  // Returns the Steps floats at `from`, repeated: lane i holds from[i % Steps]. The floats are the weights of the Steps
   // steps.
   static LADON_INLINE Pack repeat(const float* from) noexcept {
     if constexpr (Steps == 2) {
@@ -46,12 +46,12 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Returns a folded pack of Steps rows of a panel. `rows` holds the rows one after another, as in memory: token i of
-  // row j lies in lane j * tokens + i.
+  // Returns the folded pack of Steps rows of a panel. `rows` holds these rows one after another, as in memory: token i
+  // of row j lies in lane j * tokens + i.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Returns the sum of each token's steps: lane i is the sum of token i. The steps become rows again, and the rows are
-  // added by halves: 0 + 1, or (0 + 2) + (1 + 3).
+  // Returns the sum of each token's steps: lane i is the sum of token i. The folded pack is transposed into rows again,
+  // one for each step. The rows are then added by halves. Two rows: 0 + 1. Four rows: (0 + 2) + (1 + 3).
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {
@@ -62,7 +62,7 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
-  // Returns a matrix of Rows rows, transposed. The rows of both matrices lie in the pack one after another.
+  // Returns the transpose of a matrix of Rows rows. In both packs, the rows of the matrix lie one after another.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -70,7 +70,7 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Returns the lower half of the lanes plus the upper half.
+  // Returns the sum of the lower half and the upper half of the lanes.
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;

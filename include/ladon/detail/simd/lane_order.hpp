@@ -1,5 +1,5 @@
-// Shuffles: lanes change places within an XsimdPack and between two. xsimd has only some shuffles, and each version has
-// others. The compiler finds the instructions for any shuffle.
+// Shuffles: reordering the lanes of one XsimdPack or of two. xsimd has only some of these shuffles, and which ones
+// depends on its version. The compiler's builtin finds the instructions for any shuffle.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include <ladon/detail/target/compiler.hpp>
 
-// 1 where the compiler has __builtin_shufflevector. Otherwise lanes go through memory.
+// 1 if the compiler has __builtin_shufflevector. Without it, shuffles go through memory.
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define LADON_HAS_SHUFFLE 1
 #else
@@ -16,8 +16,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Returns lanes of a and b: lane i of the result is lane Index[i] of a, or lane Index[i] - lanes of b where Index[i] is
-// at least lanes.
+// Returns lanes of `a` and `b`. Lane i of the result is lane Index[i] of `a` if Index[i] < lanes. Otherwise it is lane
+// Index[i] - lanes of `b`.
 template <std::size_t... Index, class Pack>
 LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
   using Batch = typename Pack::Batch;
@@ -36,13 +36,12 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 #endif
 }
 
-// The indices 0 .. lanes - 1 of a pack's lanes, as a type. A function expands these indices into the indices of a
-// shuffle.
+// The lane numbers 0 .. lanes - 1 of a pack, as a type. A function expands them into the indices of a shuffle.
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Applies one shuffle to every group of four lanes. Pick 0 .. 3 is a lane of a's group, and Pick 4 .. 7 a lane of b's
-// group.
+// Applies one shuffle to every group of four lanes. Pick 0 .. 3 selects a lane of the group in `a`. Pick 4 .. 7 selects
+// lane Pick - 4 of the group in `b`.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -51,8 +50,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns groups of four lanes: groups First and Second of a, then groups First and Second of b. With eight lanes, the
-// result is group First of a, then group First of b.
+// Returns groups of four lanes: groups First and Second of `a`, then groups First and Second of `b`. With eight lanes,
+// the result is group First of `a`, then group First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -61,7 +60,7 @@ LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns a, rotated: lane i of the result is lane (i + By) % lanes of a.
+// Returns `a`, rotated: lane i of the result is lane (i + By) % lanes of `a`.
 template <std::size_t By, class Pack>
 LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -69,9 +68,10 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Adds lanes that are Width apart, and merges each pair of rows into one row. In every group of 2 * Width lanes, the
-// first Width lanes are sums of the pair's first row. The other Width lanes are sums of the second row. The function
-// reads the first lanes / Width rows and overwrites the first half of these rows.
+// Merges each pair of rows into one row, and adds lanes that are Width apart. In every group of 2 * Width lanes of a
+// merged row, the first Width lanes are sums of the pair's first row. The other Width lanes are sums of the pair's
+// second row. The function reads the first lanes / Width rows, and overwrites the first half of them with the merged
+// rows.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -85,9 +85,9 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Transposes a square of rows in place: lane j of row i becomes lane i of row j. First each 4 x 4 block is transposed
-// within its 128 bits, then the blocks change places. xsimd transposes from version 11 on, by full-width zips, which
-// take twice the instructions.
+// Transposes a square of rows in place: lane j of row i becomes lane i of row j. First, each 4 x 4 block is transposed
+// within its 128 bits. Then the blocks are exchanged. xsimd has a transposition from version 11 on. It uses zips of
+// whole registers and takes twice as many instructions.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

@@ -1,9 +1,9 @@
 // The reference pack: lanes in a plain array. ArrayPack has any number of lanes, and works on any target and in
-// constant evaluation. A microcontroller computes with packs of one lane.
+// constant evaluation. A microcontroller without vector registers computes with packs of one lane.
 //
-// This file documents the interface of all packs. XsimdPack and HeliumPack have these members too; pack_xsimd.hpp and
-// pack_helium.hpp document only differences. An operation works lane by lane: lane i of the result depends on lane i of
-// the operands. The exceptions are transpose, add_rows, reduce_max and reduce_add.
+// This file documents the interface of all packs. XsimdPack and HeliumPack have the same members. pack_xsimd.hpp and
+// pack_helium.hpp document only the differences. Operations work lane by lane: lane i of the result depends on lane i
+// of the operands. The exceptions are transpose, add_rows, reduce_max and reduce_add.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// GCC 12 unrolls the loops over tokens. GCC 12 then wrongly warns about iterations behind the run-time length, where
-// the caller's array is short and visible.
+// GCC 12 unrolls the loops over tokens. If the caller's array is short and visible, GCC 12 then wrongly warns about
+// iterations that the run-time length excludes.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -27,7 +27,7 @@ struct ArrayPack {
   static constexpr std::size_t lanes = N;
   float lane[N];
 
-  // One truth value per lane: the result of a comparison.
+  // One boolean per lane: the result of a comparison.
   struct Mask {
     bool lane[N];
     friend LADON_INLINE constexpr Mask operator&(const Mask& a, const Mask& b) noexcept {
@@ -36,7 +36,7 @@ struct ArrayPack {
     friend LADON_INLINE constexpr Mask operator!(const Mask& a) noexcept {
       return apply([&](std::size_t i) { return !a.lane[i]; });
     }
-    // Returns the mask whose lane i is f(i). Only ArrayPack uses this function.
+    // Returns the mask whose lane i is f(i). Only ArrayPack has this function.
     template <class F>
     static LADON_INLINE constexpr Mask apply(F f) noexcept {
       Mask result;
@@ -55,11 +55,11 @@ struct ArrayPack {
     return result;
   }
 
-  // Returns x in every lane. HeliumPack returns a HeliumBroadcast, which converts to a HeliumPack.
+  // Returns `x` in every lane. HeliumPack returns a HeliumBroadcast, which converts to a HeliumPack.
   static LADON_INLINE constexpr ArrayPack broadcast(float x) noexcept {
     return apply([&](std::size_t) { return x; });
   }
-  // Returns 0, 1, 2, ...: lane i is i.
+  // Returns the pack 0, 1, 2, ...: lane i is i.
   static LADON_INLINE constexpr ArrayPack lane_index() noexcept {
     return apply([](std::size_t i) { return static_cast<float>(i); });
   }
@@ -71,21 +71,21 @@ struct ArrayPack {
   static LADON_INLINE constexpr Mask every_lane(bool value) noexcept {
     return Mask::apply([&](std::size_t) { return value; });
   }
-  // Returns from[0 .. lanes - 1]: lane i is from[i]. `from` is aligned to a float.
+  // Returns from[0 .. lanes - 1]: lane i is from[i]. `from` needs the alignment of a float only.
   static LADON_INLINE constexpr ArrayPack load(const float* from) noexcept {
     return apply([&](std::size_t i) { return from[i]; });
   }
-  // Returns from[0 .. n - 1] in the first n lanes and 0 in the others. Precondition: n <= lanes. The memory behind
+  // Returns from[0 .. n - 1] in the first `n` lanes and 0 in all other lanes. Precondition: n <= lanes. Memory behind
   // from[n - 1] is not read.
   static LADON_INLINE constexpr ArrayPack load_partial(const float* from, std::size_t n) noexcept {
     return apply([&](std::size_t i) { return i < n ? from[i] : 0.0f; });
   }
-  // Writes lane i to to[i]. `to` is aligned to a float.
+  // Writes lane i to to[i]. `to` needs the alignment of a float only.
   LADON_INLINE constexpr void store(float* to) const noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < N; ++i) to[i] = lane[i];
   }
-  // Writes the first n lanes. Precondition: n <= lanes. The memory behind to[n - 1] is neither read nor written.
+  // Writes the first `n` lanes. Precondition: n <= lanes. Memory behind to[n - 1] is neither read nor written.
   LADON_INLINE constexpr void store_partial(float* to, std::size_t n) const noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < N; ++i) {
@@ -93,8 +93,8 @@ struct ArrayPack {
     }
   }
 
-  // Sum, difference, product and quotient are correctly rounded. There are two exceptions: Helium and 32-bit NEON flush
-  // subnormals to zero, and xsimd estimates quotients and roots on 32-bit NEON.
+  // Sums, differences, products and quotients are correctly rounded, with two exceptions. Helium and 32-bit NEON flush
+  // subnormals to zero. On 32-bit NEON, xsimd only estimates quotients and roots.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
   }
@@ -107,30 +107,35 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return a.lane[i] / b.lane[i]; });
   }
-  // Returns a * b + c, rounded as fma_is_fused says (scalar.hpp). All packs of a target round in the same way.
+  // Returns a * b + c. fma_is_fused (scalar.hpp) says whether the result is rounded once or twice. All packs of a
+  // target round in the same way.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  // Returns 0 where `zero` is true, and fma(a, b, c) elsewhere. HeliumPack lacks this function: only
-  // exp2_of_nonpositive with a table (elementary.hpp) calls fma_or_zero.
+  // Returns 0 in the lanes in which `zero` is true, and fma(a, b, c) in all other lanes. HeliumPack lacks fma_or_zero,
+  // because only exp2_of_nonpositive with a table (elementary.hpp) calls it.
   friend LADON_INLINE constexpr ArrayPack fma_or_zero(const Mask& zero, const ArrayPack& a, const ArrayPack& b,
                                                       const ArrayPack& c) noexcept {
     return select(zero, broadcast(0), fma(a, b, c));
   }
-  // Returns the square root of a, correctly rounded.
+  // Returns the square root of `a`, correctly rounded.
   friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) { return sqrt_scalar(a.lane[i]); });
   }
-  // Returns a > b ? a : b. A NaN in b is kept, so the order of the arguments matters. A NaN in a alone gives b; vectors
-  // of 64-bit Arm and WebAssembly give NaN instead (pack_xsimd.hpp).
+  // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
+  //
+  //                         only a is NaN   b is NaN
+  //   NEON vectors          NaN             NaN
+  //   WebAssembly vectors   NaN             a
+  //   all other packs       b               NaN
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return max_scalar(a.lane[i], b.lane[i]); });
   }
-  // Returns a < b ? a : b. NaN is treated as in max.
+  // Returns a < b ? a : b. The results for NaN are those of max.
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return min_scalar(a.lane[i], b.lane[i]); });
   }
-  // Comparisons return false where a or b is NaN.
+  // Comparisons. The result is false in a lane in which `a` or `b` is NaN.
   friend LADON_INLINE constexpr Mask operator<(const ArrayPack& a, const ArrayPack& b) noexcept {
     return Mask::apply([&](std::size_t i) { return a.lane[i] < b.lane[i]; });
   }
@@ -140,11 +145,11 @@ struct ArrayPack {
   friend LADON_INLINE constexpr Mask operator==(const ArrayPack& a, const ArrayPack& b) noexcept {
     return Mask::apply([&](std::size_t i) { return a.lane[i] == b.lane[i]; });
   }
-  // Returns a where `where` is true, and b elsewhere.
+  // Returns `a` in the lanes in which `where` is true, and `b` in all other lanes.
   friend LADON_INLINE constexpr ArrayPack select(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return select_scalar(where.lane[i], a.lane[i], b.lane[i]); });
   }
-  // Returns the magnitude of a with the sign of b.
+  // Returns the magnitude of `a` with the sign of `b`.
   friend LADON_INLINE constexpr ArrayPack copy_sign(const ArrayPack& a, const ArrayPack& b) noexcept {
     constexpr std::uint32_t sign = 0x80000000u;
     return apply([&](std::size_t i) {
@@ -152,14 +157,14 @@ struct ArrayPack {
                                     (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
   }
-  // Returns the bits of a, shifted left by 23. The low byte of the significand becomes the exponent of a power of two,
-  // so a low byte of n + 127 gives exactly 2^n.
+  // Returns the bits of `a`, shifted left by 23. The low byte of the significand becomes the exponent. A low byte of
+  // n + 127 therefore gives exactly 2^n.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
     return apply(
         [&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
   }
-  // Returns 2^(k/8), correctly rounded, where the low 12 bits of a are the low 12 bits of the integer k.
-  // Precondition: the result is a normal number.
+  // Returns 2^(k/8), correctly rounded. The low 12 bits of `a` are the low 12 bits of the integer k. Precondition: the
+  // result is a normal number.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
     requires(uses_exp2_table)
   {
@@ -180,13 +185,13 @@ struct ArrayPack {
     }
   }
 
-  // Returns the sum of each row: lane i is the sum of the lanes of row i. Other packs overwrite the rows. The order of
-  // addition differs between packs, and so do the last bits. ArrayPack adds from lane 0 upwards.
+  // Returns the sums of the rows: lane i is the sum of all lanes of row i. ArrayPack adds from lane 0 upwards. Every
+  // kind of pack adds in a different order, so the last bits differ. XsimdPack and HeliumPack overwrite `row`.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
     return apply([&](std::size_t i) { return reduce_add(row[i]); });
   }
 
-  // Returns the largest lane. The result is unspecified where a lane is NaN.
+  // Returns the largest lane. If a lane is NaN, the result is unspecified.
   friend constexpr float reduce_max(const ArrayPack& a) noexcept {
     float largest = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];

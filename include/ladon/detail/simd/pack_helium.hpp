@@ -1,6 +1,6 @@
 // A pack of four lanes in one vector register of Helium (MVE, on Cortex-M55 and M85). pack_array.hpp documents the
 // interface. The operations are intrinsics, because xsimd does not support Helium. The vector instructions flush
-// subnormals to zero for any setting of FPSCR.
+// subnormals to zero, whatever FPSCR says.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 struct HeliumPack;
 
-// A number for all four lanes. The number stays in a general register where an instruction can read the operand from a
-// general register; elsewhere the number is converted to a HeliumPack.
+// A number that stands for four equal lanes. The number stays in a general register if the instruction can read the
+// operand from a general register. Otherwise the number is converted to a HeliumPack.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -25,11 +25,12 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // The type of loads and stores. g++ 12 treats the intrinsics of loads and stores as accesses to integers, and moves
-  // accesses to floats past these intrinsics.
+  // load and store use this type instead of intrinsics. g++ 12 treats load and store intrinsics as accesses to
+  // integers, and moves accesses to floats past them. load_partial and store_partial need intrinsics, and call
+  // keep_order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
-  // Four bits for each lane, as in the predicate register VPR.
+  // Four equal bits for each lane, as in the predicate register VPR.
   struct Mask {
     mve_pred16_t bits;
     friend LADON_INLINE Mask operator&(const Mask& a, const Mask& b) noexcept {
@@ -40,7 +41,7 @@ struct HeliumPack {
 
   static LADON_INLINE HeliumBroadcast broadcast(float x) noexcept { return {x}; }
   static LADON_INLINE HeliumPack lane_index() noexcept { return {float32x4_t{0, 1, 2, 3}}; }
-  // Moves bit i to bit 4 i, then copies each bit to the four bits of lane i.
+  // Moves bit i of `bits` to bit 4 i, then copies it to all four bits of lane i.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
     const std::uint32_t four_bits = bits & 0xf;
     const std::uint32_t first_bit_of_lane = (four_bits | four_bits << 3 | four_bits << 6 | four_bits << 9) & 0x1111;
@@ -70,8 +71,8 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector root. The FPU computes each lane: the lanes of a vector register are
-  // scalar registers of the FPU.
+  // Helium has no vector division and no vector square root. The FPU computes lane by lane, because each lane of a
+  // vector register is also a scalar register of the FPU.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     return each_lane([&](std::size_t i) { return a.vector[i] / b.vector[i]; });
   }
@@ -81,7 +82,7 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
     return {vfmaq_f32(c.vector, a.vector, b.vector)};
   }
-  // Operations that read one operand from a general register.
+  // The next operations read one operand from a general register.
   friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }
@@ -101,10 +102,11 @@ struct HeliumPack {
     return fma(HeliumPack(a), b, c);
   }
 
-  // vmaxnm and vminnm would drop a NaN in b, so max and min compare and select.
+  // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept { return select(b < a, a, b); }
   friend LADON_INLINE HeliumPack min(const HeliumPack& a, const HeliumPack& b) noexcept { return select(a < b, a, b); }
-  // The condition "less" of Helium means "not greater or equal", which is true for NaN. So a < b is computed as b > a.
+  // The condition "less" of Helium means "not greater or equal", which is true for NaN. Therefore a < b is computed as
+  // b > a.
   friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpgtq_f32(b.vector, a.vector)};
   }
@@ -126,7 +128,7 @@ struct HeliumPack {
     return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a.vector), 23))};
   }
 
-  // Stores the four rows one after another, then loads every fourth float into each row (vld4).
+  // Stores the four rows one after another. Then vld4 loads floats i, i + 4, i + 8 and i + 12 into row i.
   static LADON_INLINE void transpose(HeliumPack (&row)[4]) noexcept {
     float square[16];
     LADON_UNROLL
@@ -135,7 +137,7 @@ struct HeliumPack {
     LADON_UNROLL
     for (std::size_t i = 0; i < 4; ++i) row[i].vector = columns.val[i];
   }
-  // Adds lanes 0 and 1, lanes 2 and 3, then the two sums. The rows are overwritten.
+  // Adds lanes 0 and 1 of each row, and lanes 2 and 3. Then adds the two sums. The rows are overwritten.
   static LADON_INLINE HeliumPack add_rows(HeliumPack (&row)[4]) noexcept {
     transpose(row);
     return (row[0] + row[1]) + (row[2] + row[3]);
@@ -149,7 +151,7 @@ struct HeliumPack {
   }
 
  private:
-  // Keeps the compiler from moving memory accesses past this place (see InMemory).
+  // Prevents the compiler from moving memory accesses past this place (InMemory says why).
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
   // Returns the pack whose lane i is f(i).
   template <class F>

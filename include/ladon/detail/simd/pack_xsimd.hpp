@@ -1,6 +1,6 @@
-// A pack in one vector register, over xsimd 8.1 to 14. pack_array.hpp documents the interface. Only this file includes
-// xsimd. Where xsimd lacks an instruction of the target, or takes several instructions instead, this file or fold.hpp
-// calls the intrinsic.
+// A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. Only this file
+// includes xsimd. If xsimd lacks an instruction of the target, or needs several instructions instead, this file or
+// fold.hpp calls the intrinsic.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// GCC 12 unrolls the loops over tokens. GCC 12 then wrongly warns about iterations behind the run-time length, where
-// the caller's array is short and visible.
+// GCC 12 unrolls the loops over tokens. If the caller's array is short and visible, GCC 12 then wrongly warns about
+// iterations that the run-time length excludes.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -58,8 +58,8 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // Without mask registers, lane i puts bit i of `bits` into the significand of 1. The lane is true where the result is
-  // greater than 1.
+  // AVX-512 takes `bits` as a mask register. On other targets, each lane starts with the float 1. If bit i of `bits` is
+  // set, lane i sets bit i of its significand. The lane is true if its float is now greater than 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -73,8 +73,8 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Returns load(from) for an address that is a multiple of the pack's size. The compiler can then make the load an
-  // operand of the instruction that uses the pack. Only XsimdPack has this function.
+  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. The compiler can then use
+  // the memory as the operand of an instruction, without a separate load. Only XsimdPack has this function.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -103,7 +103,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
-  // xsimd 8.1 divides by an estimate on 64-bit Arm, so an intrinsic computes the quotient.
+  // On 64-bit Arm, xsimd 8.1 only estimates quotients, so an intrinsic divides.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
@@ -111,8 +111,9 @@ struct XsimdPack {
     return a.batch / b.batch;
   }
 
-  // Intrinsics compute on x86, because xsimd leaves two cases to the compiler's contraction, which is off here: sixteen
-  // lanes in xsimd 8.1, and four lanes on AVX2, which xsimd treats as SSE4.
+  // On x86, intrinsics compute the fma. In two cases, xsimd would compute a product and a sum and leave their
+  // contraction to the compiler, but contraction is off here. The two cases are sixteen lanes in xsimd 8.1, and four
+  // lanes on AVX2, which xsimd treats as SSE4.
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -131,8 +132,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512 has one instruction; g++ makes two instructions of select and fma (Zen 5, exponentials beside a tile: 2.4
-  // cycles a pack instead of 2.9).
+  // AVX-512 has one instruction for fma_or_zero. From select and fma, g++ makes two instructions (Zen 5, exponentials
+  // beside a tile: 2.9 cycles per pack with two instructions, 2.4 with one).
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
@@ -143,7 +144,7 @@ struct XsimdPack {
 #endif
     return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // xsimd computes float roots by an estimate on 64-bit Arm, so an intrinsic computes the root.
+  // On 64-bit Arm, xsimd only estimates float square roots, so an intrinsic computes the square root.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));
@@ -151,9 +152,12 @@ struct XsimdPack {
     return xsimd::sqrt(a.batch);
   }
 
-  // A NaN in b must be kept. The intrinsics of x86 return the second operand where an operand is NaN. xsimd's functions
-  // do not fix the order of the operands: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not. Arm returns NaN
-  // where either operand is NaN. On WebAssembly xsimd (up to 14.3) calls pmax and pmin, which return a where b is NaN.
+  // max and min must keep a NaN in `b`. If an operand is NaN, the targets behave differently:
+  //
+  //   x86          The intrinsics return the second operand. They are called here, because xsimd's functions do not fix
+  //                the order of the operands: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
+  //   Arm          The result is NaN.
+  //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. So a NaN in `b` is lost.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__SSE2__)
     if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
@@ -214,7 +218,7 @@ struct XsimdPack {
 
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Adds pairs of rows first, then pairs of the resulting rows, until one row is left. The rows are overwritten.
+  // Merges pairs of rows, then pairs of the merged rows, until one row is left. The rows are overwritten.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
@@ -223,8 +227,8 @@ struct XsimdPack {
     return row[0];
   }
 
-  // Returns the bits of `from` as a batch of To. From version 9 on, xsimd takes the element type of the result; before,
-  // the batch type.
+  // Returns the bits of `from` as a batch of To. The template argument of xsimd::bitwise_cast is the element type of
+  // the result from version 9 on. Before version 9, it is the batch type.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
@@ -234,7 +238,7 @@ struct XsimdPack {
 #endif
   }
 
-  // Takes the maximum of the pack and a rotation of the pack, until every lane holds the maximum of all lanes.
+  // Takes the maximum of the pack and its own rotation, until every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));

@@ -14,9 +14,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Returns a * b + c with one rounding, for constant evaluation, where no fma is accepted by every compiler. The product
-// is exact in double. The sum is rounded to odd, so the rounding to float is correct (Boldo and Melquiond, "Emulation
-// of FMA and correctly rounded sums", 2008).
+// Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts an
+// fma there. The product is exact in double. The sum is rounded to odd, so that the following rounding to float is
+// correct (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;
@@ -28,8 +28,9 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Whether a multiply-add is rounded once. Without an fma instruction, multiply and add are rounded one by one, because
-// an emulated fma is a call into libm for every product. A deterministic build rounds twice on every target.
+// Whether a multiply-add is rounded once. On a target without an fma instruction, the product and the sum are rounded
+// separately, because an emulated fma would call libm for every product. A deterministic build rounds twice on every
+// target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -37,16 +38,17 @@ inline constexpr bool fma_is_fused = true;
 #else
 inline constexpr bool fma_is_fused = false;
 #endif
-// Whether the compiler cannot know the number of roundings: the engine of WebAssembly's relaxed SIMD chooses one or two
-// roundings for all multiply-adds. fma_scalar calls the vector instruction, so single floats and vectors agree at run
-// time.
+// Whether the number of roundings is unknown at compile time. With WebAssembly's relaxed SIMD, the engine chooses one
+// or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats and vectors
+// agree at run time.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
 inline constexpr bool fma_is_up_to_the_engine = false;
 #endif
 
-// Returns a * b + c with one rounding where fma_is_fused, otherwise with two roundings.
+// Returns a * b + c. The result is rounded once if fma_is_fused, otherwise twice. With relaxed SIMD, the engine decides
+// at run time.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
@@ -62,8 +64,8 @@ LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   }
 }
 
-// Returns the square root of x, correctly rounded, by Newton's iteration in double. The iteration starts above the root
-// and ends when the value no longer falls. Negative numbers and NaN give NaN.
+// Returns the square root of `x`, correctly rounded, by Newton's iteration in double. The iteration starts above the
+// root and ends when the value no longer decreases. Negative numbers and NaN give NaN.
 constexpr float sqrt_newton(float x) noexcept {
   if (!(x > 0) || x == std::numeric_limits<float>::infinity()) {
     return x == 0 || x > 0 ? x : std::numeric_limits<float>::quiet_NaN();
@@ -73,7 +75,8 @@ constexpr float sqrt_newton(float x) noexcept {
   return static_cast<float>(root);
 }
 
-// Returns the square root of x. sqrt_newton computes constant evaluation and targets without the instruction.
+// Returns the square root of `x`. sqrt_newton is used in constant evaluation and on targets without a square root
+// instruction.
 LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
 #if defined(__SSE2__) || defined(__aarch64__) || defined(__wasm__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || \
@@ -84,8 +87,9 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// The next three functions take the same time for all numbers: callers on a microcontroller rely on the duration of a
-// call. g++ 12 branches where an argument is a constant, so assembly selects on a Cortex-M with an FPU.
+// The next three functions take the same time for all numbers, because callers on a microcontroller rely on the
+// duration of a call. On a Cortex-M with an FPU they are written in assembly, because g++ 12 makes a branch if an
+// argument is a constant.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {
@@ -97,7 +101,7 @@ LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noe
 #endif
   return condition ? a : b;
 }
-// Returns a > b ? a : b. The result is b where a or b is NaN.
+// Returns a > b ? a : b. If `a` or `b` is NaN, the result is `b`.
 LADON_INLINE constexpr float max_scalar(float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {
@@ -107,7 +111,7 @@ LADON_INLINE constexpr float max_scalar(float a, float b) noexcept {
 #endif
   return a > b ? a : b;
 }
-// Returns a < b ? a : b. The result is b where a or b is NaN.
+// Returns a < b ? a : b. If `a` or `b` is NaN, the result is `b`.
 LADON_INLINE constexpr float min_scalar(float a, float b) noexcept {
 #if LADON_CORTEX_M_FPU && !defined(__clang__)
   if (!std::is_constant_evaluated()) {

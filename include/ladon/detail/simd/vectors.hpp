@@ -1,10 +1,11 @@
-// Which packs compute: xsimd's vectors, Helium's, or plain arrays. All headers above see only a type with these
-// members:
+// Chooses the packs that compute: xsimd's vectors, Helium's vectors or plain arrays. The kernels see the choice only as
+// a type with these members:
 //
-//     lanes        floats of the widest register
+//     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
-//     and the constants of detail/target/defaults.hpp, tiling(tokens, lanes) among them
+//
+// The type also has the constants of detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
 #pragma once
 
 #include <cstddef>
@@ -13,13 +14,14 @@
 #include <ladon/detail/simd/pack_array.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
-// 32-bit NEON flushes subnormals to zero, so its results differ from those of the other targets.
+// A deterministic build does not use 32-bit NEON. 32-bit NEON flushes subnormals to zero, so its results would differ
+// from those of other targets.
 #if defined(__SSE2__) || defined(_M_X64) || defined(__aarch64__) || defined(__wasm_simd128__) || \
     (defined(__ARM_NEON) && !LADON_DETERMINISTIC)
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
-// Helium flushes subnormals, too.
+// A deterministic build does not use Helium either, because Helium flushes subnormals to zero.
 #if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define LADON_HAS_HELIUM 1
 #include <ladon/detail/simd/pack_helium.hpp>
@@ -27,9 +29,9 @@
 #define LADON_HAS_HELIUM 0
 #endif
 
-// xsimd computes where it is installed and knows the compiler's target. Otherwise, or where LADON_ARRAY_LANES is
-// defined, plain arrays compute. LADON_HAS_XSIMD=0 says that xsimd is missing; then the compiler prints a note, because
-// vectors would be many times as fast.
+// xsimd's vectors compute if xsimd is installed and supports the compiler's target. Otherwise, or if LADON_ARRAY_LANES
+// is defined, plain arrays compute. If xsimd is missing, or LADON_HAS_XSIMD=0 is defined, the compiler prints a note,
+// because vectors would be many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -72,7 +74,7 @@ struct XsimdVectors : target::Current {
   template <std::size_t N>
     requires(N == 1)
   struct PackOf<N> {
-    using Type = ArrayPack<1>;  // one float is no vector
+    using Type = ArrayPack<1>;  // xsimd has no batch of one float
   };
   template <std::size_t N>
   using Pack = typename PackOf<N>::Type;
@@ -96,12 +98,12 @@ using NativeVectors = ArrayVectors<1>;
 
 // The packs of constant evaluation.
 struct ConstantPacks {
-  static constexpr std::size_t lanes = 1;  // of the widest register; narrower and wider packs exist all the same
+  static constexpr std::size_t lanes = 1;  // narrower and wider packs exist, too
   template <std::size_t N>
   using Pack = ArrayPack<N>;
 };
 
-// Calls f with the type that has Pack<N>: Target at run time, ConstantPacks in constant evaluation.
+// Calls f with an object of the type whose Pack<N> computes: Target at run time, ConstantPacks in constant evaluation.
 template <class Target, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
   if (std::is_constant_evaluated()) {
@@ -111,7 +113,8 @@ LADON_INLINE constexpr void with_packs(F f) noexcept {
   }
 }
 
-// Returns the floats of the narrowest register that holds `tokens` tokens, or of the widest register.
+// Returns how many floats the narrowest register that holds `tokens` tokens has. If no register holds them, returns the
+// lanes of the widest register.
 template <class Target, std::size_t Lanes = Target::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -126,16 +129,17 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns how `tokens` tokens lie in panels, and the tiles of their products. A single token has panels of width 1: the
-// lanes of its products lie along features or keys (linear/matrix_vector.hpp, attention/single_query.hpp). Such sums
-// cross the lanes, so a deterministic build computes a single token like several.
+// Returns how `tokens` tokens lie in panels, and the shape of the tiles of their products. A single token has panels of
+// width 1. In its products, the lanes hold different features or keys of this token (linear/matrix_vector.hpp,
+// attention/single_query.hpp). A sum across the lanes depends on the number of lanes, so a deterministic build computes
+// a single token like several tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
   return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
 }
 
-// Whether the kernels of a single token compute.
+// Whether the kernels for a single token are used.
 template <class Simd, Tiling T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 

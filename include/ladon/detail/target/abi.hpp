@@ -1,12 +1,12 @@
-// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name lists every setting that changes
+// Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
-// If two settings shared a name, the linker would keep one of two different functions. A function for AVX-512 would run
-// on an SSE2 machine, or a function without checks in a checked build.
+// If translation units with different settings had the same names, the linker would keep only one of two different
+// functions. An SSE2 machine could then run a function for AVX-512, or a checked build a function without checks.
 #pragma once
 
-// LADON_CHECKED=1 checks preconditions (checks.hpp). If LADON_CHECKED is undefined, preconditions are checked where
-// assert is active.
+// LADON_CHECKED=1 checks preconditions (checks.hpp). If LADON_CHECKED is undefined, preconditions are checked if assert
+// is active.
 #if !defined(LADON_CHECKED)
 #if defined(NDEBUG)
 #define LADON_CHECKED 0
@@ -15,8 +15,8 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1, a translation unit computes the same bits on every target. Multiply and add are rounded
-// one by one. All sums run in one order, also the sums of few queries.
+// With LADON_DETERMINISTIC=1, a translation unit computes the same bits on every target. Products and sums are rounded
+// separately. The order of addition is the same on all targets, even for few queries.
 //
 // This mode needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results wider than
 // float, and subnormals.
@@ -28,10 +28,12 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block of a long row. Each block is scored, turned into probabilities and
-// multiplied by the values before the next block. A smaller block takes less workspace: 4 bytes for each key and each
-// token of a panel. The block size sets where the partial sums of a long row end. So the last bits of rows with more
-// keys than a block depend on the block size.
+// LADON_KEY_BLOCK is the number of keys in a block. A row of scores with more keys is computed block by block: a
+// block's scores, then its probabilities, then its part of the weighted sum of values.
+//
+// A smaller block takes less workspace: 4 bytes for each key and each token of a panel. The block size also decides
+// where partial sums end. So in rows with more keys than a block, the last bits of the results depend on the block
+// size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -43,7 +45,7 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// The instruction set, as far as Ladon and xsimd distinguish instruction sets. WebAssembly comes first, because
+// The instruction set, as far as Ladon and xsimd distinguish instruction sets. WebAssembly is tested first, because
 // Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
@@ -82,7 +84,7 @@
 #else
 #define LADON_ISA scalar
 #endif
-// FMA instructions are named separately: AVX, AVX2, AVX-512F and NEON do not imply FMA.
+// FMA appears separately in the name, because AVX, AVX2, AVX-512F and NEON do not imply FMA instructions.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define LADON_ABI_FMA _fma
 #else

@@ -1,14 +1,14 @@
-// Cortex-M without Helium: M0+, M4, M7, M33. They compute with plain floats, one lane (plain.hpp has the tile). There
-// are no caches to speak of and no vector registers.
+// Cortex-M without Helium: M0+, M4, M7, M33. The packs are single floats (plain.hpp chooses the tile). These processors
+// have no vector registers and no caches that matter.
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
 
-// -Os keeps loops rolled where the tile's loop is in assembly, or where every multiplication is a call. Elsewhere
-// rolled loops would be 20 times as slow for half the code.
+// With -Os, loops stay rolled in two cases: the tile's loop is written in assembly, or every multiplication is a call
+// of a library function. In all other cases, rolled loops would save half the code but be 20 times as slow.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
-// The compiler chooses what to inline.
+// Kernels are ordinary functions: the compiler decides which to inline.
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE

@@ -1,12 +1,13 @@
-// Chooses the file of the instruction set that this translation unit is compiled for. target::Current has its
-// constants, and LADON_KERNEL says whether a kernel is a separate function.
+// Includes the file of the instruction set that this translation unit is compiled for. The file defines
+// target::Current, the constants of the instruction set, and LADON_KERNEL, the attribute that makes a kernel a separate
+// function or not.
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
 #include <ladon/detail/target/plain.hpp>
 #include <ladon/detail/target/x86.hpp>
 
-// Emscripten defines the macros of SSE, so WebAssembly comes first.
+// WebAssembly comes first, because Emscripten defines the macros of SSE.
 #if defined(__wasm__)
 #include <ladon/detail/target/wasm.hpp>
 #elif defined(__AVX512F__)

@@ -1,11 +1,13 @@
-// Every constant that depends on the machine, with the value for a machine of which nothing else is known. A target's
-// own file derives from this struct and replaces what was measured there.
+// All constants that depend on the machine, with the values for an unknown machine. The struct of a target derives from
+// Defaults and replaces the constants that were measured on this target. A constant without a figure was chosen by
+// reasoning and was not measured.
 //
-// A constant without a figure was chosen by reasoning and was not measured.
+// Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. A percentage is the share of
+// one core's peak throughput of multiply-adds. "75 -> 84%" is the share before and after the change.
 //
-// Tests compile kernels for other numbers of lanes than the machine's. Constants that depend on the registers are
-// therefore read from the kernels' template argument `Target` (detail/simd/vectors.hpp): tiling, single_token_rows,
-// softmax_chains, exponentials_beside_values. All other constants are read from target::Current.
+// Tests compile kernels for numbers of lanes that the machine does not have. Constants that depend on the registers are
+// therefore read from the kernels' template argument `Target` (detail/simd/vectors.hpp). These are tiling,
+// single_token_rows, softmax_chains and exponentials_beside_values. All other constants are read from target::Current.
 #pragma once
 
 #include <cstddef>
@@ -17,35 +19,46 @@ namespace ladon::inline LADON_ABI::detail::target {
 inline constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 
 struct Defaults {
-  // Vector registers. Only the benchmarks use this number.
+  // How many vector registers the target has. Only the benchmarks use this number.
   static constexpr std::size_t registers = 16;
 
   // --- Tiles ---------------------------------------------------------------------------------------------------------
 
-  // Rows of a tile for a single token, where the packs have several lanes but the panel has one token.
+  // How many rows a tile for a single token has. (The packs of such a product have several lanes, but its panel has one
+  // token.)
   static constexpr std::size_t single_token_rows = 4;
-  // Steps of the inner index that one iteration of the micro-kernel's loop takes, 1 or 2.
+  // How many steps of the inner index one iteration of the micro-kernel's loop takes: 1 or 2.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   // Whether the micro-kernel advances two pointers instead of computing addresses from an index.
   static constexpr bool advances_pointers = false;
-  // Packs of a panel row that stay in registers during a step. A wider tile reads the other packs again for each row.
+  // How many packs of a panel row stay in registers during a step. A wider tile loads its other packs again for each
+  // row.
   static constexpr std::size_t resident_packs = unlimited;
-  // A product of at least this many weights is a separate function even where kernels are inlined.
+  // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // The shortest inner index for which a few tokens fold several steps into one register. On Zen 5 folding raises the
-  // share of peak of whole attention as follows. AVX-512: (8,256,8) 40 -> 74%, (8,64,4) 42 -> 69%, (8,16,2) 32 -> 38%,
-  // (4,256,8) 21 -> 53%, encoder layer (8,384,12) 43 -> 78%. AVX2: (4,256,8) 42 -> 74%. Shorter sums were not tried.
+  // The shortest inner index for which a product of few tokens is folded: several steps of the inner index share one
+  // register. Shares of peak of whole attention on Zen 5, not folded -> folded:
+  //
+  //   AVX-512   (8,256,8)                   40 -> 74%
+  //             (8,64,4)                    42 -> 69%
+  //             (8,16,2)                    32 -> 38%
+  //             (4,256,8)                   21 -> 53%
+  //             encoder layer (8,384,12)    43 -> 78%
+  //   AVX2      (4,256,8)                   42 -> 74%
+  //
+  // Shorter inner indices were not tried.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
 
-  // Packs of exponentials that are computed side by side to hide latency.
+  // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
-  // Whether the exponentials are computed next to the first tile of the weighted sum.
+  // Whether the exponentials are computed next to the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
-  // Packs of exponentials that are computed before the tile needs them.
+  // How many packs of exponentials are computed ahead of the tile that uses them.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // Independent running maxima of a tile of scores. A panel of one pack has no other work while a maximum waits.
+  // How many independent running maxima a tile of scores keeps for each pack. With one pack, a single maximum would
+  // leave no other work during its latency.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -53,41 +66,51 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // A weight matrix of at least this many floats in a tile row's stride is prefetched; `unlimited`: none is.
+  // Weights are prefetched if neighbouring rows (or columns, if columns are contiguous) are at least this many floats
+  // apart. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // How far ahead of its use a row is prefetched by tiles of one pack.
+  // How far ahead of its use a row is prefetched by a tile of one pack.
   static constexpr std::size_t prefetch_distance_floats = 8 * cache_line_floats;
-  // Rows of weights that are `aliasing_bytes` apart share a set of the nearest cache. A tile has at most
-  // `most_aliasing_rows` of them.
+  // Rows of weights that are a multiple of `aliasing_bytes` apart compete for the same set of the L1 cache. A tile has
+  // at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // The part of the second cache that one product may count on. Servers of today have at least 1 MB of it.
+  // The part of the L2 cache that one product may use. Servers of today have at least 1 MB.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
-  // Panels that do not fit there are taken in groups of `panel_group_bytes`, at least `fewest_grouped_panels` at a time
-  // ((1024,512,8) on a Cascade Lake: all panels for each tile of rows 69% of peak, four panels 74%).
+  // If all panels together exceed `second_cache_bytes`, a product takes them in groups of `panel_group_bytes`. A group
+  // has at least `fewest_grouped_panels` panels ((1024,512,8) on a Cascade Lake: all panels for each tile of rows 69%
+  // of peak, groups of four panels 74%).
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // Panels that share the weights of a feed-forward network that does not fit into `second_cache_bytes` (encoder layer
-  // (128,768,12), 18.9 MB of these weights, on a Cascade Lake: 1 panel 56%, 4 panels 74% of peak; (128,384,12) 82%
-  // with both; with prefetching 67 -> 77% and 84 -> 86%).
+  // How many panels share the weights of a feed-forward network that exceed `second_cache_bytes`. Shares of peak of an
+  // encoder layer on a Cascade Lake, one panel -> four panels:
+  //
+  //                          (128,768,12), 18.9 MB of these weights   (128,384,12)
+  //   without prefetching    56 -> 74%                                82 -> 82%
+  //   with prefetching       67 -> 77%                                84 -> 86%
   static constexpr std::size_t feed_forward_panels = 4;
 
   // --- A single token ------------------------------------------------------------------------------------------------
 
-  // Places of memory that are read at the same time, each without a gap ("A token at a time, from memory" in
-  // bench/README.md: one core reads a fifth faster from four places than from one).
+  // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
+  // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one
+  // (bench/README.md, "A token at a time, from memory").
   static constexpr std::size_t streams = 1;
-  // Matrices of at most this size are read as one stream, because starting and ending a stream costs too much.
+  // A matrix of at most this size is read as one stream, because starting and ending several streams would cost too
+  // much.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // A matrix in several streams has at least this many packs in a row where rows are contiguous ...
+  // A matrix is read in several streams only if it is large enough in one direction. If rows are contiguous, a row has
+  // at least this many packs of the inner index.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // ... and at least this many packs of rows where columns are.
+  // If columns are contiguous, there are at least this many packs of rows.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // Columns whose sums stay in the nearest cache while several rows are added: 4 KB.
+  // How many columns are summed at the same time in several streams. Their sums (4 KB) stay in the L1 cache while rows
+  // are added.
   static constexpr std::size_t streamed_columns = 1024;
-  // Packs of rows whose dot products are computed at the same time: at least eight sums hide the latency of an fma.
+  // How many packs of rows have their dot products computed at the same time. At least eight sums hide the latency of
+  // an fma.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // Packs of columns that are summed at the same time.
+  // How many packs of columns are summed at the same time in one stream.
   static constexpr std::size_t column_packs = 8;
 };
 

@@ -1,4 +1,4 @@
-// Helium (MVE), the vectors of Cortex-M55 and M85: 8 registers of 4 floats.
+// Helium (MVE), the vector extension of Cortex-M55 and M85: 8 registers of 4 floats.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
   static constexpr std::size_t registers = 8;
-  // 2 x 3 uses all 8 registers: six sums and two packs of the panel. Counts of instructions: bench/README.md, "On a
-  // microcontroller".
+  // 2 x 3 uses all 8 registers: six for sums and two for packs of the panel. bench/README.md, "On a microcontroller",
+  // counts the instructions.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   }
-  // Two chains do not fit into 8 registers: attention at (16,32,4) takes 11% more instructions.
+  // Two chains do not fit into 8 registers: attention at (16,32,4) would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
 };
 using Current = Helium;

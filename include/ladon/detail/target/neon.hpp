@@ -1,5 +1,5 @@
-// NEON: 64-bit Arm has 32 registers of 4 floats, 32-bit Arm has 16. Not measured on a board: the tiles are those of x86
-// with as many registers.
+// NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. Nothing was measured on a board: the tiles are those
+// of x86 with the same number of registers.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <ladon/detail/target/defaults.hpp>
 
 #if defined(__aarch64__)
-// 32 registers have room for a caller's numbers, as on AVX-512.
+// Kernels may be inlined, because 32 registers have room for values of the caller, as on AVX-512.
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE

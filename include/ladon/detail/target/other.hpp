@@ -1,4 +1,4 @@
-// Any other processor, such as RISC-V: plain floats, and nothing measured.
+// All other processors, such as RISC-V: packs of one float. Nothing was measured.
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

@@ -1,4 +1,4 @@
-// The shape of a matrix product's tile. Every file of this folder says which tiles its instruction set uses. In the
+// The shape of a matrix product's tile. Every file of this folder chooses the tiles of one instruction set. In the
 // comments of this folder, "2 x 12" is a tile of 2 packs and 12 rows.
 #pragma once
 
@@ -8,24 +8,24 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A panel holds lanes * packs tokens side by side. A tile has rows x packs accumulators. The last panel of a sequence
-// may need one pack only; its tiles are taller where the registers allow it, because few accumulators would wait for
-// the latency of their own multiply-adds.
+// A panel holds lanes * packs tokens side by side. A tile has rows * packs accumulators. The last panel of a sequence
+// may need only one pack. Its tiles are then taller if registers allow, because few accumulators would wait for the
+// latency of their own multiply-adds.
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;
   std::size_t rows;
   std::size_t rows_of_one_pack = rows;
 
-  // Returns the tokens of a panel.
+  // Returns how many tokens a panel holds.
   constexpr std::size_t width() const noexcept { return lanes * packs; }
   // Returns how many panels hold `tokens` tokens.
   constexpr std::size_t panels(std::size_t tokens) const noexcept { return (tokens + width() - 1) / width(); }
-  // Returns the rows of a tile that is `tile_packs` packs wide.
+  // Returns how many rows a tile of `tile_packs` packs has.
   constexpr std::size_t rows_for(std::size_t tile_packs) const noexcept {
     return tile_packs == 1 ? rows_of_one_pack : rows;
   }
-  // Returns the packs that the last panel of `tokens` tokens needs.
+  // Returns how many packs the last panel of `tokens` tokens needs.
   constexpr std::size_t last_packs(std::size_t tokens) const noexcept {
     const std::size_t rest = tokens % width();
     return rest == 0 ? packs : (rest + lanes - 1) / lanes;

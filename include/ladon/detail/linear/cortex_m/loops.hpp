@@ -1,5 +1,5 @@
-// The micro-kernel's loops in assembly, for microcontrollers. A target has at most one of the two. LADON_TILE_ASSEMBLY
-// is defined where there is one, and `assembly::has_loop` names the tiles that it computes.
+// The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. If the target
+// has one, LADON_TILE_ASSEMBLY is defined, and `assembly::has_loop` says which tiles the loop computes.
 #pragma once
 
 #include <ladon/detail/linear/cortex_m/helium_loop.hpp>

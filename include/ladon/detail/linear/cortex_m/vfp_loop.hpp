@@ -6,11 +6,11 @@
 //     s16 - s23  two rows of the panel
 //     s24 - s31  the weights of the same two steps
 //
-// The order of k is the order of micro_kernel.hpp, so the results have the same bits.
+// k runs in the same order as in micro_kernel.hpp, so the results have the same bits.
 //
-// g++ 12 loads each number separately: a step of 16 products takes 24 loads and multiply-adds. Here two steps take 32
-// multiply-adds and 2 to 5 loads, of two to eight registers each. Such a load takes a cycle for every one or two
-// registers, so cycles fall by less than instructions.
+// g++ 12 loads each number separately: one step of 16 products takes 24 loads and multiply-adds. Here two steps take 32
+// multiply-adds and 2 to 5 loads, each of two to eight registers. A load of several registers takes one cycle for every
+// one or two registers. So the number of cycles decreases by less than the number of instructions.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@
 
 namespace ladon::inline LADON_ABI::detail::assembly {
 
-// Adds the weight w times four floats of the panel to one row of sums.
+// Adds the weight `w` times four floats of the panel to one row of sums.
 #define LADON_VFP_ROW_OF(sum0, sum1, sum2, sum3, w, panel0, panel1, panel2, panel3) \
   "vfma.f32 " #sum0 ", " #w ", " #panel0                                            \
   "\n\t"                                                                            \
@@ -44,27 +44,28 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
-// The registers of the panel's row in the first step (THIS) and in the second step (NEXT). PANEL loads the two rows.
+// PANEL loads two rows of the panel. THIS and NEXT are the registers of the first and of the second row, for the first
+// and the second step.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Two steps, for contiguous rows of weights: one load gives the weights of a row for both steps. Seven multiply-adds
-// stand between two uses of a sum.
+// Two steps, if rows of weights are contiguous: one load reads a row's weights for both steps. At least seven
+// multiply-adds stand between two uses of the same sum.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
           load3 LADON_VFP_ROW_2(s28, LADON_VFP_THIS) LADON_VFP_ROW_3(s30, LADON_VFP_THIS)               \
               LADON_VFP_ROW_2(s29, LADON_VFP_NEXT) LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// Two steps, for contiguous columns of weights: the four weights of a step lie side by side.
+// Two steps, if columns of weights are contiguous: the four weights of a step lie side by side.
 #define LADON_VFP_COLUMNS(load)                                                                                      \
   LADON_VFP_PANEL load LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s25, LADON_VFP_THIS)                     \
       LADON_VFP_ROW_2(s26, LADON_VFP_THIS) LADON_VFP_ROW_3(s27, LADON_VFP_THIS) LADON_VFP_ROW_0(s28, LADON_VFP_NEXT) \
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// ROWS loads the weights from four rows, at a to a3. STRIDED loads the weights from columns that are `step` bytes
+// ROWS loads the weights from four rows, at `a` to `a3`. STRIDED loads the weights from columns that are `step` bytes
 // apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
@@ -72,7 +73,7 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Whether this file has a loop for the tile and its weights. `Width` is the width of a panel's row, in floats.
+// Whether this file has a loop for this tile and its weights. `Width` is the number of floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
@@ -80,8 +81,8 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// Code for size: one function computes all weights with contiguous rows, another all weights with contiguous columns.
-// The sums stay in memory between calls. `steps` is the number of steps in one iteration of the loop.
+// Code for size: one function computes all products with contiguous rows of weights, and another function all products
+// with contiguous columns. The sums stay in memory between calls. `steps` says how many steps one iteration takes.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -97,20 +98,21 @@ inline constexpr std::size_t steps = 2;
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc", \
         "memory")
 
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r * row_stride + k]. Precondition: twos > 0, here and below.
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r * row_stride + k]. Precondition: twos > 0.
 LADON_NOINLINE inline void along_rows(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                                       std::size_t row_stride, const float* panel) noexcept {
   const float *a1 = a + row_stride, *a2 = a1 + row_stride, *a3 = a2 + row_stride;
   LADON_VFP_LOOP(LADON_VFP_ROWS, [a] "+r"(a), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3));
 }
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r + k * inner_stride].
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r + k * inner_stride]. Precondition: twos > 0.
 LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                                          std::size_t inner_stride, const float* panel) noexcept {
   std::size_t step = inner_stride * sizeof(float);
   LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
 }
 
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride], and one of the strides is 1.
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride]. One of the strides is 1. Precondition:
+// twos > 0.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                              const float* panel) noexcept {
@@ -123,11 +125,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, 
 
 #else
 
-// The number of steps in one iteration of the loop.
+// How many steps one iteration of the loop takes.
 inline constexpr std::size_t steps = 4;
 
-// Repeats the instructions `four_steps`, `fours` times. The sums are passed in through memory, because GCC allows 30
-// operands, and counts an operand twice that is read and written.
+// Repeats the instructions `four_steps` `fours` times. The loop reads the initial sums from memory (`start`), because
+// GCC allows 30 operands, and an operand that is read and written counts twice.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
@@ -140,7 +142,7 @@ inline constexpr std::size_t steps = 4;
         "s31", "cc", "memory")
 
 // Adds 4 * fours steps to `sum`. a(r, k) = a[r * RowStride + k % 4 * InnerStride + k / 4 * FourStride]. The panel's
-// rows are 4 floats wide, one after another. Precondition: fours > 0.
+// rows are 4 floats wide and lie one after another. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
