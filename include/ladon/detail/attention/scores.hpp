@@ -75,7 +75,8 @@ struct ScoreTile {
 
   LADON_INLINE constexpr void compute(const float* keys, const float* query, bool unmasked,
                                       Pack* running) const noexcept {
-    const Products products = product(keys, query);
+    Products products([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
+    multiply(products, keys, query);
     Maximum maximum(opaque(running));
     if constexpr (Function::capped) cap_products(products);
     if (unmasked) {
@@ -90,11 +91,11 @@ struct ScoreTile {
   }
 
  private:
-  LADON_INLINE constexpr Products product(const float* keys, const float* query) const noexcept {
-    Products products([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
+  // Adds K Q^T. `products` is an argument, because g++ keeps an object that a function returns in memory (Cortex-M55:
+  // 1.9% more instructions for attention at (16,32,4)).
+  LADON_INLINE static constexpr void multiply(Products& products, const float* keys, const float* query) noexcept {
     products.template accumulate<width>(Form::head_width, WeightMatrix<float, 1, Form::key_width>{keys},
                                         query + FirstPack * Pack::lanes);
-    return products;
   }
   LADON_INLINE constexpr void cap_products(const Products& products) const noexcept {
     products.finish([&](std::size_t r, std::size_t v, const Pack& product) {

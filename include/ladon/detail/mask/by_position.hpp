@@ -31,7 +31,6 @@ struct BoundByPosition {
   using Scratch = NoScratch;
   constexpr bool may_see_any(Range, Range) const noexcept { return true; }
   template <class Pack, std::size_t Width>
-    requires requires(const Derived& derived, const Pack& query, std::size_t key) { derived.may_see(query, key); }
   LADON_INLINE constexpr LanesByPosition<Derived, Pack> lanes(const ScoreBlock& block, NoScratch&) const noexcept {
     return {static_cast<const Derived&>(*this), block.queries.begin};
   }
