@@ -78,16 +78,17 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<Bound, Pack, K, W>, Pack>;
 
-// A bound mask with every part that the kernels use. Kernels for one query use packs of one lane.
+// A bound mask with every part that the kernels use. The check uses a pack type that no kernel uses. With a kernel's
+// pack type the check would instantiate functions early, and g++ would change the kernels' object code.
 template <class Bound>
 concept BoundPolicy = requires(const Bound& bound, Range queries, Range keys) {
   typename std::bool_constant<Bound::hides_keys>;
   typename std::bool_constant<Bound::adds_to_scores>;
   typename std::bool_constant<Bound::ends_within_panels>;
-  typename Bound::template Scratch<4, 4>;
+  typename Bound::template Scratch<4, 2>;
   { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
-} && HasLanes<Bound, detail::simd::ArrayPack<1>, 4, 1> && HasLanes<Bound, detail::simd::ArrayPack<4>, 4, 4>;
+} && HasLanes<Bound, detail::simd::ArrayPack<2>, 4, 2>;
 
 template <class Mask>
 using BoundOf = decltype(Mask::template bind<checked_shape>(
