@@ -24,9 +24,10 @@ struct Alibi {
   };
 
   template <Shape S>
-  static constexpr auto bind(const detail::Placement& placement, const Data<S>& data) noexcept {
-    const float* const slopes = data.slopes.data == nullptr ? detail::default_slopes<S.heads>.data() : data.slopes.data;
-    return detail::BoundAlibi{slopes, detail::resolve_offset(placement, data.offset), placement.lengths.keys};
+  static constexpr detail::BoundAlibi bind(const detail::Placement& placement, const Data<S>& data) noexcept {
+    const float* const slopes = data.slopes.data;
+    return {slopes == nullptr ? detail::default_slopes<S.heads>.data() : slopes,
+            detail::resolve_offset(placement, data.offset), placement.lengths.keys};
   }
 };
 

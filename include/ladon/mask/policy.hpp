@@ -90,16 +90,17 @@ concept HasLanes =
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. Kernels for a single query use packs of one lane.
+// A bound mask with all members that the kernels use. The check uses packs of two lanes, which no kernel uses: with a
+// kernel's pack, the check would instantiate functions early, and g++ would change the kernels' object code.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;
   typename std::bool_constant<BoundMask::adds_to_scores>;
   typename std::bool_constant<BoundMask::ends_within_panels>;
-  typename BoundMask::template Scratch<4, 4>;
+  typename BoundMask::template Scratch<4, 2>;
   { bound.key_ranges(queries) } -> std::same_as<KeyRanges>;
   { bound.may_see_any(queries, keys) } -> std::same_as<bool>;
-} && HasLanes<BoundMask, detail::simd::ArrayPack<1>, 4, 1> && HasLanes<BoundMask, detail::simd::ArrayPack<4>, 4, 4>;
+} && HasLanes<BoundMask, detail::simd::ArrayPack<2>, 4, 2>;
 
 template <class Mask>
 using BoundOf = decltype(Mask::template bind<checked_shape>(
