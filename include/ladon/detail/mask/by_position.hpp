@@ -13,7 +13,9 @@ template <class BoundMask, class Pack>
 struct LanesByPosition {
   const BoundMask& mask;
   std::size_t first_query;
-  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
+  LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept
+    requires requires(const Pack& query) { mask.may_see(query, key); }
+  {
     const Pack lane = Pack::lane_index();
     return mask.may_see(lane + Pack::broadcast(static_cast<float>(first_query + v * Pack::lanes)), key);
   }
