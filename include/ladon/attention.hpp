@@ -1,5 +1,5 @@
-// Attention of given queries, keys and values, without projections ("Attention Is All You Need", arXiv 1706.03762,
-// section 3.2.1). The result of each head is softmax(mask(scale Q K^T)) V. All arrays have the layout
+// Attention without projections: the caller provides queries, keys and values ("Attention Is All You Need", arXiv
+// 1706.03762, section 3.2.1). The output of each head is softmax(mask(scale * Q K^T)) V. All arrays have the layout
 // [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
 //
 // Implementation: detail/attention/attention_steps.hpp.
@@ -20,8 +20,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Attention with a fixed shape, mask, score and position encoding. The shape's model width only determines the default
-// of head_width.
+// Attention whose shape, mask, score and position encoding are template arguments. The width `model` of the shape is
+// used only for the default of head_width (shape.hpp).
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct Attention {
@@ -36,20 +36,21 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // Computes `out` from `q`, `k` and `v`. If a query may see no key, the query's row of `out` is 0.
+  // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query, the query's rows of `out` are 0.
   //
   //     q     [heads][queries][head_width]
   //     k     [kv_heads][keys][head_width]
   //     v     [kv_heads][keys][value_width]
   //     out   [heads][queries][value_width]
   //
-  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). The function neither
-  //   reads inactive tokens nor writes rows of `out` for inactive queries.
-  // - Aliasing: `out` may be the array `q` if value_width equals head_width. No other arguments may overlap.
+  // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). `run` neither reads
+  //   inactive tokens nor writes the rows of `out` for inactive queries.
+  // - Aliasing: if value_width equals head_width, `out` may be the same array as `q`. Apart from this case, no two
+  //   arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
   // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
-  // - Capture: `to` is a Map or a Capture<Stage>, which receives the attention weights or another stage of the scores
-  //   (attention_map.hpp). Without `to`, nothing is captured.
+  // - Capture: `to` receives an additional output. If `to` is a Map, the output is the attention weights. If `to` is a
+  //   Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is no additional output.
   template <class To = detail::CaptureNothing>
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {

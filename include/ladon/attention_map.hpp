@@ -1,4 +1,4 @@
-// Optional outputs of a run: the attention weights, or the scores at an earlier stage of their computation.
+// Optional additional outputs of a run: the attention weights, or the scores at one stage of their computation.
 //
 // Implementation: detail/attention/capture.hpp.
 #pragma once
@@ -10,25 +10,27 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The destination of the attention weights: [heads][queries][keys], row-major. Each weight is a probability. The weight
-// is 0 if the query may not see the key or if the key is not active. Rows of inactive queries stay unchanged.
+// The array of the caller that receives the attention weights: [heads][queries][keys], row-major. Each weight is a
+// probability. The weight is 0 if the mask hides the key from the query or if the key is inactive. Rows of inactive
+// queries stay unchanged.
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
-// The stages of the computation that turns scores into attention weights. Scores are in natural units: the softmax of a
-// score s is proportional to e^s. (Internally, the kernels use exponents of two.)
+// The stages of the computation that turns scores into attention weights. Scores are in natural units: the weight of a
+// key with the score s is proportional to e^s. (Internally, the kernels multiply scores by log2(e), because they
+// compute powers of two.)
 //
-// The enumerators have the numbers of ONNX's Attention (qk_matmul_output_mode). Before its pull request 7913, ONNX
-// swapped the numbers of `capped` and `masked`.
+// The enumerators have the same numbers, 0 to 3, as the attribute qk_matmul_output_mode of the ONNX operator Attention.
+// Versions of ONNX before pull request 7913 use the number 1 for `masked` and the number 2 for `capped`.
 enum class Stage {
   scaled,   // scale * q . k for every active key, visible or hidden
   capped,   // after the softcap, before the mask
-  masked,   // after the mask: -inf if the query may not see the key
+  masked,   // after the mask: -inf if the mask hides the key from the query
   weights,  // after the softmax: the same numbers as in an AttentionMap
 };
 
-// The destination of stage G: [heads][queries][keys], row-major. For keys that are not active, `masked` is -inf and
-// every other stage is 0. Rows of inactive queries stay unchanged.
+// The array of the caller that receives the result of stage G: [heads][queries][keys], row-major. For inactive keys,
+// the array contains -inf at the stage `masked`, and 0 at every other stage. Rows of inactive queries stay unchanged.
 template <Stage G>
 struct Capture {
   float* data;

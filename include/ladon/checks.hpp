@@ -1,8 +1,9 @@
-// Preconditions on values that are known only at run time, so the compiler cannot check them.
+// Checks preconditions on values that are known only at run time. The compiler cannot check these preconditions.
 //
-// A checked build prints the broken precondition and aborts. In constant evaluation, a broken precondition of a checked
-// build is a compile error. In an unchecked build, LADON_EXPECTS generates no code, and a broken precondition is
-// undefined behaviour. LADON_CHECKED selects the kind of build (detail/target/abi.hpp).
+// LADON_CHECKED selects whether the build is checked (detail/target/abi.hpp). In a checked build, LADON_EXPECTS prints
+// the broken precondition and aborts. If a precondition is broken during constant evaluation in a checked build,
+// compilation fails. In an unchecked build, LADON_EXPECTS generates no code, and a broken precondition is undefined
+// behaviour.
 #pragma once
 
 #include <ladon/detail/target/compiler.hpp>
@@ -13,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Prints `what` to stderr and aborts.
+// Prints `what`, the message of a broken precondition, to stderr and aborts.
 [[noreturn]] LADON_NOINLINE inline void broken_promise(const char* what) noexcept {
   std::fputs(what, stderr);
   std::abort();

@@ -1,5 +1,6 @@
-// A stack of decoder layers. A run converts the tokens and the memory from rows into panels (detail/memory/panels.hpp)
-// once. Then the run computes every layer in place, and converts the result back into rows once.
+// A stack of decoder layers. The memory is the output of an encoder. A run first converts the tokens and the memory
+// from rows into panels (detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run
+// converts the result from panels into rows.
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -31,8 +32,8 @@ struct Decoder {
   using Maps = std::array<DecoderMaps, Layers>;
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
-  // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer is limited to
-  // the active queries (Encoder::run).
+  // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer skips the
+  // tokens that are not active queries. Encoder::run gives the reason.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     run_layers(x, memory, weights, y, workspace, options,
@@ -47,8 +48,8 @@ struct Decoder {
   }
 
  private:
-  // Computes all layers. with_captures(i, layer) calls `layer` with two captures for layer i: one for the attention to
-  // the layer's own tokens, and one for the attention to the memory.
+  // Computes all layers. For each layer i, calls with_captures(i, layer). with_captures then calls `layer` with two
+  // captures. The first capture is for self-attention, and the second capture is for the attention to the memory.
   template <class WithCaptures>
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {

@@ -1,6 +1,6 @@
-// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts: attention to
-// its own tokens, attention to a memory, and a feed-forward network. Each part has a residual connection and a norm.
-// The memory is the output of an encoder.
+// One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
+// self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
+// connection and a norm. The memory is the output of an encoder.
 //
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
@@ -26,8 +26,9 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The weights of a decoder layer, with the names of PyTorch's TransformerDecoderLayer. One name differs: PyTorch calls
-// cross_attention multihead_attn. A gated feed-forward network has one more weight, `gate`.
+// The weights of a decoder layer. The linear maps and the norms have the names of PyTorch's TransformerDecoderLayer.
+// self_attention is PyTorch's self_attn, and cross_attention is PyTorch's multihead_attn. If Config.gated is true, the
+// feed-forward network has an additional linear map, `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -53,9 +54,9 @@ struct DecoderLayerWeights<S, Config, Layout> {
   Norm<S.model, Config.norm_kind> norm3;
 };
 
-// The options of a run. `self` holds the lengths and the data of the attention to the layer's own tokens. `memory`
-// holds the lengths and the data of the attention to the memory. "Data" means the data of the mask, the score and the
-// position encoding (options.hpp).
+// The options of a run. `self` has the options of self-attention, and `memory` has the options of the attention to the
+// memory. Both are RunOptions: active lengths, and the data of the mask, the score and the position encoding
+// (options.hpp).
 //
 // Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
 // encoding, because the memory's tokens have no positions relative to the queries.
@@ -66,15 +67,16 @@ struct DecoderOptions {
   RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
-// The destinations of a layer's attention weights: `self` [heads][queries][queries] and `memory`
-// [heads][queries][Memory]. A map whose pointer is null is not written.
+// The arrays of the caller that receive a layer's attention weights: `self` [heads][queries][queries] for
+// self-attention, and `memory` [heads][queries][Memory] for the attention to the memory. If a pointer is null, the
+// weights of that attention are not written.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
 
-// A single decoder layer. Decoder computes a stack of layers. `Memory` is the largest number of tokens in the memory.
-// The usual SelfMask is mask::Causal. `Position` encodes the positions of the layer's own tokens only.
+// A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
+// memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
@@ -104,7 +106,7 @@ struct DecoderLayer {
   //
   // - Lengths: options.self sets how many tokens of `x` are active, and options.memory.keys sets how many tokens of
   //   `memory` are active.
-  // - Aliasing: `y` may be `x`. No other arguments may overlap.
+  // - Aliasing: `y` may be the same array as `x`. Apart from this case, no two arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
   // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -118,8 +120,7 @@ struct DecoderLayer {
                   detail::CaptureWanted<cross>{maps.memory});
   }
 
-  // Returns the active lengths of the attention to the layer's own tokens and of the attention to the memory. Decoder
-  // calls this function, too.
+  // Returns the active lengths of self-attention and of the attention to the memory. Decoder calls this function, too.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};

@@ -1,5 +1,5 @@
-// A stack of encoder layers. A run converts the tokens from rows into panels (detail/memory/panels.hpp) once. Then the
-// run computes every layer in place, and converts the result back into rows once.
+// A stack of encoder layers. A run first converts the tokens from rows into panels (detail/memory/panels.hpp). The run
+// then computes all layers in place. Finally, the run converts the result from panels into rows.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Whether a stack ends with a norm after the last layer. Pre-LN stacks usually have this final norm.
+// Whether a stack ends with a norm after the last layer. Pre-LN stacks usually end with this final norm.
 enum class FinalNorm { without, with };
 
-// The weights of a stack: the weights of each layer. If the stack has a final norm, the weights of the norm follow.
+// The weights of all layers of a stack, and, if F is FinalNorm::with, the weights of the final norm.
 template <std::size_t Layers, class Layer, class Norm, FinalNorm F>
 struct StackWeights {
   std::array<Layer, Layers> layers;
@@ -47,20 +47,22 @@ struct Encoder {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // One map [heads][queries][keys] for each layer. A map whose pointer is null is not written.
+  // One array [heads][queries][keys] for each layer, which receives the attention weights of the layer. If the pointer
+  // of a layer is null, the weights of the layer are not written.
   using Maps = std::array<float*, Layers>;
 
-  // How many phases run_phase has. Phase 0 converts `x` into panels. Phases 1 + 2i and 2 + 2i compute layer i. The last
-  // phase also writes `y`.
+  // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
+  // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
+  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
+  // additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
   // and errors.
   //
-  // If fewer queries than keys are active, only the last layer is limited to the active queries. Every earlier layer
-  // computes all active tokens, because the next layer needs these tokens as keys.
+  // If fewer queries than keys are active, only the last layer skips the tokens that are not active queries. Every
+  // earlier layer computes all active tokens, because the next layer needs all of these tokens as keys.
   static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_none);
@@ -84,8 +86,8 @@ struct Encoder {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
 
-  // Computes `y` [tokens][model] for the next tokens of a text. EncoderLayer::extend describes the cache and the
-  // lengths. Each layer has its own cache: layer i uses caches[i].
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
+  // the cache and the lengths. Each layer has its own cache: layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
@@ -101,14 +103,15 @@ struct Encoder {
   }
 
  private:
-  // The values of `with_capture` in `compute`. with_capture(i, layer) calls `layer` with the capture of layer i:
-  // capture_none captures nothing, and capture_in writes to maps[i].
+  // The two arguments that `compute` takes as `with_capture`. For each layer i, `compute` calls with_capture(i, layer),
+  // which calls `layer` with a capture. The capture of capture_none writes nothing. The capture of capture_in(maps)
+  // writes the attention weights to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const Maps& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::CaptureWanted<shape>{maps[i]}(layer); };
   }
 
-  // Computes the work that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
   template <class Part, class WithCapture>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {
@@ -139,7 +142,7 @@ struct Encoder {
     });
   }
 
-  // Computes the final norm if the stack has one, and converts the panels of `shared` into the rows of `y`.
+  // If the stack has a final norm, computes the final norm. Then converts the panels of `shared` into the rows of `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
                               Output y) noexcept {

@@ -4,8 +4,8 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The layer computes on panels (detail/memory/panels.hpp). After the attention, the panels are processed in groups.
-// Each group passes through all remaining steps before the next group starts, so the group stays in the CPU's cache.
+// The layer computes on panels (detail/memory/panels.hpp). The steps after attention process the panels in groups. Each
+// group passes through all of these steps before the next group starts, so the group stays in the CPU's cache.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -30,8 +30,9 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The weights of an encoder layer, with the names of PyTorch's TransformerEncoderLayer. A gated feed-forward network
-// has one more weight, `gate`.
+// The weights of an encoder layer. The linear maps and the norms have the names of PyTorch's TransformerEncoderLayer.
+// `attention` is PyTorch's self_attn. If Config.gated is true, the feed-forward network has an additional linear map,
+// `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
   using Linears = FeedForwardLinears<S, Config, Layout::order>;
@@ -53,8 +54,8 @@ struct EncoderLayerWeights<S, Config, Layout> {
   Norm<S.model, Config.norm_kind> norm2;
 };
 
-// A single encoder layer. Encoder computes a stack of layers, and converts between rows and panels only at the
-// beginning and at the end of the stack.
+// A single encoder layer. The class Encoder computes a stack of layers, and converts between rows and panels only at
+// the beginning and at the end of the stack.
 template <Shape ShapeGiven, LayerConfig Config, mask::Policy Mask = mask::None, class Layout = layout::InProj,
           class Score = score::Scaled, position::Policy Position = position::None,
           class Target = detail::simd::NativeVectors>
@@ -79,9 +80,10 @@ struct EncoderLayer {
   using Output = MatrixView<float, shape.queries, shape.model>;
 
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
-  // 2 computes the remaining steps and writes `y`.
+  // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
+  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
+  // additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -102,8 +104,8 @@ struct EncoderLayer {
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
-  // Computes `y` [tokens][model] for the next tokens of a text, and appends the keys and values of these tokens to
-  // `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
+  // these tokens to `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
   // MultiHeadAttention::extend describes positions, options and errors.
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
@@ -119,7 +121,7 @@ struct EncoderLayer {
   }
 
  private:
-  // Computes the work that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {

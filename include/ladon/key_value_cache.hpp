@@ -1,5 +1,7 @@
-// The keys and values of earlier tokens, for later queries. The tokens are either a fixed context, which many queries
-// attend to (project_keys), or a text that grows (extend).
+// A cache stores the keys and values of tokens, so that later calls need not compute them again. There are two uses:
+//
+// - project_keys stores a fixed context. Any number of later calls of `attend` read the cache.
+// - `extend` appends the tokens of a growing text. Each call attends to all earlier tokens.
 //
 // The caller owns the cache. The type of a cache depends neither on the weights nor on the number of queries. Shapes
 // that differ only in `queries` can therefore share a cache, for example a shape for the prompt and a shape for single
@@ -22,12 +24,13 @@ namespace ladon::inline LADON_ABI {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token (mask::Window<Left>)
 enum class Keep { every, latest };
 
-// A cache with room for `Keys` tokens, aligned to 64 bytes. The layouts are those of panels (detail/memory/panels.hpp):
+// A cache with room for `Keys` tokens, aligned to 64 bytes. `keys` and `values` have the layout of panels
+// (detail/memory/panels.hpp):
 //
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has already replaced
-//     values_finite   false if an infinity or a NaN was stored in `values` since clear() or project_keys()
+//     values_finite   false once an infinity or a NaN is stored in `values`; clear() and project_keys() begin with true
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
@@ -38,15 +41,16 @@ struct KeyValueCache {
   std::size_t length = 0;
   bool values_finite = true;
 
-  // Empties the cache: sets `length` to 0 and values_finite to true. The arrays `keys` and `values` stay unchanged.
+  // Empties the cache by setting `length` to 0 and values_finite to true. The numbers in `keys` and `values` stay
+  // unchanged.
   constexpr void clear() noexcept {
     length = 0;
     values_finite = true;
   }
 };
 
-// The cache for a shape with room for S.keys tokens. If the mask is mask::Window<Left> alone, with a finite Left, the
-// cache is a ring.
+// The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. If `Mask` is
+// mask::Window<Left>, not combined with another mask, and Left is not `all`, the cache is a ring.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;

@@ -1,5 +1,5 @@
-// The configuration of a layer, except its attention: feed-forward network, norms, and the order of norms and
-// residuals.
+// The configuration of a layer: feed-forward network, norms, and the order of norms and residuals. Attention is
+// configured separately.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ enum class Activation { relu, gelu, gelu_tanh, silu };
 enum class NormOrder { post, pre };
 
 struct LayerConfig {
-  std::size_t feed_forward = 0;  // how many hidden features the feed-forward network has
+  std::size_t feed_forward = 0;  // number of hidden features of the feed-forward network
   Activation activation = Activation::relu;
   NormOrder norm = NormOrder::post;
-  bool gated = false;  // if true, hidden = f(gate x) * (linear1 x), else f(linear1 x) (arXiv 2002.05202)
+  bool gated = false;  // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
   NormKind norm_kind = NormKind::layer;
-  Bias bias = Bias::with;  // biases of the feed-forward network; the layout determines attention's biases
+  Bias bias = Bias::with;  // whether the feed-forward network has biases; for attention, the layout decides
 };
 
 // The types of the linear maps of a feed-forward network. linear1 and the gate have the type First, and linear2 has the

@@ -11,8 +11,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Computes `y` [Out] from `x` [In]. `x` and `y` must not overlap. A null pointer in `w` breaks a precondition
-// (checks.hpp).
+// Computes `y` [Out] = W x + b from `x` [In], with the weight and the bias of `w`. `x` and `y` must not overlap. A null
+// pointer in `w` breaks a precondition (checks.hpp).
 template <std::size_t Out, std::size_t In, Order O, Bias B, class Target = detail::simd::NativeVectors>
 constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<VectorView<const float, In>> x,
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {

@@ -3,7 +3,7 @@
 //     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(mask(scale Q K^T)) V
 //     Y = concat(O_1 .. O_H) Wo^T + bo
 //
-// C is X in self-attention, and the context in cross-attention.
+// In self-attention, C is X. In cross-attention, C is the context.
 //
 // Implementation: detail/attention/multi_head_steps.hpp.
 #pragma once
@@ -42,15 +42,18 @@ namespace ladon::inline LADON_ABI {
 // The following rules hold for every function.
 //
 // - Lengths: options.queries and options.keys set how many tokens are active (options.hpp). A call neither reads
-//   inactive tokens nor writes rows of `y` for inactive queries.
-// - Aliasing: `y` may be `x`. No other arguments may overlap.
+//   inactive tokens nor writes the rows of `y` for inactive queries.
+// - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with
+//   any other argument.
 // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. A call
 //   does not depend on the content that an earlier call left in the workspace.
-// - Errors: a length that exceeds the shape, or a token that exceeds the cache's capacity, breaks a precondition
-//   (checks.hpp).
-// - Masks: if a query may see no key, the attention of every head is 0, so the query's row of `y` is the output bias.
-// - Capture: `to` receives the attention weights if `to` is a Map, or another stage of the scores if `to` is a
-//   Capture<Stage>. Both are [heads][queries][keys] (attention_map.hpp). Without `to`, nothing is captured.
+// - Errors: a length must not exceed the length in the shape, and the number of stored tokens must not exceed the
+//   capacity of the cache. Otherwise, the call breaks a precondition (checks.hpp).
+// - Masks: if the mask hides every key from a query, the output of every head is 0 for this query. The query's row of
+//   `y` is then the bias of the output projection.
+// - Capture: `to` receives an additional output [heads][queries][keys]. If `to` is a Map, the output is the attention
+//   weights. If `to` is a Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is
+//   no additional output.
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct MultiHeadAttention {
@@ -64,7 +67,8 @@ struct MultiHeadAttention {
   // The memory of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to a
   // context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
   //
-  // If the shape's numbers of queries and keys differ, run(x, ...) does not compile, and Shared is CrossShared.
+  // If shape.queries and shape.keys differ, self-attention does not compile, and Shared is the same type as
+  // CrossShared.
   using CrossShared = ladon::CrossShared<shape, Target>;
   using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target>, CrossShared>;
   using Scratch = HeadScratch<shape, Target>;
@@ -87,7 +91,8 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many shares of a phase can have work. If a phase has more shares, the additional shares are empty.
+  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
+  // additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -117,8 +122,8 @@ struct MultiHeadAttention {
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, context, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of attention to a context. The comment on run_phase for self-attention applies
-  // here, too.
+  // Computes one share of one phase of attention to a context. The rules in the comment on run_phase of self-attention
+  // apply.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
@@ -128,8 +133,8 @@ struct MultiHeadAttention {
   }
 
   // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores the keys
-  // and values in `cache`. The earlier content of the cache is lost. A rotary position encoding rotates the keys in
-  // this function.
+  // and values in `cache`. The earlier content of the cache is lost. If the position encoding is rotary, the function
+  // stores keys that are already rotated.
   static constexpr void project_keys(Context context, const Weights& weights, Cache& cache, KeyWorkspace& workspace,
                                      const Options& options = {}) noexcept {
     static_assert(shape.key_model == shape.value_model,
@@ -152,9 +157,11 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes attention of `x` to the tokens in `cache`. If options.keys is set, only the first options.keys tokens of
-  // the cache count. Query i has the position i + shape.keys - shape.queries, as in `run`. Preconditions: the cache
-  // holds at least options.keys tokens, and a ring has not yet replaced a token.
+  // Computes attention of `x` to the tokens in `cache`. If options.keys is set, `x` attends only to the first
+  // options.keys tokens of the cache. Query i has the position i + shape.keys - shape.queries, as in `run`.
+  //
+  // Preconditions: the cache holds at least options.keys tokens. If the cache is a ring, no token has been replaced
+  // yet.
   template <class To = detail::CaptureNothing>
   static constexpr void attend(Queries x, const Cache& cache, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
@@ -174,12 +181,12 @@ struct MultiHeadAttention {
   }
 
   // Appends the keys and values of the first options.tokens tokens of `x` to `cache`. Then computes attention of these
-  // tokens to all tokens in the cache. Query i has the position past + i, and `past` is cache.length before the call.
-  // options.keys is ignored.
+  // tokens to all tokens in the cache. Query i has the position `past` + i. `past` is the value of cache.length before
+  // the call. options.keys is ignored.
   //
-  // With the mask Window<Left>, the cache is a ring that keeps the latest keys. The text may then grow without limit,
-  // or up to the end of a rotary table. With any other mask, a text longer than the cache's capacity breaks a
-  // precondition (checks.hpp).
+  // With the mask Window<Left>, the cache is a ring that keeps the keys and values of the latest tokens. The text may
+  // then grow without limit. If the position encoding is rotary, the text ends with the last position of the rotary
+  // table. With any other mask, a text longer than the capacity of the cache breaks a precondition (checks.hpp).
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
@@ -198,7 +205,7 @@ struct MultiHeadAttention {
   }
 
  private:
-  // Computes the work of self-attention that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -218,7 +225,7 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the work of attention to a context that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of attention to a context that `part` selects: the whole call, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
@@ -239,8 +246,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the output projection and writes `y`. The output overwrites the panels of `x`, because no later step reads
-  // `x`.
+  // Computes the output projection in panels, and then converts the result into the rows of `y`. The panels of the
+  // result overwrite the panels of `x` in `shared`, because no later step reads `x`.
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
@@ -248,7 +255,8 @@ struct MultiHeadAttention {
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
-  // Calls `f` with MultiHeadSteps for the packs of the target. In constant evaluation, the packs are plain arrays.
+  // Calls `f` with a MultiHeadSteps object, which computes with the packs (SIMD registers) of Target. In constant
+  // evaluation, the packs are plain arrays.
   template <class F>
   static constexpr void with_steps(F f) noexcept {
     detail::simd::with_packs<Target>(

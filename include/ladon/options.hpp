@@ -12,7 +12,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The options of a call to an attention of shape S. Every member has a default: with {}, all tokens of the shape are
+// The options of a call to an attention of shape S. Every member has a default. By default, all tokens of the shape are
 // active. Precondition: no length exceeds the length in the shape (checks.hpp).
 template <Shape S, class Mask, class Score, position::Policy Position = position::None>
 struct RunOptions {
@@ -23,7 +23,7 @@ struct RunOptions {
   std::size_t keys = all;     // how many keys are active; overrides `tokens`
   typename Mask::template Data<S> mask{};
   std::conditional_t<Score::sinks, VectorView<const float, S.heads>, None>
-      sinks{};  // [heads], in natural units (attention_map.hpp)
+      sinks{};  // the logits of the sinks (score.hpp): [heads], in natural units (attention_map.hpp)
   typename Position::Data position{};
 
   // Returns how many queries and how many keys are active.
@@ -36,13 +36,13 @@ struct RunOptions {
     LADON_EXPECTS(chosen.keys <= S.keys, "ladon: more keys than the shape has room for");
     return chosen;
   }
-  // Returns the position of query 0 among the keys, for calls without earlier tokens. With this position, the last
+  // Returns the position of query 0 among the keys, for calls that do not extend a cache. With this position, the last
   // query of the shape has the position of the last key of the shape.
   static constexpr std::ptrdiff_t bottom_right() noexcept {
     return static_cast<std::ptrdiff_t>(S.keys) - static_cast<std::ptrdiff_t>(S.queries);
   }
-  // Returns the mask with its data, for the lengths of one call. Query i has the position `offset` + i, unless the
-  // mask's data sets another offset.
+  // Returns the mask, bound to its data and to the lengths of one call (mask/policy.hpp). Query i has the position
+  // `offset` + i, unless the data of the mask contain another offset.
   constexpr auto bind(Lengths lengths, std::ptrdiff_t offset = bottom_right()) const noexcept {
     return Mask::template bind<S>({lengths, offset}, mask);
   }

@@ -22,8 +22,8 @@ namespace ladon::inline LADON_ABI {
 //     halves       features i and i + width / 2 (Hugging Face)
 enum class Pairing { neighbours, halves };
 
-// The cosines and sines of all angles: [pairs][positions], for the positions 0 to Positions - 1. `Width` is how many
-// features of a head are rotated, so a table has Width / 2 pairs.
+// The cosines and sines of all angles, each as an array [pairs][positions]. The positions are 0 to Positions - 1.
+// `Width` features of each head are rotated, so there are Width / 2 pairs.
 template <std::size_t Positions, std::size_t Width>
 struct RotaryTable {
   static_assert(Width > 0 && Width % 2 == 0, "ladon: rotary embedding turns pairs, so its width is even and not 0");
@@ -40,15 +40,15 @@ struct None {
   static constexpr bool rotates = false;
 };
 
-// Rotary position embedding of the first `Width` features of each head, in queries and keys. The other features stay
-// unchanged. A token is rotated by the angles at the following position:
+// Rotary position embedding of the first `Width` features of each head, in queries and keys. The remaining features
+// stay unchanged. The position of a token in the table is:
 //
 //     key j      data.offset + j
 //     query i    data.offset + past + i                         in extend; `past` is the number of earlier tokens
 //     query i    data.offset + shape.keys - shape.queries + i   in every other function
 //
-// The offset of a mask does not change these positions. Precondition: the table contains all of these positions
-// (checks.hpp).
+// The offset of a mask does not change these positions. Precondition: the table contains the position of every token
+// that a call rotates (checks.hpp).
 template <Pairing P, std::size_t Width, std::size_t Positions>
 struct Rotary {
   static constexpr bool rotates = true;
@@ -62,7 +62,7 @@ struct Rotary {
   };
 };
 
-// The members that the kernels require if T::rotates is true.
+// The requirements of the kernels on a type T whose constant `rotates` is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {

@@ -1,6 +1,6 @@
 // Score policies. A score policy is a type that determines how the score of a query q and a key k is computed. The type
-// has three members: the scale, the softcap, and whether attention sinks exist. To change some of the members, derive
-// from an existing policy:
+// has three members: the function `scale` and the constants `softcap` and `sinks`. To change some of the members,
+// derive from an existing policy:
 //
 //     struct Mine : ladon::score::Scaled {
 //       static constexpr float scale(const ladon::Shape&) noexcept { return 0.25f; }
@@ -31,12 +31,14 @@ struct Scaled {
   // If softcap is not 0, a score s becomes softcap * tanh(s / softcap) before the mask applies (Gemma 2, arXiv
   // 2408.00118).
   static constexpr float softcap = 0;
-  // Whether each head has an attention sink, as in gpt-oss. A sink is a learned logit whose exponential joins the
-  // softmax's sum, but which contributes no value vector. The caller passes the logits as options.sinks [heads].
+  // Whether each head has an attention sink, as in gpt-oss. A sink is a learned logit. The exponential of the logit is
+  // added to the sum of the softmax, but there is no value vector for a sink. The caller passes the logits as
+  // options.sinks [heads].
   static constexpr bool sinks = false;
 };
 
-// The score q . k / sqrt(shape.keys). The scale does not depend on how many keys of a call are active.
+// The score q . k / sqrt(shape.keys). The scale is constant: the number of active keys of a call does not change the
+// scale.
 struct ScaledByKeys : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
     return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.keys));

@@ -11,10 +11,10 @@ namespace ladon::inline LADON_ABI {
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
-// number of floats. If a size is 0, the default in the comment of that size applies.
+// number of floats. A size of 0 stands for the default in the comment of the size.
 struct Shape {
   std::size_t queries = 0;      // the largest number of queries of a call
-  std::size_t keys = 0;         // the largest number of keys, or the capacity of a cache; default: `queries`
+  std::size_t keys = 0;         // the largest number of keys of a call, or the capacity of a cache; default: `queries`
   std::size_t model = 0;        // width of a token in `x` and `y`
   std::size_t heads = 1;        // query heads
   std::size_t kv_heads = 0;     // heads of keys and values, for grouped queries (arXiv 2305.13245); default: `heads`
@@ -34,27 +34,27 @@ struct Shape {
     if (full.value_model == 0) full.value_model = model;
     return full;
   }
-  // Returns the shape with one query and one key. The types of weights use this shape. Shapes that differ only in
-  // `queries` and `keys` therefore have weights of the same type.
+  // Returns the same shape, but with one query and one key. The types of weights contain this shape. Shapes that differ
+  // only in `queries` and `keys` therefore have weights of the same type.
   constexpr Shape with_one_token() const noexcept {
     Shape same = *this;
     same.queries = same.keys = 1;
     return same;
   }
-  // Return how many rows the query, key and value projections have, for all heads together. Precondition: the shape is
-  // complete.
+  // query_rows(), key_rows() and value_rows() return how many rows the weights of the query, key and value projections
+  // have, all heads together. Precondition: the shape is complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
-  // Returns the width of a token's concatenated heads.
+  // Returns how many floats the outputs of all heads have together for one token.
   constexpr std::size_t concat_width() const noexcept { return heads * value_width; }
   // Returns how many query heads share one head of keys and values. Query head h uses head h / heads_per_group() of the
   // keys and values.
   constexpr std::size_t heads_per_group() const noexcept { return heads / kv_heads; }
 };
 
-// Returns true if S is a valid shape. If S is invalid, compilation fails: the message names the broken rule, and the
-// compiler prints the sizes.
+// Returns true if S is a valid shape. If S is invalid, compilation fails. The error message names the broken rule, and
+// the compiler prints the sizes.
 template <Shape S>
 constexpr bool valid() noexcept {
   constexpr Shape full = S.complete();
@@ -76,12 +76,12 @@ constexpr bool valid() noexcept {
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // Returns how many rows of `x` self-attention reads. Both queries and keys come from `x`, so this is the greater
-  // length.
+  // Returns how many rows of `x` self-attention reads. Both queries and keys come from `x`, so the number is the
+  // greater of `queries` and `keys`.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 
-// Returns the shape of an attention with the queries of S and the keys of a memory of `Memory` tokens.
+// Returns the shape of the attention of a decoder layer to its memory: S with `Memory` keys.
 template <Shape S, std::size_t Memory>
 constexpr Shape memory_shape() noexcept {
   Shape shape = S;

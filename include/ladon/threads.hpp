@@ -1,13 +1,13 @@
-// One call that several threads compute together. A call consists of phases. Each phase is divided into shares, one
+// Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares, one
 // share for each thread.
 //
 //     phase 0   converts tokens into panels                  a share has some of the panels
-//     phase 1   computes the attention of all heads          a share has some of the heads
+//     phase 1   computes the attention of all heads          a share has some of the head groups
 //     phase 2   computes the remaining steps and writes y    a share has some of the panels
 //
-// A stack of encoder layers repeats phases 1 and 2 for each layer. Within a phase, no share reads data that another
-// share writes. Threads therefore wait for each other only between phases. `y` is bit-identical for any number of
-// shares.
+// A head group is one head of keys and values, with all query heads that use this head. A stack of encoder layers
+// repeats phases 1 and 2 for each layer. Within a phase, no share reads data that another share writes. Threads
+// therefore wait for each other only between phases. `y` is bit-identical for any number of shares.
 //
 // The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
 #pragma once
@@ -25,8 +25,9 @@ struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
 
-  // Divides the numbers 0 to `parts` - 1 into `count` ranges, and returns range number `index`. The lengths of two
-  // ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts` on are empty.
+  // Divides the numbers 0 to `parts` - 1 into `count` ranges, and returns the range with the number `index`. The
+  // lengths of two ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts` on
+  // are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count");
     const std::size_t shares = count < parts ? count : parts;

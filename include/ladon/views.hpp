@@ -11,14 +11,14 @@
 
 namespace ladon::inline LADON_ABI {
 
-// A view of an array in row-major order: elements along the last extent are contiguous. The array only needs the
-// alignment of T.
+// A view of an array in row-major order: elements along the last extent are contiguous. The array needs no more
+// alignment than T.
 //
-// A view is constructed from an array, a std::array or a std::span whose size the compiler knows. An array of another
-// size does not compile.
+// A view is constructed from an array, a std::array or a std::span whose size the compiler knows. If the array has
+// another size, compilation fails.
 //
-// A view is also constructed from a pointer. The compiler cannot check how many elements lie behind a pointer, so the
-// caller must guarantee `size` elements.
+// A view can also be constructed from a pointer. The compiler cannot check how many elements lie behind a pointer, so
+// the caller must guarantee `size` elements.
 template <class T, std::size_t... Extents>
 struct TensorView {
   static constexpr std::size_t size = (Extents * ... * 1);
@@ -70,7 +70,8 @@ using MatrixView = TensorView<T, Rows, Columns>;
 template <class T, std::size_t Size>
 using VectorView = TensorView<T, Size>;
 
-// Whether a linear map has a bias. A linear map without a bias stores no bias, and the sums of its product start at 0.
+// Whether a linear map has a bias. Without a bias, no memory is used for biases, and each sum of the matrix product
+// starts at 0.
 enum class Bias { with, without };
 
 }  // namespace ladon::inline LADON_ABI

@@ -1,9 +1,9 @@
-// The weights of attention and of layers: views of tensors in the layouts of checkpoints. The library reads the tensors
-// in place, and neither packs nor copies them.
+// The weights of attention and of layers. The weights are views of tensors, in the layouts that checkpoints use. The
+// library reads the tensors in place, and neither packs nor copies them.
 //
-// A layout only changes the strides of the matrix products. With at least nine queries and nine keys, all layouts give
-// bit-identical results. With fewer queries or keys, the last bits of a result may differ, because the order of a sum
-// depends on the layout:
+// A layout only determines the strides with which matrix products read the weights. With at least nine queries and nine
+// keys, all layouts give bit-identical results. With fewer queries or keys, the layout also determines the order of
+// additions, so the last bits of a result may differ:
 //
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.
@@ -47,8 +47,8 @@ struct Linear {
   typename Strides::Weight weight;
   VectorView<const float, Out> bias;
 
-  // Returns the rows of the weight and the elements of the bias for the outputs from `first` on. A null pointer breaks
-  // a precondition (checks.hpp).
+  // Returns the rows of the weight and the elements of the bias that belong to the outputs from `first` on. A null
+  // pointer breaks a precondition (checks.hpp).
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
     return {{weight.data + first * Strides::row}, {bias.data + first}};
@@ -87,15 +87,18 @@ struct Norm<Size, NormKind::rms> {
   float epsilon = 1e-5f;
 };
 
-// Layouts. A layout declares the tensors of attention's four projections, and finds the rows of one head in these
+// Layouts. A layout declares the tensors of the four projections of attention, and finds the rows of each head in these
 // tensors. Every layout has the following members:
 //
 //     projections                    whether the query, key and value projections have biases
 //     output                         whether the output projection has a bias
 //     Biased<P, Q>                   the same layout, with projections = P and output = Q
 //     Weights<S>                     the tensors for the shape S
-//     Weights<S>::query(head), ...   query, key, value and output return the rows of a projection as WeightRows
-//     Weights<S>::heads_adjacent     whether the rows of head h + 1 follow the rows of head h
+//     Weights<S>::query(head)        returns the rows of the query projection for one head, as WeightRows
+//     Weights<S>::key(head)          returns the rows of the key projection for one head
+//     Weights<S>::value(head)        returns the rows of the value projection for one head
+//     Weights<S>::output()           returns all rows of the output projection
+//     Weights<S>::heads_adjacent     whether the rows of head h + 1 directly follow the rows of head h in memory
 namespace layout {
 
 // The layout of PyTorch's MultiheadAttention. One tensor in_proj [out][in] holds the rows of queries, keys and values,
@@ -111,7 +114,7 @@ struct PackedInProj {
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
-    static constexpr bool heads_adjacent = true;  // the rows of head h + 1 follow the rows of head h
+    static constexpr bool heads_adjacent = true;  // the rows of head h + 1 directly follow the rows of head h
     Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
     Linear<S.model, S.concat_width(), order, Output> out_proj;
 
@@ -155,8 +158,8 @@ struct PerProjection {
 // one tensor, in_proj_bias.
 using SeparateQKV = PerProjection<Order::out_in, Bias::with, Bias::with>;
 
-// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: its kernels are (model,
-// heads, width) for queries, keys and values, and (heads, width, model) for the output.
+// Separate tensors for queries, keys, values and output, each [in][out]. Keras has this layout: the shape of its
+// kernels is (model, heads, width) for queries, keys and values, and (heads, width, model) for the output.
 using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
 // The layout of textbooks. Each head has a separate matrix [in][out] for queries, keys and values. One matrix Wo
@@ -184,11 +187,11 @@ struct MatrixPerHead {
 };
 using PerHead = MatrixPerHead<Bias::with, Bias::with>;
 
-// The given layout without any bias, as in T5 and Llama.
+// The layout `Layout` without any bias, as in T5 and Llama.
 template <class Layout>
 using WithoutBias = typename Layout::template Biased<Bias::without, Bias::without>;
 
-// The given layout without the bias of the output projection, as in Qwen2.
+// The layout `Layout` without the bias of the output projection, as in Qwen2.
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 

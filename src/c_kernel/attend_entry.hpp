@@ -1,5 +1,5 @@
 // The C functions of a kernel that projects a context once, for many queries: NAME_project_keys, NAME_attend,
-// NAME_cache_clear and NAME_cache_length. `Kernel`, `Settings`, `W` and `O` are described in call.hpp.
+// NAME_cache_clear and NAME_cache_length. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

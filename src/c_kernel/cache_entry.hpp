@@ -1,5 +1,8 @@
-// The C functions of every kernel that has a cache: NAME_cache_clear and NAME_cache_length. Under DISPATCH, a library
-// has the code of several instruction sets. A cleared cache belongs to the code that fills it first.
+// The C functions of every kernel that has a cache: NAME_cache_clear and NAME_cache_length.
+//
+// A library made with DISPATCH contains several variants of a kernel, one for each instruction set. NAME_cache_clear is
+// the same for all variants. The first variant that fills a cleared cache leaves its mark in the cache. From then on,
+// only this variant can use the cache, until the cache is cleared again.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +22,8 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
     Check<1> check;
     check.aligned(cache, LADON_NULL_WORKSPACE);
     if (!check.ok()) return check.status();
-    // The content is not cleared here. Its layout depends on the instruction set of the code that will fill the cache,
-    // and this instruction set is not known yet.
+    // `content` is not cleared here. The layout of `content` depends on the instruction set of the variant that will
+    // fill the cache, and this variant is not known yet.
     static_cast<Stored*>(cache)->mark = Stored::cleared;
     static_cast<Stored*>(cache)->length = 0;
     return LADON_OK;
@@ -30,11 +33,13 @@ struct CacheEntry : Entry<Kernel, Settings, W, O> {
   }
 
  protected:
-  // Returns whether this code has filled the cache.
+  // Returns whether the cache has the mark of this variant, which means that this variant has filled the cache.
   static bool filled(const Stored& stored) { return stored.mark == Settings::cache_mark; }
-  // Returns whether the cache is cleared, or filled by this code.
+  // Returns whether this variant can fill the cache: either the cache is cleared, or this variant has filled the cache
+  // before.
   static bool usable(const Stored& stored) { return stored.mark == Stored::cleared || filled(stored); }
-  // Prepares the cache for this code, unless this code has filled the cache already.
+  // Prepares a usable cache for new tokens. If the cache is cleared, initialises `content` and writes the mark of this
+  // variant. If this variant has filled the cache before, changes nothing.
   static void open(Stored& stored) {
     if (!filled(stored)) stored.clear(Settings::cache_mark);
   }

@@ -1,5 +1,6 @@
 // The parts that the C functions of every kernel share: `Call` checks the arguments of a C call and converts weights
-// and options into C++ objects. `Entry` is the base class of all C functions. NAME.h must be included before this file.
+// and options into C++ objects. `Entry` is the base class of the classes that implement the C functions. NAME.h must be
+// included before this file.
 #pragma once
 
 #include <array>
@@ -19,9 +20,9 @@ namespace c_kernel {
 //
 //     Position         the type of the position encoding
 //     context          whether keys and values come from a context and not from x
-//     stage            the stage of the scores that is written to options->attention
+//     stage            the stage of the computation (attention_map.hpp) whose result is written to options->attention
 //     epsilon          the epsilon of the norms
-//     cache_mark       a number that differs between kernels and between instruction sets
+//     cache_mark       a number that identifies the kernel and the instruction set for which the kernel is compiled
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
@@ -29,15 +30,17 @@ struct Call {
     if constexpr (requires { Kernel::Weights::layers; }) return std::tuple_size_v<decltype(Kernel::Weights::layers)>;
     return std::size_t(1);
   }();
-  using Checked = Check<3 + layers>;  // written: y, workspace and cache; the attention of each layer
+  // A call writes at most 3 + `layers` pieces of memory: `y`, the workspace, the cache, and one array of attention
+  // weights for each layer.
+  using Checked = Check<3 + layers>;
   using Position = typename Settings::Position;
 
   typename Kernel::Weights weights;
   typename Kernel::Options options;
   ladon::Lengths lengths;
 
-  // Registers the memory of options->attention as written memory. Must be called before any memory is checked that is
-  // only read.
+  // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
+  // check.reads or check.reads_x.
   static void attention(Checked& check, const O& from, std::size_t queries) {
     const std::size_t numbers = ((shape.heads - 1) * shape.queries + queries) * shape.keys;
     each_attention(from, [&](float* to) {
@@ -45,8 +48,8 @@ struct Call {
     });
   }
 
-  // Takes the lengths from the options. Must be called before the other checks, because the sizes of the checked memory
-  // depend on the lengths.
+  // Takes the lengths from the options, and checks that the lengths are within the shape. Must be called before memory
+  // is registered or checked, because the sizes of the memory depend on the lengths.
   void take_lengths(Checked& check, const O& from) {
     lengths = lengths_of(from, shape);
     check.expect(lengths.queries <= shape.queries && lengths.keys <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
@@ -64,13 +67,20 @@ struct Call {
     check.reads(from, 1);
     WeightsReader<Checked>{check, Settings::epsilon}.all(*from, weights);
   }
-  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, plus options->rotary_offset.
+  // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
+  // added to each position.
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
     OptionsReader<shape, Checked>{check}.template positions<Position>(from, first, count);
   }
 
-  // Calls `f` with the destination of the attention. The destination is an AttentionMap, a Capture of another stage,
-  // or, for a stack of layers, an array of maps. If the caller wants no attention, calls `f` without an argument.
+  // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
+  // requested. The type of the object depends on options->attention:
+  //
+  //     an array with one pointer for each layer       std::array of these pointers
+  //     one pointer, Settings::stage is `weights`      AttentionMap
+  //     one pointer, Settings::stage is not `weights`  Capture<Settings::stage>
+  //
+  // If options->attention does not exist or has only null pointers, calls `f` without an argument.
   template <class F>
   static void with_attention(const O& from, F f) {
     bool wanted = false;
@@ -106,7 +116,7 @@ struct Call {
   }
 };
 
-// The base class of all C functions.
+// The base class of RunEntry and CacheEntry. AttendEntry and ExtendEntry are derived from CacheEntry.
 template <class Kernel, class Settings, class W, class O>
 struct Entry {
   using Prepared = Call<Kernel, W, O, Settings>;
@@ -123,7 +133,9 @@ struct Entry {
     // The struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    constexpr double most = 1e300, least = 1e-6;  // keeps the number of quarter turns within 64 bits
+    // `most` keeps the powers of `base` within the range of double. `least` keeps the number of quarter turns of an
+    // angle within 64 bits.
+    constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);
     return LADON_OK;

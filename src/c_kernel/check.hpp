@@ -1,5 +1,5 @@
 // The checks of a C call at run time: null pointers, alignment, lengths and overlaps. All checks are done before the
-// call writes anything. The status of the call is the first error.
+// call writes anything. The status of the call is the first error, or LADON_OK if there is no error.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace c_kernel {
 
-// Collects the checks of one call. MostWritten is the maximum number of pieces of memory that the call writes.
+// Collects the checks of one call. The call writes at most MostWritten pieces of memory.
 template <std::size_t MostWritten>
 class Check {
  public:
   ladon_status status() const { return status_; }
   bool ok() const { return status_ == LADON_OK; }
-  // Records the error `otherwise` if `holds` is false and there was no error before.
+  // Records the error `otherwise` if `holds` is false. Only the first error of a call is recorded.
   void expect(bool holds, ladon_status otherwise) {
     if (!holds && status_ == LADON_OK) status_ = otherwise;
   }
@@ -38,8 +38,8 @@ class Check {
   void reads(const T* memory, std::size_t count) {
     if (memory != nullptr) expect(apart(piece_of(memory, count)), LADON_OVERLAP);
   }
-  // Checks that x does not overlap with written memory. There is one exception: x may begin at the same address as y.
-  // y must be the first piece of written memory.
+  // Checks that `x` does not overlap with written memory. There is one exception: `x` may begin at the same address as
+  // `y`. `y` must be the first piece of memory that was registered with `writes`.
   void reads_x(const float* x, std::size_t count) {
     const Piece piece = piece_of(x, count);
     for (std::size_t i = 0; i < count_; ++i) {
@@ -59,8 +59,8 @@ class Check {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + count * sizeof(T)};
   }
-  // Returns whether a piece is disjoint from all written memory. A separate function: inlined for every tensor, this
-  // function makes a gzipped WebAssembly module about 100 bytes larger.
+  // Returns whether a piece is disjoint from all written memory. The function is not inlined: with an inlined copy for
+  // every tensor, a gzipped WebAssembly module is about 100 bytes larger.
   LADON_NOINLINE bool apart(const Piece& piece) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (piece.meets(written_[i])) return false;

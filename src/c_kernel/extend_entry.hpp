@@ -1,5 +1,5 @@
 // The C functions of a kernel that appends tokens to a text: NAME_extend, NAME_cache_clear and NAME_cache_length.
-// `Kernel`, `Settings`, `W` and `O` are described in call.hpp.
+// call.hpp describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

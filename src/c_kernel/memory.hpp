@@ -1,4 +1,5 @@
-// The memory that the caller of a kernel provides: types and sizes, for each kind of kernel.
+// The memory that the caller of a kernel provides: the types and sizes of workspaces and caches for each kind of
+// kernel.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,9 @@
 
 namespace c_kernel {
 
-// The memory of a kernel without a cache: `Workspace` for one thread, and `Shared` for the part that several threads
-// share. Attention to a context uses other types than self-attention.
+// The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
+// a call, `Shared` is the part of the memory that all of these threads use. If `Context` is true, the kernel attends to
+// a context, and both types differ from those of self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;
@@ -36,19 +38,21 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// The cache of a C kernel. The C program sees only bytes. `mark` is `cleared`, or the mark of the code that filled the
-// cache. The layout of `content` depends on the instruction set, so only the code that filled the cache may use it.
+// The cache of a C kernel. The C program sees only bytes. `mark` is `cleared`, or the mark of the kernel variant that
+// filled the cache (cache_entry.hpp). Only this variant may use `content`, because the layout of `content` depends on
+// the instruction set of the variant.
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::ring;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from every mark of a kernel, which ends in 1, 2 or 3
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1, 2 or 3
 
   std::uint32_t mark;
-  std::size_t length;  // number of tokens so far, including tokens that a ring has dropped
+  std::size_t length;  // number of stored tokens, including tokens that a ring has replaced
   alignas(64) Type content;
 
-  // Empties the cache and marks it as filled by the code `by`.
+  // Initialises an empty `content`, sets `length` to 0, and writes `by`, the mark of the kernel variant that will fill
+  // the cache.
   void clear(std::uint32_t by) {
     if constexpr (requires { content.clear(); }) {
       content.clear();
@@ -75,7 +79,8 @@ template <class Kernel>
 constexpr Sizes sizes_of_extend() {
   return {sizeof(typename Kernel::CachedWorkspace), 0, 0, sizeof(StoredCache<Kernel>)};
 }
-// One workspace serves project_keys and attend. The workspace has the larger of the two sizes.
+// NAME_project_keys and NAME_attend use the same workspace. The workspace is as large as the larger of the two
+// workspaces that the C++ functions need.
 template <class Kernel>
 constexpr Sizes sizes_of_attend() {
   constexpr std::size_t attend = sizeof(typename Kernel::CachedWorkspace),

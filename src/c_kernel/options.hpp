@@ -25,7 +25,8 @@ ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
 }
 
 // Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape,
-// that required pointers are not null, and that the memory that is read does not overlap with memory that is written.
+// that required pointers are not null, and that memory that the call reads does not overlap with memory that the call
+// writes.
 template <ladon::Shape S, class Checked>
 struct OptionsReader {
   Checked& check;
@@ -87,14 +88,15 @@ struct OptionsReader {
   }
 
  private:
-  // Converts and checks one pointer.
+  // Converts one pointer into a view, and checks that the elements of the view do not overlap with memory that the call
+  // writes.
   template <class T, class Tensor>
   void take(const T* from, Tensor& to) const {
     check.reads(from, Tensor::size);
     to = Tensor(from);
   }
-  // Converts and checks the data of a mask for pairs of queries and keys. `columns` is the number of keys in a row: 0
-  // stands for all keys of the shape, and LADON_NONE for none.
+  // Converts and checks the data of a mask for pairs of queries and keys. `columns` is the number of keys in a row. The
+  // value 0 stands for all keys of the shape, and LADON_NONE stands for no keys.
   template <class T, class Tensor, class Data>
   void pairs(const T* from, std::size_t columns, Tensor& to, Data& data) const {
     const std::size_t count = columns == 0 ? S.keys : columns == LADON_NONE ? 0 : columns;

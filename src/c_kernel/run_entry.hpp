@@ -1,5 +1,5 @@
-// The C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. `Kernel`, `Settings`, `W`
-// and `O` are described in call.hpp.
+// The C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. call.hpp describes `Kernel`,
+// `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Workspace = typename MemoryOf<Kernel, Settings::context>::Workspace;
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
-  static constexpr std::size_t most_shares = 1 << 16;  // keeps the size of the workspace from overflowing
+  static constexpr std::size_t most_shares = 1 << 16;  // so that the size of the workspace cannot overflow
 
-  // The three functions of self-attention. They have no context.
+  // The three functions of a kernel for self-attention. They pass a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
   }
@@ -30,7 +30,8 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     return run_phase(phase, share, shares, x, nullptr, weights, y, workspace, options);
   }
 
-  // The three functions of attention to a context. Self-attention passes a null pointer as `context`.
+  // The three functions of a kernel for attention to a context. The functions for self-attention call these functions,
+  // too.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
     const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
     Prepared call;

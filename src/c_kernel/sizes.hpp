@@ -1,5 +1,5 @@
-// The sizes of a kernel's memory as text: "LADON_SIZES workspace=12345 ...". A program finds the text in an object file
-// without running the file's code (cmake/kernel/put_sizes.cmake).
+// The sizes of a kernel's memory as text: "LADON_SIZES workspace=12345 ...". cmake/kernel/put_sizes.cmake finds the
+// text in an object file, so the code of the object file is not executed.
 #pragma once
 
 #include <array>
@@ -7,11 +7,11 @@
 
 namespace c_kernel {
 
-// Sizes in bytes. The size of memory that a kernel does not need is 0.
+// Sizes in bytes. If a kernel does not need a kind of memory, the size is 0.
 struct Sizes {
   std::size_t workspace;
-  std::size_t shared;   // workspace of several threads: the part that all threads share
-  std::size_t scratch;  // workspace of several threads: the part of each thread
+  std::size_t shared;   // part of the workspace that all threads of a call share
+  std::size_t scratch;  // part of the workspace that each thread has for itself
   std::size_t cache;
 };
 

@@ -9,8 +9,8 @@
 
 namespace c_kernel {
 
-// Converts the tensors. The reader checks that no tensor is a null pointer and that no tensor overlaps with memory that
-// the call writes.
+// Converts pointers to tensors into views. The reader checks that no pointer is null and that no tensor overlaps with
+// memory that the call writes.
 template <class Checked>
 struct WeightsReader {
   Checked& check;
@@ -23,8 +23,8 @@ struct WeightsReader {
     to = Tensor(from);
   }
 
-// Converts one part of the weights, if the part exists. The macro must be used in a template. Elsewhere, the compiler
-// would also check the branch of a part that does not exist.
+// Converts one part of the weights, if the part exists. The macro must be used in a template. Outside a template, the
+// compiler would reject a part that does not exist, because it would also check the branch that is not taken.
 #define LADON_TAKE(part)                                                              \
   if constexpr (requires { to.part.weight; }) {                                       \
     tensor(from.part##_weight, to.part.weight);                                       \

@@ -12,13 +12,14 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// Adds `values` to the scores, in natural units (attention_map.hpp): score = scale * q . k + value. `values` is
-// [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides the key from the query. The value
-// +inf counts as the largest float. If `values` is a null pointer, which is the default, nothing is added.
+// Adds an element of `values` to each score: score = scale * q . k + value. Scores and values are in natural units
+// (attention_map.hpp). `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides
+// the key from the query. The value +inf is replaced by the largest finite float. If `values` is a null pointer, which
+// is the default, nothing is added.
 //
-// `keys` is how many columns each row of `values` has. The default is the shape's number of keys. If `keys` is smaller,
-// keys without a column are hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most the shape's
-// number of keys (checks.hpp).
+// The member `keys` is the number of columns of `values`. The default is the shape's number of keys. If `keys` is
+// smaller, every key without a column is hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most
+// the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

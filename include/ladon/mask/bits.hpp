@@ -10,9 +10,10 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// `bits` [queries][ceil(keys / 32)] holds words of 32 bits, which all heads share. Bit k % 32 of word k / 32 is 1 if
-// the query may see key k. If `bits` is a null pointer, which is the default, no key is hidden. The kernels skip a
-// block of keys if no query of a panel may see any key of the block.
+// `bits` [queries][ceil(keys / 32)] is an array of 32-bit words. All heads share the array. Each query has one row of
+// the array. Bit k % 32 of word k / 32 in the row is 1 if the query may see key k. If `bits` is a null pointer, which
+// is the default, no key is hidden. For each panel of queries, the kernels skip the blocks of keys that are hidden from
+// all queries of the panel.
 struct Bits {
   template <Shape S>
   struct Data {

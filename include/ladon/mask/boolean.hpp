@@ -14,12 +14,12 @@
 namespace ladon::inline LADON_ABI::mask {
 
 // `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
-// Any other byte shows the key. If `may_see` is a null pointer, which is the default, no active key with a column is
-// hidden.
+// Any other byte shows the key. If `may_see` is a null pointer, which is the default, every active key that has a
+// column is visible.
 //
-// `keys` is how many columns each row of `may_see` has. The default is the shape's number of keys. If `keys` is
-// smaller, keys without a column are hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most the
-// shape's number of keys (checks.hpp).
+// The member `keys` is the number of columns of `may_see`. The default is the shape's number of keys. If `keys` is
+// smaller, every key without a column is hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most
+// the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

@@ -1,4 +1,4 @@
-// The combination of two masks. A nested Both combines any number of masks.
+// The combination of two masks. More than two masks are combined by nesting, for example Both<Both<A, B>, C>.
 #pragma once
 
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// A query sees a key if both masks show the key. Both masks may add to the scores. `first` holds the data of mask A,
-// and `second` holds the data of mask B.
+// A query sees a key if both masks show the key. If both masks add to the scores, both numbers are added. `first` holds
+// the data of mask A, and `second` holds the data of mask B.
 template <class A, class B>
 struct Both {
   template <Shape S>
@@ -29,7 +29,8 @@ struct Both {
   }
 };
 
-// Returns an object of type Both<A, B>. The type of two masks can then be written as decltype(Causal{} & Padding{}).
+// Returns an object of type Both<A, B>. The type of the combined mask can therefore be written as decltype(Causal{} &
+// Padding{}).
 template <Policy A, Policy B>
 constexpr Both<A, B> operator&(A, B) noexcept {
   return {};

@@ -1,4 +1,4 @@
-// Causal masks: no query sees a key after the query's own position.
+// Causal masks: a query sees no key whose position is after the position of the query.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// Query i sees keys 0 to i + `offset`. `offset` is a member of Data and defaults to default_offset (offset.hpp). If the
-// numbers of queries and keys differ, PyTorch's is_causal corresponds to `offset` 0.
+// Query i sees keys 0 to i + `offset`. `offset` is a member of Data and defaults to default_offset (offset.hpp).
+// PyTorch's is_causal always has the offset 0. The default differs from PyTorch's offset if the shape's numbers of
+// queries and keys differ.
 struct Causal : Window<all, 0> {};
 
 // Like Causal, but the offset is a template argument.

@@ -15,8 +15,8 @@ namespace ladon::inline LADON_ABI::mask {
 // shows the key. If `may_see` is a null pointer, which is the default, no key is hidden. Bytes of inactive keys are not
 // read.
 //
-// In self-attention, the token of a hidden key is still computed as a query. If all padding lies at the end, set
-// RunOptions::keys instead, which is faster.
+// In self-attention, each token is both a key and a query. A token that is hidden as a key is still computed as a
+// query. If all padding lies at the end of the keys, RunOptions::keys is faster than this mask.
 struct Padding {
   template <Shape S>
   struct Data {
@@ -28,9 +28,9 @@ struct Padding {
     const std::size_t keys = placement.lengths.keys;
     const std::uint8_t* const bytes = data.may_see.data;
     if (bytes == nullptr) return {bytes, {{0, keys}, {0, keys}}};
-    // The visible keys lie in [first, end). `hole` is the first hidden key in this range, or `end` if no key in the
-    // range is hidden. The kernels skip blocks of keys outside [first, end), and call may_see only for blocks that are
-    // not inside [first, hole).
+    // All visible keys lie in the range [first, end). `hole` is the first hidden key in this range, or `end` if the
+    // range has no hidden key. The kernels skip blocks of keys outside [first, end), and call may_see only for blocks
+    // that are not inside [first, hole).
     std::size_t first = 0, end = keys;
     while (first < end && bytes[first] == 0) ++first;
     while (end > first && bytes[end - 1] == 0) --end;

@@ -7,40 +7,42 @@
 //       The type of options.mask. A default-constructed Data must be valid.
 //
 //     template <Shape S> static constexpr auto bind(const Placement&, const Data<S>&)
-//       Returns a bound mask: the mask with its data for one run. Must neither throw nor allocate.
+//       Returns a bound mask, which contains the data of the mask for one run. Must neither throw nor allocate.
 //
-// Placement has the run's active lengths, `lengths.queries` and `lengths.keys`, and the run's `offset`: query i has the
-// position i + offset among the keys. The kernels use only the following members of a bound mask. All of them are
-// constexpr and noexcept.
+// Placement has the active lengths of the run, `lengths.queries` and `lengths.keys`, and the `offset` of the run. Query
+// i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All of
+// these members are constexpr and noexcept.
 //
 //     hides_keys           constant; may be false only if every query sees every active key
 //     adds_to_scores       constant; may be false only if add() returns every score unchanged
-//     ends_within_panels   constant; if true, kernels may also call key_ranges() for the first half of a panel's
-//                          queries, to skip keys that this half does not see; false is always valid
-//     Scratch<K, W>        type of the uninitialised memory of lanes() for K keys and W queries; often NoScratch
-//     key_ranges(queries)  returns KeyRanges for a non-empty range of queries: `visible` contains every key that any of
-//                          the queries may see, and no inactive key; every query sees every key in `unmasked`
+//     ends_within_panels   constant; if true, a kernel may also call key_ranges() for the first half of a panel's
+//                          queries, and then skip the keys that this half does not see; false is always valid
+//     Scratch<K, W>        type of the memory that lanes() may use for K keys and W queries; the memory is not
+//                          initialised; NoScratch means that lanes() needs no memory
+//     key_ranges(queries)  returns KeyRanges for a non-empty range of queries; `visible` must contain every active key
+//                          that at least one of the queries may see, and no inactive key; `unmasked` must contain only
+//                          keys that all of the queries see
 //
 //     may_see_any(queries, keys)
 //       Returns false only if none of the queries may see any of the keys. Returning true is always valid.
 //
 //     lanes<Pack, W>(block, scratch)
-//       Returns an object with the two functions below. The object answers for the queries of `block` (a ScoreBlock
-//       with at most W queries) and for the first K keys of `block`.
+//       Returns an object with the functions may_see and add (below) for one block of scores. `block` is a ScoreBlock
+//       with at most W queries. The functions must accept the K keys from block.keys.begin on.
 //
-// The answers of lanes() are packs, with one query in each lane. Lane i of pack `v` belongs to query
+// may_see and add return packs, with one query in each lane. Lane i of pack number `v` belongs to the query
 // block.queries.begin + v * Pack::lanes + i. Lanes beyond the last query are ignored. `key` is an index of a key, from
 // block.keys.begin to block.keys.begin + K - 1.
 //
 //     may_see(v, key)      returns a Pack::Mask: true in the lanes of queries that may see the key
 //     add(v, key, score)   returns a Pack: the score plus the number that the mask adds
 //
-// Scores are exponents of two, so add() must multiply its number by score::log2_e. If add() returns -inf, the key is
-// hidden only if may_see() is false, too.
+// Inside the kernels, scores are exponents of two, so add() must multiply its number by score::log2_e. A key is hidden
+// only if may_see() returns false. If add() returns -inf but may_see() returns true, the key is not hidden.
 //
-// A mask that depends only on positions derives its bound mask from BoundByPosition (detail/mask/by_position.hpp). In
-// every mask, true or 1 means "may see". PyTorch's padding masks have the opposite meaning. The expression `a & b`
-// combines two masks (both.hpp).
+// If a mask depends only on positions, its bound mask can be derived from BoundByPosition
+// (detail/mask/by_position.hpp). In every mask, true or 1 means "may see". PyTorch's padding masks have the opposite
+// meaning. The expression `a & b` combines two masks (both.hpp).
 #pragma once
 
 #include <concepts>
@@ -62,7 +64,8 @@ using detail::NoScratch;
 using detail::Placement;
 using detail::ScoreBlock;
 
-// The shape that Policy uses to check a mask. The shape has so many keys that a window of any valid width fits.
+// The shape for which Policy checks a mask. The number of keys is the largest valid number, so that a window of any
+// valid width fits.
 inline constexpr Shape checked_shape{.queries = 1,
                                      .keys = (1u << 24) - 1,
                                      .model = 1,

@@ -1,4 +1,4 @@
-// Windows: each query sees the keys around the query's own position.
+// Windows: each query sees only the keys near the position of the query.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace ladon::inline LADON_ABI::mask {
 
 // Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window has no
-// limit on that side. The offset may be negative. If the mask is Window<Left> alone, a key/value cache keeps only the
-// latest tokens (key_value_cache.hpp).
+// limit on that side. The offset may be negative. If the mask is Window<Left>, not combined with another mask, and Left
+// is not `all`, a key/value cache keeps only the latest tokens (key_value_cache.hpp).
 template <std::size_t Left, std::size_t Right = 0>
 struct Window {
   template <Shape S>

@@ -1,8 +1,8 @@
 // Masks that add a number to each score, with a number for each pair of query and key.
 //
-// Scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf hides a key. A finite
-// number stays finite, because Hugging Face hides keys with the lowest float instead of -inf. If a row holds only the
-// lowest float, the result is the mean of the values.
+// Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf
+// hides a key. Finite numbers stay finite, because Hugging Face uses the lowest finite float instead of -inf. If all
+// numbers of a query are the lowest float, the output of the query is the mean of the value vectors.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// The numbers of one block as exponents of two: [keys][Width], with the queries in the lanes.
+// The numbers for one block of scores, as exponents of two: [keys][Width], with the queries in the lanes.
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
@@ -39,12 +39,12 @@ struct AdditiveLanes {
   LADON_INLINE constexpr Pack at(std::size_t v, std::size_t key) const noexcept {
     return Pack::load(values + (key - first_key) * Width + v * Pack::lanes);
   }
-  // Only -inf hides the key. NaN does not hide the key.
+  // Returns false only in lanes whose number is -inf. NaN does not hide a key.
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // The sum is at least the lowest float, so that adding two finite numbers never gives -inf. A score that is already
-  // -inf, because the product q . k overflowed, stays -inf.
+  // Returns the score plus the number. The sum is clamped to at least the lowest finite float, so that the sum of two
+  // finite numbers is never -inf. A score that is already -inf, because the product q . k overflowed, stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
     return select(score == Pack::broadcast(-std::numeric_limits<float>::infinity()), score, sum);
@@ -58,7 +58,7 @@ struct BoundAdditive {
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = PairScratch<KeyWidth, Width>;
-  const float* values;  // [heads or 1][queries][columns], or null to add nothing
+  const float* values;  // [heads or 1][queries][columns], or null, which adds nothing
   std::size_t queries;  // how many rows a head has, including inactive queries
   std::size_t columns;
   std::size_t keys;  // how many keys are active; at most `columns`
@@ -74,8 +74,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes `out` [KeyWidth][Width]: the numbers of the block as exponents of two. Squares of lanes x lanes are
-  // transposed in registers. Keys beyond the last active key get -inf.
+  // Writes the numbers of the block to `out` [KeyWidth][Width], as exponents of two. Squares of Pack::lanes x
+  // Pack::lanes numbers are transposed in registers. The numbers of keys beyond the last active key are -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -96,9 +96,9 @@ struct BoundAdditive {
     }
   }
 
-  // Transposes one square of lanes x lanes numbers. `rows` points to the first row of the square. If `rows` is null,
-  // the square is 0. Only the first `used` rows and the first `active` columns exist. Missing rows become 0, and
-  // missing columns are not written.
+  // Transposes one square of Pack::lanes x Pack::lanes numbers, and writes the square to `out`. `rows` points to the
+  // first row of the square. If `rows` is null, the square is 0. Only the first `used` rows and the first `active`
+  // columns exist. Missing rows become 0, and missing columns are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {

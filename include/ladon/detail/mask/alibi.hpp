@@ -45,9 +45,9 @@ struct BoundAlibi {
   }
 };
 
-// The slopes of the paper (arXiv 2108.12409): head h has 2^(-8 (h + 1) / Heads). If Heads is not a power of two, the
-// slopes follow the authors' code. First come all slopes of the next smaller power of two. Every other slope of the
-// next larger power of two follows.
+// The slopes of the paper (arXiv 2108.12409): head h has the slope 2^(-8 (h + 1) / Heads). If Heads is not a power of
+// two, the slopes follow the code of the paper's authors. Let P be the largest power of two below Heads. The first P
+// slopes are the slopes for P heads. The remaining slopes are slopes number 0, 2, 4 and so on for 2 P heads.
 template <std::size_t Heads>
 inline constexpr std::array<float, Heads> default_slopes = [] {
   std::size_t power = 1;

@@ -34,8 +34,8 @@ struct BitRows {
     }
     return false;
   }
-  // Returns the range of keys that any of the queries may see, extended to whole words of 32 keys. The range has no
-  // inactive keys.
+  // Returns the smallest range of whole words (32 keys each) that contains every key that any of the queries may see.
+  // The range ends at the last active key at the latest.
   constexpr Range visible(Range queries) const noexcept {
     std::size_t first = 0, end = keys;
     while (first < end && !may_see_any(queries, {first, first + 1})) first = (first / 32 + 1) * 32;

@@ -8,7 +8,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Shows a key if both masks show the key. The first mask adds to a score, then the second mask adds to the result.
+// Combines the answers of two masks for one block of scores. A query sees a key if both masks show the key. `add` first
+// adds the number of the first mask and then the number of the second mask.
 template <class First, class Second>
 struct LanesOfBoth {
   First first;

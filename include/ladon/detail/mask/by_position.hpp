@@ -8,7 +8,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The answers of a mask by position for one block of scores (mask/policy.hpp).
+// The object that lanes() returns (mask/policy.hpp) for a mask that depends only on positions.
 template <class BoundMask, class Pack>
 struct LanesByPosition {
   const BoundMask& mask;
@@ -23,8 +23,8 @@ struct LanesByPosition {
 };
 
 // Provides all members of a bound mask (mask/policy.hpp) except hides_keys and key_ranges, which Derived defines.
-// Derived also defines may_see(query, key). `query` is a pack that holds the index of a query as a float in each lane.
-// may_see returns a mask that is true in the lanes of queries that see the key.
+// Derived also defines may_see(query, key). Each lane of the pack `query` holds the index of a query as a float.
+// may_see returns a Pack::Mask, which is true in the lanes of queries that see the key.
 template <class Derived>
 struct BoundByPosition {
   static constexpr bool adds_to_scores = false;

@@ -1,4 +1,4 @@
-// The types that kernels pass to a bound mask and get back from a bound mask.
+// The types of the arguments and results of the functions of a bound mask (mask/policy.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A mask with one byte for each key, the same for every query.
+// A mask with one byte for each key. All queries share the bytes.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// `ranges.visible` reaches from the first nonzero byte to the last nonzero byte. `ranges.unmasked` reaches from the
-// first nonzero byte to the next zero byte. Both ranges contain only active keys. If `bytes` is null, both contain all
-// active keys.
+// `ranges.visible` begins with the first nonzero byte and ends with the last nonzero byte. `ranges.unmasked` also
+// begins with the first nonzero byte, and ends before the next zero byte. Both ranges contain only active keys. If
+// `bytes` is null, both ranges contain all active keys.
 struct BoundPadding : BoundByPosition<BoundPadding> {
   static constexpr bool hides_keys = true;
   const std::uint8_t* bytes;  // [keys], or null

@@ -1,7 +1,7 @@
 // Masks with a bit or a byte for each pair of query and key.
 //
-// In memory, a row of the mask belongs to a query. The kernels need the answers for one key, with the queries in the
-// lanes. A square of bits is therefore transposed. After the transposition, each key has one word, with a bit for each
+// In memory, each query has a row of the mask. The kernels need, for one key at a time, the bits of all queries of a
+// panel. Squares of bits are therefore transposed. After the transposition, each key has one word, with a bit for each
 // query of the panel.
 #pragma once
 
@@ -18,7 +18,8 @@ namespace ladon::inline LADON_ABI::detail {
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
-  std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;  // the low half of each block of 2 * half bits
+  // In each group of 2 * `half` bits, the low `half` bits of `low` are 1.
+  std::uint32_t low = N == 32 ? 0xffffu : (1u << N / 2) - 1;
   for (std::size_t half = N / 2; half > 0; half /= 2, low ^= low << half) {
     for (std::size_t first = 0; first < N; first += 2 * half) {
       for (std::size_t i = first; i < first + half; ++i) {
@@ -30,13 +31,14 @@ constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   }
 }
 
-// The answers for a panel of queries. Bit q of word[k] is 1 if query q of the panel may see key k of the block.
+// The mask for one panel of queries and one block of keys. Bit q of word[k] is 1 if query q of the panel may see key k
+// of the block.
 template <std::size_t N>
 struct KeyWords {
   std::uint32_t word[N];
 };
 
-// Reads the answers for a pack of queries from the words of a block.
+// The object that lanes() returns (mask/policy.hpp). Reads the bits of a pack of queries from the words of a block.
 template <class Pack>
 struct LanesOfWords {
   const std::uint32_t* word;
@@ -54,14 +56,16 @@ constexpr std::size_t power_of_two_from(std::size_t n) noexcept {
   return power;
 }
 
-// `Rows` is BitRows or ByteRows. Rows::word(head, query, key) returns the answers of one query for 32 keys, from `key`
-// on. Bits of keys beyond the last active key are 0.
+// A bound mask with a bit or a byte for each pair of query and key. `Rows` is BitRows or ByteRows. Rows::word(head,
+// query, key) returns 32 bits for one query: bit i is 1 if the query may see key number `key` + i. Bits of keys beyond
+// the last active key are 0.
 template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // False, because a range for half a panel's queries is seldom shorter: BitRows::visible returns whole words of 32
-  // keys, and ByteRows::visible returns all active keys.
+  // The value is false, so the kernels do not ask which keys the first half of a panel sees (mask/policy.hpp). The
+  // range of these keys would seldom be shorter than the range for the whole panel: BitRows::visible returns whole
+  // words of 32 keys, and ByteRows::visible returns all active keys.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;
@@ -77,7 +81,7 @@ struct BoundPairs {
   }
 
  private:
-  // Writes word[k] for the N keys from the first key of the block on.
+  // Writes word[0] to word[N - 1] (KeyWords). word[k] belongs to the key block.keys.begin + k.
   template <std::size_t Width, std::size_t N>
   LADON_NOINLINE constexpr void transpose(const ScoreBlock& block, std::uint32_t (&word)[N]) const noexcept {
     if constexpr (Width == 1) {

@@ -14,7 +14,8 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// Stands for the offset of the run (Placement::offset). mask/offset.hpp documents this value for callers.
+// As the offset in a mask's data, default_offset stands for the offset of the run (Placement::offset). mask/offset.hpp
+// documents default_offset for callers.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
 // Returns the offset that a mask applies: `requested`, or the offset of the run if `requested` is default_offset.

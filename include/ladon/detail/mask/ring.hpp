@@ -12,20 +12,20 @@ struct Window;
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The mask of a window for a cache that is a ring. The cache stores token p of the text in slot p % `slots`. Query i is
-// token `past` + i. may_see compares positions relative to query 0. These positions stay small and exact as floats, so
-// the text may grow without limit.
+// The bound mask of Window<Left> for a cache that is a ring. The cache stores token number p of the text in slot p %
+// `slots`. Query i is token number `past` + i. may_see compares positions relative to query 0. These positions stay
+// small and exact as floats, so the text may grow without limit.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;
   static constexpr bool ends_within_panels = true;
   std::size_t past;    // how many tokens precede query 0
-  std::size_t newest;  // index of the last token in the text
+  std::size_t newest;  // number of the last token of the text, counted from 0
   std::size_t slots;
 
   constexpr BoundRing(std::size_t past_tokens, std::size_t tokens, std::size_t capacity) noexcept
       : past(past_tokens), newest(past_tokens + tokens - 1), slots(capacity) {}
-  // Until a token is replaced, slot p holds token p, so the mask is an ordinary window.
+  // Until the ring replaces its first token, slot p holds token p, so the mask is an ordinary window.
   constexpr KeyRanges key_ranges(Range queries) const noexcept {
     if (newest < slots) {
       return BoundWindow<Left, 0>(static_cast<std::ptrdiff_t>(past), newest + 1).key_ranges(queries);
@@ -45,8 +45,8 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   }
 };
 
-// How many keys before its own key a query sees. Only Window<Left> alone limits this number. For all other masks, the
-// value is `all`, which means no limit.
+// How many keys before its own position a query sees at most. For the mask Window<Left>, the number is Left. For all
+// other masks, the value is `all`, which means no limit.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>
