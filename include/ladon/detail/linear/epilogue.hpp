@@ -1,4 +1,4 @@
-// The last step of a matrix product. It stores each finished sum: out = combine(out, transform(sum)).
+// The last step of a matrix product: each finished sum is stored as out = combine(out, transform(sum)).
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,17 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A transform that leaves the sum unchanged. (A transform is applied to a sum before it is stored. Activations are
-// transforms, too: detail/layer/activation.hpp.)
+// A transform is applied to a sum before the sum is stored. Activations are transforms, too
+// (detail/layer/activation.hpp). This transform leaves the sum unchanged.
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
     return sum;
   }
 };
-// A transform that multiplies the sum by `factor`. Queries are multiplied by the scale of the scores here, so that the
-// scores need no scaling. Keys and values have the factor 1, so that products of the same sizes share one function.
+// A transform that multiplies the sum by `factor`. For queries, `factor` is the scale of the scores, so that the scores
+// need no scaling later. For keys and values, `factor` is 1. So products of queries, keys and values that have the same
+// sizes share one compiled function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>
@@ -25,8 +26,11 @@ struct ScaledBy {
   }
 };
 
-// How a result changes `out`: it replaces the old value, is added to it (a residual connection), or multiplies it (a
-// gate).
+// How a result changes `out`:
+//
+//     replace    the result replaces the old value
+//     add        the result is added to the old value (a residual connection)
+//     multiply   the old value is multiplied by the result (a gate)
 enum class Combine { replace, add, multiply };
 
 // Stores sums into panels [panels][rows][Width] at `out`. The panels are `panel_stride` floats apart.
@@ -36,8 +40,8 @@ struct Epilogue {
   std::size_t panel_stride;
   Transform transform{};
 
-  // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. For a single token, Width is 1, and
-  // `sum` holds the rows from `row` on instead, one in each lane.
+  // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. A single token has Width 1. For a
+  // single token, the lanes of `sum` are different rows instead: lane i is row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {

@@ -1,9 +1,11 @@
 // The product of a weight matrix and any number of panels of tokens. For each panel, row and pack, the product calls
 //
-//     epilogue(panel, row, pack, W * in panel + bias)
+//     epilogue(panel, row, pack, sum)
+//
+// where lane i of `sum` is (W * panel + bias) in this row, for token i of this pack.
 //
 //     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
-//     in        [panels][inner][width]
+//     in        [panels][inner][width], the panels
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
 // The outer loop runs over tiles of rows, and the inner loop over panels. So the few rows of W that a tile needs stay
@@ -22,14 +24,15 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Whether a tile prefetches the rows of the next tile while it computes its last panel.
+// Whether a tile prefetches the weights of the next tile while it computes its last panel.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     target::Current::prefetched_row_floats != target::unlimited &&
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has. If rows are a multiple of aliasing_bytes apart, their elements of one column
-// compete for the same set of the L1 cache. Then a tile has at most most_aliasing_rows rows.
+// How many rows of weights a tile has. Usually the target's tiling determines the number. But rows may be a multiple of
+// aliasing_bytes apart, so that their elements of one column compete for the same set of the L1 cache. Then a tile has
+// at most most_aliasing_rows rows.
 template <Tiling T, std::size_t Packs, class Matrix>
 inline constexpr std::size_t tile_rows = [] {
   constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
@@ -38,9 +41,9 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels one pass over the weights takes. All panels are taken if they fit into the L2 cache. Otherwise groups
-// are taken. A group has at least fewest_grouped_panels panels, so that weights from farther away are not read too
-// often.
+// How many panels one pass over the weights takes. If all panels fit into the L2 cache, or if the target has no
+// vectors, one pass takes all panels. Otherwise a pass takes a group of panels. A group has at least
+// fewest_grouped_panels panels, because each group reads all weights again from a farther cache or from memory.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -51,8 +54,9 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
 }();
 
-// How many steps of the inner index share a register, if the tokens of a panel would not fill it. The result is 1 if
-// the tokens fill the register. Folded sums run across the lanes, so a deterministic build never folds.
+// How many steps of the inner index share a register. The number is greater than 1 only if the tokens of a panel would
+// leave lanes of the register idle (linear/micro_kernel_folded.hpp). A folded product adds lanes of a register, so its
+// order of addition depends on the target. Therefore a deterministic build never folds.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes;
@@ -64,10 +68,13 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// `again`: the same weights were just read for other panels, so they are in a near cache and are not prefetched.
+// Whether the weights of a product were just read:
+//
+//     first   No. The product prefetches them.
+//     again   Yes, for other panels. The weights are in a near cache and are not prefetched.
 enum class Reading { first, again };
 
-// The sums of a product start at the biases.
+// Lets the sums of a product start at the biases.
 struct StartAtBias {
   template <class Pack, class Biases>
   LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
@@ -75,8 +82,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// The sums of a product start at earlier sums, which cover another part of the inner index. They lie in panels like the
-// output's.
+// Lets the sums of a product start at `sums`, the product over an earlier part of the inner index. `sums` lies in
+// panels, as the output does.
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -88,8 +95,8 @@ struct Accumulate {
   }
 };
 
-// Computes the product for so few tokens that they would leave lanes of a register idle. These tokens are a single
-// panel.
+// Computes the folded product of a single panel, whose tokens would leave lanes of a register idle
+// (linear/micro_kernel_folded.hpp).
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -103,8 +110,8 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
   });
 }
 
-// Computes the product for several tokens. If the tokens fill only part of a register, the function calls
-// matmul_folded. Otherwise it computes tiles of W, each for all panels.
+// Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one
+// tile of rows after another, each for all panels.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class Epilogue, class Start = StartAtBias>
 LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const float* in, std::size_t panels,
@@ -143,10 +150,11 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
 
-// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. The kernel is
+// Computes the product for `panels` panels. The tokens of each panel fill Packs packs. One of three functions computes
+// the product:
 //
-//     matrix_vector     for a single token
-//     matmul_separate   for at least separate_function_weights weights: inlined, g++ would spill accumulators
+//     matrix_vector     if there is a single token
+//     matmul_separate   if there are at least separate_function_weights weights: inlined, g++ would spill accumulators
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, const float* in, std::size_t panels, Epilogue epilogue,

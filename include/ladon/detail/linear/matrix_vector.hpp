@@ -1,14 +1,14 @@
-// The matrix product of a single token: epilogue(0, row, 0, W * in + bias). Each element of W is used only once, so the
-// lanes follow the direction in which W is contiguous:
+// The matrix product of a single token: epilogue(0, row, 0, W * in + bias). W is a matrix [rows][inner]. Each element
+// of W is used only once, so the lanes follow the direction in which W is contiguous:
 //
-//     rows of W are contiguous   the lanes lie along the inner index, and the sums run across the lanes
-//     W is (in, out)             the lanes lie along the rows
+//     rows of W are contiguous      the lanes hold steps of the inner index, and the lanes are added at the end
+//     columns of W are contiguous   the lanes hold different rows; this is the weight layout (in, out)
 //
 //     in                         [inner]
 //     epilogue(0, row, 0, pack)  stores the rows from `row` on, one in each lane
 //
-// A core reads more bytes per second if it reads several streams, contiguous parts of W, at the same time
-// (target::Current::streams). If a matrix is too large for the L1 cache, it is read in several streams.
+// A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
+// (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns whether a matrix of `floats` floats is read in several streams.
+// Returns whether a matrix of `floats` floats is large enough to be read in several streams.
 constexpr bool reads_streams(std::size_t floats) noexcept {
   return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
 }
 
-// Writes the dot products of `in` [Inner] with Rows rows to `product`, one pack of partial sums per row. The rows start
-// at `first` and are Distance floats apart. All rows are computed at the same time. Each row has Sums independent sums,
-// to hide the latency of a multiply-add.
+// Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`;
+// the caller adds the lanes. The rows start at `first` and are Distance floats apart. All rows are computed at the same
+// time. Each row has Sums independent packs of sums, to hide the latency of a multiply-add.
 template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner>
 LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pack (&product)[Rows]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, rest = Inner % (Sums * lanes);
@@ -56,7 +56,8 @@ LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pa
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row with `in`. It is used if fewer rows are left than the narrowest pack has lanes.
+// Returns the dot product of one row and `in`. Computes the last rows, if they are fewer than the narrowest pack has
+// lanes.
 template <class Wide, std::size_t Inner>
 LADON_INLINE constexpr float dot_product(const float* row, const float* in) noexcept {
   Wide sum = Wide::broadcast(0.0f);
@@ -67,9 +68,9 @@ LADON_INLINE constexpr float dot_product(const float* row, const float* in) noex
   return total;
 }
 
-// Computes one pack of rows in each of Streams streams. The streams are StreamRows rows apart. RowsTogether rows of
-// each stream are computed at the same time. store(row, pack) receives each pack of products. `row` is counted from the
-// first row of `w`.
+// Computes one pack of rows in each of Streams streams. The first rows of two neighbouring streams are StreamRows rows
+// apart. RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each pack of
+// products. `row` is counted from the first row of `w`.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
           std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store) noexcept {
@@ -94,15 +95,18 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store)
   for (std::size_t s = 0; s < Streams; ++s) store(s * StreamRows, Pack::add_rows(products[s]));
 }
 
-// Computes Packs packs of columns of W, which is (in, out). Streams rows of W are read at the same time: rows k,
-// run + k, 2 run + k, ... with run = Inner / Streams. The sums of one stream stay in registers. The sums of several
-// streams stay in the L1 cache. In registers there would be room for only a few columns. A row would then be read in
-// pieces, and memory is slower for pieces.
+// Computes Packs packs of products if columns of W are contiguous. In memory, W is then an array [Inner][number of
+// products]. In this function, rows and columns are those of the array. The function reads Streams rows of the array at
+// the same time: rows k, run + k, 2 run + k, ... with run = Inner / Streams.
+//
+// With one stream, the sums stay in registers. With several streams, the sums stay in the L1 cache, because registers
+// have room for only a few columns. With only a few columns, each row would be read in pieces, and memory is slower for
+// pieces.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
   Pack sums[Packs];
-  // Adds `Rows` rows of W: rows k, run + k, 2 run + k, ...
+  // Adds `Rows` rows of the array to the sums: rows k, run + k, 2 run + k, ...
   const auto add_rows = [&]<std::size_t Rows>(std::size_t k) {
     Pack x[Rows];
     LADON_UNROLL
@@ -128,8 +132,8 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the rows from First on, in steps of Packs packs of Lanes lanes. Narrower steps compute the last rows, which
-// do not fill a whole step. First is a template argument, so that only the steps that a row needs are compiled.
+// Computes the rows from First on, Packs packs of Lanes lanes at a time. If fewer rows are left, calls itself with
+// fewer packs or narrower packs. First is a template argument, so that only the needed sizes are compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
           class Matrix, class Store>
 LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store store) noexcept {
@@ -155,7 +159,7 @@ LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store st
   }
 }
 
-// Returns how many rows of W are read in streams. The streamed rows are the first rows of W.
+// Returns how many rows of W are computed in several streams. These rows are the first rows of W.
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
 constexpr std::size_t streamed_row_count() noexcept {
   using target::Current;
@@ -167,7 +171,7 @@ constexpr std::size_t streamed_row_count() noexcept {
 }
 
 // Computes the first Rows rows in several streams. If rows of W are contiguous, a stream has Rows / streams consecutive
-// rows. If W is (in, out), a stream has Inner / streams consecutive rows of W as it lies in memory.
+// rows. If columns of W are contiguous, a stream has Inner / streams consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void streamed_rows(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;

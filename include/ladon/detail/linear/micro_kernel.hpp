@@ -1,5 +1,5 @@
-// The micro-kernel: a tile of Rows rows and Packs packs of accumulators in registers. Its outermost loop runs over the
-// inner index k:
+// The micro-kernel computes one tile of a matrix product. The tile has Rows rows and Packs packs of accumulators, which
+// stay in registers. The outermost loop runs over the inner index k. One value of k is a step:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
@@ -21,16 +21,17 @@ namespace ladon::inline LADON_ABI::detail {
 
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
-// Returns the address to prefetch at step k for a row that is read at `row`. The address lies prefetch_distance_floats
-// ahead of step k. If this is beyond the row's end, the address lies in the next tile's row `next_row` instead. The
-// next tile need not exist, because a prefetch of any address is allowed.
+// Returns the address to prefetch at step k. `row` is the row that is read now. The address lies
+// prefetch_distance_floats ahead of element k of `row`. If the row ends before this element, the address lies in
+// `next_row`, the row of the next tile. The next tile need not exist, because any address may be prefetched.
 LADON_INLINE const float* ahead_in_row(const float* row, std::size_t k, std::size_t inner,
                                        const float* next_row) noexcept {
   const std::size_t ahead = k + target::Current::prefetch_distance_floats;
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// The micro-kernel for weights of type Element and the target's pack. Each element type has a specialisation.
+// The micro-kernel for weights of type Element. Pack is the target's pack. Each supported element type has a
+// specialisation.
 template <class Element, class Pack, std::size_t Rows, std::size_t Packs>
 struct MicroKernel {
   static_assert(sizeof(Element) == 0, "ladon: there is no micro-kernel for weights of this element type");
@@ -50,21 +51,22 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     }
   }
 
-  // Adds `inner` steps.
+  // Adds steps 0 .. inner - 1 to the sums.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Adds `inner` steps and prefetches one cache line per step. `next` is the next tile's part of the matrix. A tile of
-  // one pack prefetches its own rows ahead, if they are contiguous. Other tiles prefetch the rows (or columns) of the
-  // next tile.
+  // Adds steps 0 .. inner - 1 to the sums and prefetches at most one cache line per step. `next` is the next tile's
+  // part of the matrix. A tile of one pack with contiguous rows prefetches its own rows, a fixed distance ahead. All
+  // other tiles prefetch the rows (or columns) of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
   }
 
-  // Adds `inner` steps and calls before_step(k) before step k. before_step may write rows k and later of the panel.
+  // Adds steps 0 .. inner - 1 to the sums, and calls before_step(k) before step k. before_step(k) may still write the
+  // panel's rows from k on.
   template <std::size_t Width, class Matrix, class BeforeStep>
   LADON_INLINE constexpr void accumulate_interleaved(std::size_t inner, Matrix a, const float* panel,
                                                      BeforeStep before_step) noexcept {
@@ -74,14 +76,14 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     }
   }
 
-  // Adds `inner` steps to the sums of the last pack only.
+  // Adds steps 0 .. inner - 1 to the sums of the tile's last pack only.
   template <std::size_t Width, class Matrix>
   LADON_INLINE constexpr void accumulate_last_pack(std::size_t inner, Matrix a, const float* panel) noexcept {
     accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Whether accumulate_panels may be called, for a matrix in panels of KeyWidth columns that are PanelStride floats
-  // apart.
+  // Whether accumulate_panels may be called for this tile. Its matrix `a` is divided into panels of KeyWidth columns,
+  // which are PanelStride floats apart.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
   static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
@@ -89,7 +91,8 @@ struct MicroKernel<float, Pack, Rows, Packs> {
 #else
       false;
 #endif
-  // Adds as many of the `inner` steps as fill whole panels of KeyWidth columns. Returns how many steps were added.
+  // Adds only steps that fill whole panels of KeyWidth columns, at most `inner` steps. Returns how many steps were
+  // added.
   template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
@@ -112,7 +115,7 @@ struct MicroKernel<float, Pack, Rows, Packs> {
   }
 
  private:
-  // In these loops, the compiler may assume that the pointers do not alias (LADON_RESTRICT).
+  // In the next functions, LADON_RESTRICT tells the compiler that the pointers do not alias.
 
   template <std::size_t RowStride, std::size_t InnerStride, std::size_t Width>
   LADON_INLINE constexpr void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
@@ -187,8 +190,8 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     }
   }
 
-  // For a tile so wide that registers cannot hold all packs of a panel row: resident_packs packs stay in registers.
-  // Each row of the tile loads the other packs again.
+  // A wide tile may have more packs than fit into registers. Then `resident` packs of a panel row stay in registers.
+  // Each row of the tile loads the remaining packs again.
   static constexpr std::size_t resident = target::Current::resident_packs;
   static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
 
@@ -211,8 +214,8 @@ struct MicroKernel<float, Pack, Rows, Packs> {
 };
 
 // Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible. Calls tile.operator()<R>(first_row) for
-// each tile of R rows. With MaxRows = 12, 64 rows become four tiles of 11 rows and two of 10, instead of five of 12 and
-// one of 4. A tile of 4 rows would leave registers idle.
+// each tile of R rows. Example: with MaxRows = 12, 64 rows become four tiles of 11 rows and two tiles of 10 rows. Five
+// tiles of 12 rows would leave a tile of 4 rows, which would leave registers idle.
 template <std::size_t Rows, std::size_t MaxRows, class F>
 LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
   constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;

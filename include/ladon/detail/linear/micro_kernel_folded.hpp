@@ -1,14 +1,15 @@
 // A tile for few tokens, which fill only half or a quarter of a register's lanes. A plain tile would leave the other
-// lanes idle. The folded tile computes Steps steps of the inner index at once, with Steps = lanes / number of tokens.
+// lanes idle. The folded tile uses all lanes: it computes Steps steps of the inner index at once, with
+// Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token i and to the steps k with k % Steps
+// == j:
 //
-//     lane i * Steps + j of a sum   token i, sum over the steps k with k % Steps == j
-//
-//     sum[r] += (a[r][k], a[r][k + 1] ... repeated) * (panel[k][0], panel[k + 1][0] ..., panel[k][1] ...)
+//     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// Rows of `a` are read in place, Steps neighbours at once. A row of a panel has width = lanes / Steps floats, so Steps
-// rows fill one register. The lanes of this register are transposed into the order above.
+// The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of a panel has
+// width = lanes / Steps floats, so Steps rows fill one register. The lanes of this register are then transposed into
+// the order i * Steps + j.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The folded micro-kernel for weights of type Element and the target's widest pack. Each element type has a
-// specialisation, as for MicroKernel.
+// The folded micro-kernel for weights of type Element. Wide is the target's widest pack. As for MicroKernel, each
+// supported element type has a specialisation.
 template <class Element, class Wide, std::size_t Rows, std::size_t Steps>
 class FoldedMicroKernel {
   static_assert(sizeof(Element) == 0, "ladon: there is no folded micro-kernel for weights of this element type");
@@ -37,9 +38,9 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
   }
 
-  // Adds `inner` steps to the sums. The panel's rows have `width` floats and lie one after another. With Prefetch, the
-  // function also prefetches the rows of `a`, prefetch_distance_floats ahead, and then the rows of the next tile,
-  // `next`.
+  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and lie one after another. If Prefetch
+  // is true, the function prefetches the rows of `a`, prefetch_distance_floats ahead. Behind the end of these rows, it
+  // prefetches the rows of the next tile, `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
@@ -78,7 +79,7 @@ class FoldedMicroKernel<float, Wide, Rows, Steps> {
     }
   }
 
-  // Adds Steps steps. `rows` holds the panel's rows of these steps.
+  // Adds Steps steps to the sums. `rows` holds the rows of the panel that belong to these steps.
   template <std::size_t RowStride>
   LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
     const Wide b = Fold::interleave(rows);

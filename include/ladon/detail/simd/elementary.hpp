@@ -1,8 +1,9 @@
-// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits off a power of two: with
-// n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The bits of n form 2^n. The
-// softmax's exp2 may instead split off multiples of 1/8 and look up their powers in a table (exp2_table.hpp).
+// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits a power of two into two
+// factors: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The number n
+// becomes the exponent of a float, which is then 2^n. The exp2 of the softmax (exp2_of_nonpositive) may instead round z
+// to a multiple of 1/8. It then looks up the power of this multiple in a table (exp2_table.hpp).
 //
-// The table lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
+// The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures them with LADON_TEST_SLOW=1.
 //
 //                         allowed   with fma   without fma
@@ -13,10 +14,12 @@
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
 //
-// A subnormal result is rounded once: the error is at most 0.95 of the spacing of subnormals. In constant evaluation,
-// g++ rejects an overflow and clang++ rejects a NaN, as both compilers do in any other arithmetic.
+// A subnormal result is rounded only once: its error is at most 0.95 of the spacing of subnormals. If a constant
+// expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
+// floating-point arithmetic in constant expressions.
 //
-// NaN gives NaN. The exception is WebAssembly vectors, whose max and min lose a NaN (pack_xsimd.hpp): exp2(NaN) is 0.
+// If the argument is NaN, the result is NaN. WebAssembly vectors are the exception: their max and min lose a NaN
+// (pack_xsimd.hpp), so exp2(NaN) is 0.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +30,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Added to a float, 1.5 * 2^23 rounds the float to the nearest integer n without a rounding instruction. The low bits
-// of the sum hold n. This constant also contains 127, the bias of the exponent: the low byte of the sum is n + 127, the
-// biased exponent of 2^n.
+// Adding this constant to a float rounds the float to the nearest integer n, without a rounding instruction. The part
+// 1.5 * 2^23 of the constant causes the rounding: the low bits of the sum hold n. The part 127 is the bias of the
+// exponent. So the low byte of the sum is n + 127, the biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
 // Calls f(0), f(1) ... f(N - 1). The calls are unrolled completely.
@@ -39,8 +42,8 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which takes the fewest instructions. Each instruction waits
-// for the result of the previous instruction. A caller hides this latency by a loop over several packs.
+// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. But each instruction
+// waits for the result of the previous instruction. Callers hide this latency: they compute several packs in a loop.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
   Pack sum = Pack::broadcast(c[N - 1]);
@@ -50,13 +53,14 @@ LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexc
 }
 
 // Coefficients of (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24. The relative
-// error of 2^f - 1, which erf uses, is at most 0.67 * 2^-24. A polynomial of one degree less would raise the final
-// error from 0.9 to 2.0 units in the last place.
+// error of 2^f - 1, which erf uses, is at most 0.67 * 2^-24. With a polynomial of one degree less, the error of the
+// final result would be 2.0 instead of 0.9 units in the last place.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
-// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Each step of Horner's rule is done for all packs before the next
-// step, so that the N chains hide each other's latency.
+// Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Computes each step of Horner's rule for all packs before the next
+// step. The N packs do not depend on each other. So the processor works on other packs while one pack waits for a
+// result.
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { sum[i] = Pack::broadcast(c[Terms - 1]); });
@@ -67,8 +71,9 @@ LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)
   }
 }
 
-// Returns p * 2^n for an integer n in [-252, 254]. A float cannot hold every such 2^n, so the function multiplies by
-// two smaller powers of two. The first product is exact, so a subnormal result is rounded only once.
+// Returns p * 2^n for an integer n in [-252, 254]. Some of these 2^n are too large or too small for a float. So the
+// function multiplies `p` by two powers of two whose product is 2^n. The first product is exact, so a subnormal result
+// is rounded only once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -77,38 +82,41 @@ LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noe
   return p * low_bits_to_exponent(first) * low_bits_to_exponent(second);
 }
 
-// Returns 2^x. An overflow gives +inf, and NaN gives NaN. An x below the range of subnormal results gives 0.
+// Returns 2^x. An overflow gives +inf, and NaN gives NaN. If 2^x is too small even for a subnormal float, the result
+// is 0.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2(const Pack& x) noexcept {
-  // The result is constant beyond these limits: 2^-151 is rounded to 0, and 2^129 is rounded to +inf.
+  // Limiting x to [-151, 129] changes no result: 2^-151 is already rounded to 0, and 2^129 is already rounded to +inf.
   const Pack z = min(Pack::broadcast(129.0f), max(Pack::broadcast(-151.0f), x));
   const Pack n = (z + Pack::broadcast(rounding_magic)) - Pack::broadcast(rounding_magic);
   const Pack f = z - n;
   return times_power_of_two(fma(polynomial(exp2_fraction, f), f, Pack::broadcast(1)), n);
 }
 
-// Coefficients of 2^f - 1 for f in [-1/16, 1/16]: minimax (Remez) for the relative error of 2^f, which is 0.33 * 2^-24.
+// Coefficients of 2^f - 1 for f in [-1/16, 1/16]: a minimax (Remez) polynomial. The relative error of 2^f
+// is 0.33 * 2^-24.
 inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.402641028e-1f, 5.549890175e-2f};
 
-// Added to x, 1.5 * 2^20 rounds x to the nearest multiple of 1/8. The low bits of the sum hold eight times this
-// multiple.
+// Adding this constant (1.5 * 2^20) to x rounds x to the nearest multiple k/8 of 1/8. The low bits of the sum hold the
+// integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
 // Replaces each x by 2^x, for x <= 0. The softmax calls this function after it has subtracted the largest score from
-// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. Beyond 127 the result is wrong and not
-// infinity.
+// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127 the result is wrong: it is not
+// +inf.
 //
-// The dependency chain of a pack is 12 or 13 instructions long. Therefore each step is done for all N packs before the
-// next step. If the packs were computed one after another, a processor that looks 100 instructions ahead would find too
-// few independent chains. (Cascade Lake, AVX-512, without table: 10.5 cycles per pack for N = 1, 7.7 for N = 8. The two
-// ports allow 7.0.)
+// The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
+// another, a processor that looks 100 instructions ahead would find too few independent chains. Therefore each step is
+// computed for all N packs before the next step. Measured with AVX-512 on Cascade Lake, without the table: 10.5 cycles
+// per pack with N = 1, 7.7 cycles with N = 8. The two ports that compute allow 7.0 cycles.
 //
-// This version uses the table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. The result is exactly 0 below
-// x = -126. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
+// This version uses the table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. For x < -126, the result is
+// exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// The table saves few instructions. But only four of the instructions multiply, instead of seven with the longer
-// polynomial. This matters when a tile of a matrix product is computed beside the exponentials, because the tile
-// occupies the multipliers. Cycles per pack on Zen 5, which adds and multiplies in separate pipes:
+// The version with the table has only slightly fewer instructions than the version without a table. But only four
+// instead of seven of its instructions multiply, because its polynomial is shorter. This matters if a tile of a matrix
+// product is computed beside the exponentials: the tile occupies the multipliers. Cycles per pack on Zen 5, which adds
+// and multiplies in separate pipes:
 //
 //                table   polynomial
 //   alone         4.0       4.6
@@ -118,7 +126,7 @@ template <class Pack, std::size_t N>
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   const Pack magic = Pack::broadcast(eighths_magic), smallest = Pack::broadcast(-126);
   Pack t[N], f[N], p[N];
-  if (std::is_constant_evaluated()) {  // compilers reject inf - inf here
+  if (std::is_constant_evaluated()) {  // constant expressions must not compute inf - inf
     for_each_index<N>([&](std::size_t i) { x[i] = max(Pack::broadcast(-127), x[i]); });
   }
   for_each_index<N>([&](std::size_t i) { t[i] = x[i] + magic; });
@@ -128,11 +136,12 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// This version uses no table. From x = -126.5 down, the result is exactly 0. For all other x, the result has the bits
-// of exp2.
+// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result has the same bits
+// as exp2(x).
 //
-// AVX-512 could compute the same with vrndscale and with vscalef under a mask that flushes to 0: 10 instructions
-// instead of 12. On Zen 5 these 10 instructions take 4.2 cycles per pack alone and 3.1 beside a tile.
+// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would give a function of 10
+// instead of 12 instructions. On Zen 5, these 10 instructions take 4.2 cycles per pack alone and 3.1 cycles beside a
+// tile.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -146,8 +155,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, with the same contract. The version without a table uses no array, because g++ puts an array
-// into memory on a Cortex-M55 (6% more instructions for attention of 16 tokens, 32 features and 4 heads).
+// Returns 2^x of one pack, with the same contract as the functions above. Without the table, the function uses no
+// array, because g++ for a Cortex-M55 would put the array into memory. Attention of 16 tokens, 32 features and 4 heads
+// would then take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -163,22 +173,23 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   }
 }
 
-// ln 2 as a sum of two parts. The first part has 15 significant bits and n has at most 8, so the product n * ln2_first
-// is exact with and without fma.
+// log2(e), and ln 2 as a sum of two parts. The first part of ln 2 has 15 significant bits and n has at most 8. So the
+// product n * ln2_first is exact, with and without fma.
 inline constexpr float log2_e = 0x1.715476p0f;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
 
-// Coefficients of (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: minimax (Remez) for the relative error of e^f, which is
-// 0.054 * 2^-24. The relative error of e^f - 1, which tanh uses, is at most 0.13 * 2^-24.
+// Coefficients of (e^f - 1 - f) / f^2 for |f| <= ln(2)/2: a minimax (Remez) polynomial. The relative error of e^f
+// is 0.054 * 2^-24. The relative error of e^f - 1, which tanh uses, is at most 0.13 * 2^-24.
 inline constexpr float exp_tail[] = {4.999999404e-1f, 1.666651666e-1f, 4.166810215e-2f, 8.369192481e-3f,
                                      1.383890165e-3f};
 
-// Returns e^x. Overflow, NaN and very small results are treated as in exp2.
+// Returns e^x. An overflow gives +inf, and NaN gives NaN. If e^x is too small even for a subnormal float, the result
+// is 0.
 template <class Pack>
 LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   const Pack one = Pack::broadcast(1);
-  // The result is constant beyond these limits: e^-105 is rounded to 0, and e^89 is rounded to +inf.
+  // Limiting x to [-105, 89] changes no result: e^-105 is already rounded to 0, and e^89 is already rounded to +inf.
   const Pack z = min(Pack::broadcast(89.0f), max(Pack::broadcast(-105.0f), x));
   const Pack rounded = fma(z, Pack::broadcast(log2_e), Pack::broadcast(rounding_magic));
   const Pack n = rounded - Pack::broadcast(rounding_magic);
@@ -186,18 +197,18 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// Returns erf(x): the magnitude 1 - 2^z with z = log2(erfc |x|), and the sign of x. Let s = 2^n and m = 2^f - 1. Then
-// 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in this sum. For small x, s is 1, and m is as
-// accurate as the polynomial.
+// Returns erf(x). Its sign is the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z) and
+// f = z - n, let s = 2^n and m = 2^f - 1. Then 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in
+// this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
-  // Coefficients of log2(erfc(a)) / a for a in [0, 4]: minimax (Remez) for the relative error of erf, which is
-  // 0.089 * 2^-24 (0.59 * 2^-24 with degree 7). The fit minimises the error of erf, not of z. So z may be less accurate
-  // for larger a, and one polynomial covers the whole interval.
+  // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
+  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The error of z is
+  // not minimised and may be larger for larger a. Therefore one polynomial suffices for the whole interval.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);
-  // erfc(4) = 2^-25.95. If erfc is below 2^-25, erf is rounded to 1.
+  // `a` is limited to 4, because erfc(4) = 2^-25.95. If erfc is below 2^-25, erf is rounded to 1.
   const Pack a = min(Pack::broadcast(4.0f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = polynomial(log2_erfc, a) * a;
   const Pack t = z + magic;
@@ -207,13 +218,13 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// Returns tanh(x): the magnitude d / (d + 2) with d = e^z - 1 and z = 2 |x|, and the sign of x. Let s = 2^n and
-// m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No digits cancel in this sum. For small x, s is 1, and f is
-// exactly z.
+// Returns tanh(x). Its sign is the sign of x. Its magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With
+// n = round(z / ln 2) and f = z - n ln 2, let s = 2^n and m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No
+// digits cancel in this sum. For small x, s is 1 and f is exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
-  // 1 - tanh(9.125) = 2^-25.3. Above 1 - 2^-25, tanh is rounded to 1.
+  // `a` is limited to 9.125, because 1 - tanh(9.125) = 2^-25.3. Above 1 - 2^-25, tanh is rounded to 1.
   const Pack a = min(Pack::broadcast(9.125f), copy_sign(x, Pack::broadcast(0)));
   const Pack z = a + a;
   const Pack t = fma(z, Pack::broadcast(log2_e), magic);

@@ -1,8 +1,9 @@
-// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds, for each of lanes / Steps
-// tokens, Steps consecutive steps of a product's inner index. Step j of token i lies in lane i * Steps + j.
+// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds numbers of lanes / Steps
+// tokens. For each token, the pack holds Steps consecutive steps of a product's inner index. Step j of token i lies in
+// lane i * Steps + j.
 //
-// Fold exists for AVX, AVX2 and AVX-512. These targets also have registers of half as many lanes, and their shuffles do
-// not go through memory.
+// Fold exists only for AVX, AVX2 and AVX-512. It needs registers of half as many lanes, and shuffles that do not go
+// through memory.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,8 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Returns the Steps floats at `from`, repeated: lane i holds from[i % Steps]. The floats are the weights of the Steps
-  // steps.
+  // Returns the Steps floats at `from`, repeated over all lanes: lane i holds from[i % Steps]. These floats are one
+  // row's weights for Steps consecutive steps.
   static LADON_INLINE Pack repeat(const float* from) noexcept {
     if constexpr (Steps == 2) {
       double two;
@@ -46,12 +47,13 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Returns the folded pack of Steps rows of a panel. `rows` holds these rows one after another, as in memory: token i
+  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: token i
   // of row j lies in lane j * tokens + i.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Returns the sum of each token's steps: lane i is the sum of token i. The folded pack is transposed into rows again,
-  // one for each step. The rows are then added by halves. Two rows: 0 + 1. Four rows: (0 + 2) + (1 + 3).
+  // Returns the sum of each token's steps: lane i is the sum of token i. The function transposes the folded pack back
+  // into rows, one row per step. Then it adds the upper half of the rows to the lower half until one row is left. The
+  // order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {
@@ -62,7 +64,8 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
-  // Returns the transpose of a matrix of Rows rows. In both packs, the rows of the matrix lie one after another.
+  // Returns a transposed matrix. `rows` holds the matrix, Rows rows one after another. The result holds the rows of the
+  // transposed matrix one after another.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -70,7 +73,7 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Returns the sum of the lower half and the upper half of the lanes.
+  // Returns the lower half of the lanes plus the upper half of the lanes.
   template <std::size_t M>
   static LADON_INLINE XsimdPack<M / 2> add_halves(const XsimdPack<M>& a) noexcept {
     using Half = XsimdPack<M / 2>;

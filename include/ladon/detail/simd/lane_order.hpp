@@ -1,5 +1,6 @@
-// Shuffles: reordering the lanes of one XsimdPack or of two. xsimd has only some of these shuffles, and which ones
-// depends on its version. The compiler's builtin finds the instructions for any shuffle.
+// Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and each
+// version of xsimd has different ones. So this file calls the compiler's builtin, which finds the instructions for any
+// shuffle.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Returns lanes of `a` and `b`. Lane i of the result is lane Index[i] of `a` if Index[i] < lanes. Otherwise it is lane
-// Index[i] - lanes of `b`.
+// Returns a pack of lanes of `a` and `b`. If Index[i] < lanes, lane i of the result is lane Index[i] of `a`. Otherwise
+// lane i of the result is lane Index[i] - lanes of `b`.
 template <std::size_t... Index, class Pack>
 LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
   using Batch = typename Pack::Batch;
@@ -40,8 +41,9 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Applies one shuffle to every group of four lanes. Pick 0 .. 3 selects a lane of the group in `a`. Pick 4 .. 7 selects
-// lane Pick - 4 of the group in `b`.
+// Treats the lanes of `a`, `b` and the result as groups of four. Picks the lanes of each group of the result from the
+// corresponding groups of `a` and `b`. A Pick of 0 .. 3 is a lane of the group of `a`. A Pick of 4 .. 7 is lane
+// Pick - 4 of the group of `b`. All groups use the same four picks.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -50,8 +52,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns groups of four lanes: groups First and Second of `a`, then groups First and Second of `b`. With eight lanes,
-// the result is group First of `a`, then group First of `b`.
+// Returns whole groups of four lanes. With sixteen lanes, the result is groups First and Second of `a`, then groups
+// First and Second of `b`. With eight lanes, the result is group First of `a`, then group First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -68,10 +70,9 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Merges each pair of rows into one row, and adds lanes that are Width apart. In every group of 2 * Width lanes of a
-// merged row, the first Width lanes are sums of the pair's first row. The other Width lanes are sums of the pair's
-// second row. The function reads the first lanes / Width rows, and overwrites the first half of them with the merged
-// rows.
+// Merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. Treats the lanes as groups of 2 * Width. In
+// every group of both rows, the function adds lanes j and j + Width, for each j < Width. The sums of row 2 i become the
+// first Width lanes of the merged group. The sums of row 2 i + 1 become the other Width lanes.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;
@@ -85,9 +86,10 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   }
 }
 
-// Transposes a square of rows in place: lane j of row i becomes lane i of row j. First, each 4 x 4 block is transposed
-// within its 128 bits. Then the blocks are exchanged. xsimd has a transposition from version 11 on. It uses zips of
-// whole registers and takes twice as many instructions.
+// Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of 4 x 4 blocks.
+// First, each block is transposed by itself. Then blocks that lie opposite each other across the diagonal are
+// exchanged. xsimd's own transposition (from version 11 on) takes twice as many instructions, because it zips whole
+// registers.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

@@ -1,9 +1,10 @@
-// The reference pack: lanes in a plain array. ArrayPack has any number of lanes, and works on any target and in
-// constant evaluation. A microcontroller without vector registers computes with packs of one lane.
+// ArrayPack, the reference implementation of a pack: its lanes are a plain array. ArrayPack has any number of lanes,
+// and works on any target and in constant evaluation. A microcontroller without vector registers computes with
+// ArrayPacks of one lane.
 //
 // This file documents the interface of all packs. XsimdPack and HeliumPack have the same members. pack_xsimd.hpp and
-// pack_helium.hpp document only the differences. Operations work lane by lane: lane i of the result depends on lane i
-// of the operands. The exceptions are transpose, add_rows, reduce_max and reduce_add.
+// pack_helium.hpp document only the differences. Operations work lane by lane: lane i of the result depends only on
+// lane i of the operands. The exceptions are transpose, add_rows, reduce_max and reduce_add.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// GCC 12 unrolls the loops over tokens. If the caller's array is short and visible, GCC 12 then wrongly warns about
-// iterations that the run-time length excludes.
+// Disables a wrong warning. GCC 12 unrolls the loops over tokens. If the array of the caller is short and visible,
+// GCC 12 warns about iterations beyond its end. The number of tokens, known only at run time, excludes these
+// iterations.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -94,7 +96,8 @@ struct ArrayPack {
   }
 
   // Sums, differences, products and quotients are correctly rounded, with two exceptions. Helium and 32-bit NEON flush
-  // subnormals to zero. On 32-bit NEON, xsimd only estimates quotients and roots.
+  // subnormals to zero. On 32-bit NEON, quotients and square roots are estimates, because xsimd does not compute them
+  // exactly.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
   }
@@ -108,7 +111,7 @@ struct ArrayPack {
     return apply([&](std::size_t i) { return a.lane[i] / b.lane[i]; });
   }
   // Returns a * b + c. fma_is_fused (scalar.hpp) says whether the result is rounded once or twice. All packs of a
-  // target round in the same way.
+  // target follow the same rule.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
@@ -163,8 +166,8 @@ struct ArrayPack {
     return apply(
         [&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
   }
-  // Returns 2^(k/8), correctly rounded. The low 12 bits of `a` are the low 12 bits of the integer k. Precondition: the
-  // result is a normal number.
+  // Returns 2^(k/8), correctly rounded. The low 12 bits of `a` contain the low 12 bits of the integer k. All other bits
+  // of `a` are ignored. Precondition: the result is a normal number.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
     requires(uses_exp2_table)
   {
@@ -185,8 +188,9 @@ struct ArrayPack {
     }
   }
 
-  // Returns the sums of the rows: lane i is the sum of all lanes of row i. ArrayPack adds from lane 0 upwards. Every
-  // kind of pack adds in a different order, so the last bits differ. XsimdPack and HeliumPack overwrite `row`.
+  // Returns the sums of the rows: lane i is the sum of all lanes of row i. ArrayPack adds the lanes in the order
+  // 0, 1, 2, ... The other packs add in different orders, so the last bits of their sums differ. XsimdPack and
+  // HeliumPack overwrite `row`.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
     return apply([&](std::size_t i) { return reduce_add(row[i]); });
   }
@@ -197,7 +201,7 @@ struct ArrayPack {
     for (std::size_t i = 1; i < N; ++i) largest = largest > a.lane[i] ? largest : a.lane[i];
     return largest;
   }
-  // Returns the sum of the lanes. The order of addition differs between packs, as in add_rows.
+  // Returns the sum of the lanes. As in add_rows, the order of addition depends on the kind of pack.
   friend constexpr float reduce_add(const ArrayPack& a) noexcept {
     float sum = a.lane[0];
     for (std::size_t i = 1; i < N; ++i) sum += a.lane[i];

@@ -15,8 +15,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 struct HeliumPack;
 
-// A number that stands for four equal lanes. The number stays in a general register if the instruction can read the
-// operand from a general register. Otherwise the number is converted to a HeliumPack.
+// A float that stands for a pack of four equal lanes. If an instruction can read this operand from a general register,
+// the float stays in a general register. Otherwise the float is converted to a HeliumPack.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -25,12 +25,12 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // load and store use this type instead of intrinsics. g++ 12 treats load and store intrinsics as accesses to
-  // integers, and moves accesses to floats past them. load_partial and store_partial need intrinsics, and call
-  // keep_order.
+  // load and store access memory through this type, and not by intrinsics. g++ 12 treats the load and store intrinsics
+  // as accesses to integers. Therefore it may change the order of these intrinsics and accesses to floats. load_partial
+  // and store_partial need intrinsics, so they call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
-  // Four equal bits for each lane, as in the predicate register VPR.
+  // A mask has four equal bits for each lane, as in the predicate register VPR.
   struct Mask {
     mve_pred16_t bits;
     friend LADON_INLINE Mask operator&(const Mask& a, const Mask& b) noexcept {
@@ -71,8 +71,8 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector square root. The FPU computes lane by lane, because each lane of a
-  // vector register is also a scalar register of the FPU.
+  // Helium has no vector division and no vector square root. So the FPU computes them one lane at a time. This is
+  // possible because each lane of a vector register is also a scalar register of the FPU.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     return each_lane([&](std::size_t i) { return a.vector[i] / b.vector[i]; });
   }
@@ -82,7 +82,7 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack fma(const HeliumPack& a, const HeliumPack& b, const HeliumPack& c) noexcept {
     return {vfmaq_f32(c.vector, a.vector, b.vector)};
   }
-  // The next operations read one operand from a general register.
+  // The next operations take a HeliumBroadcast, which their instruction reads from a general register.
   friend LADON_INLINE HeliumPack operator+(const HeliumPack& a, const HeliumBroadcast& b) noexcept {
     return {vaddq_n_f32(a.vector, b.value)};
   }
@@ -105,8 +105,8 @@ struct HeliumPack {
   // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept { return select(b < a, a, b); }
   friend LADON_INLINE HeliumPack min(const HeliumPack& a, const HeliumPack& b) noexcept { return select(a < b, a, b); }
-  // The condition "less" of Helium means "not greater or equal", which is true for NaN. Therefore a < b is computed as
-  // b > a.
+  // Helium's condition "less" means "not greater or equal", which is true for NaN. Therefore the comparison a < b is
+  // computed as b > a.
   friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpgtq_f32(b.vector, a.vector)};
   }
@@ -128,7 +128,7 @@ struct HeliumPack {
     return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a.vector), 23))};
   }
 
-  // Stores the four rows one after another. Then vld4 loads floats i, i + 4, i + 8 and i + 12 into row i.
+  // Stores the four rows into an array of 16 floats. Then vld4 loads floats i, i + 4, i + 8 and i + 12 into row i.
   static LADON_INLINE void transpose(HeliumPack (&row)[4]) noexcept {
     float square[16];
     LADON_UNROLL
@@ -137,7 +137,7 @@ struct HeliumPack {
     LADON_UNROLL
     for (std::size_t i = 0; i < 4; ++i) row[i].vector = columns.val[i];
   }
-  // Adds lanes 0 and 1 of each row, and lanes 2 and 3. Then adds the two sums. The rows are overwritten.
+  // For each row, adds lanes 0 and 1, adds lanes 2 and 3, and then adds both sums. The rows are overwritten.
   static LADON_INLINE HeliumPack add_rows(HeliumPack (&row)[4]) noexcept {
     transpose(row);
     return (row[0] + row[1]) + (row[2] + row[3]);
@@ -151,7 +151,7 @@ struct HeliumPack {
   }
 
  private:
-  // Prevents the compiler from moving memory accesses past this place (InMemory says why).
+  // Prevents the compiler from moving memory accesses past this call. The comment of InMemory explains why.
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
   // Returns the pack whose lane i is f(i).
   template <class F>

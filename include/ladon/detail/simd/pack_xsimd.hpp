@@ -1,5 +1,5 @@
-// A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. Only this file
-// includes xsimd. If xsimd lacks an instruction of the target, or needs several instructions instead, this file or
+// A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
+// includes xsimd. If xsimd lacks an instruction of the target, or replaces it by several instructions, this file or
 // fold.hpp calls the intrinsic.
 #pragma once
 
@@ -29,8 +29,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// GCC 12 unrolls the loops over tokens. If the caller's array is short and visible, GCC 12 then wrongly warns about
-// iterations that the run-time length excludes.
+// Disables a wrong warning. GCC 12 unrolls the loops over tokens. If the array of the caller is short and visible,
+// GCC 12 warns about iterations beyond its end. The number of tokens, known only at run time, excludes these
+// iterations.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -58,8 +59,9 @@ struct XsimdPack {
 #endif
     return Mask(value);
   }
-  // AVX-512 takes `bits` as a mask register. On other targets, each lane starts with the float 1. If bit i of `bits` is
-  // set, lane i sets bit i of its significand. The lane is true if its float is now greater than 1.
+  // On AVX-512, `bits` becomes the mask register. On other targets, every lane starts as the float 1. If bit i of
+  // `bits` is set, lane i also sets bit i of its significand, and so becomes greater than 1. The mask is true in the
+  // lanes greater than 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -73,8 +75,8 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. The compiler can then use
-  // the memory as the operand of an instruction, without a separate load. Only XsimdPack has this function.
+  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. So an instruction can read
+  // its operand directly from memory, without a separate load. Only XsimdPack has this function.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -103,7 +105,7 @@ struct XsimdPack {
   friend LADON_INLINE XsimdPack operator+(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch + b.batch; }
   friend LADON_INLINE XsimdPack operator-(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch - b.batch; }
   friend LADON_INLINE XsimdPack operator*(const XsimdPack& a, const XsimdPack& b) noexcept { return a.batch * b.batch; }
-  // On 64-bit Arm, xsimd 8.1 only estimates quotients, so an intrinsic divides.
+  // On 64-bit Arm, xsimd 8.1 only estimates quotients, so this operator calls an intrinsic.
   friend LADON_INLINE XsimdPack operator/(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vdivq_f32(a.batch, b.batch));
@@ -111,9 +113,9 @@ struct XsimdPack {
     return a.batch / b.batch;
   }
 
-  // On x86, intrinsics compute the fma. In two cases, xsimd would compute a product and a sum and leave their
-  // contraction to the compiler, but contraction is off here. The two cases are sixteen lanes in xsimd 8.1, and four
-  // lanes on AVX2, which xsimd treats as SSE4.
+  // On x86, this function calls intrinsics, because xsimd::fma is sometimes only a product and a sum. This is the case
+  // for sixteen lanes in xsimd 8.1, and for four lanes on AVX2, which xsimd treats as SSE4. xsimd relies on the
+  // compiler to contract product and sum into an fma. But Ladon is compiled without contraction (-ffp-contract=off).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -132,8 +134,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512 has one instruction for fma_or_zero. From select and fma, g++ makes two instructions (Zen 5, exponentials
-  // beside a tile: 2.9 cycles per pack with two instructions, 2.4 with one).
+  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. On
+  // Zen 5, exponentials beside a tile take 2.9 cycles per pack with two instructions and 2.4 cycles with one.
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
@@ -144,7 +146,7 @@ struct XsimdPack {
 #endif
     return select(zero, XsimdPack(Batch(0.0f)), fma(a, b, c));
   }
-  // On 64-bit Arm, xsimd only estimates float square roots, so an intrinsic computes the square root.
+  // On 64-bit Arm, xsimd only estimates the square roots of floats, so this function calls an intrinsic.
   friend LADON_INLINE XsimdPack sqrt(const XsimdPack& a) noexcept {
 #if defined(__aarch64__)
     if constexpr (N == 4) return Batch(vsqrtq_f32(a.batch));
@@ -152,10 +154,10 @@ struct XsimdPack {
     return xsimd::sqrt(a.batch);
   }
 
-  // max and min must keep a NaN in `b`. If an operand is NaN, the targets behave differently:
+  // max and min should return NaN if `b` is NaN. If an operand is NaN, the result depends on the target:
   //
-  //   x86          The intrinsics return the second operand. They are called here, because xsimd's functions do not fix
-  //                the order of the operands: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
+  //   x86          The intrinsics return the second operand. max and min call them directly, because the order of the
+  //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
   //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. So a NaN in `b` is lost.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
@@ -218,7 +220,8 @@ struct XsimdPack {
 
   static LADON_INLINE void transpose(XsimdPack (&row)[N]) noexcept { transpose_square(row); }
 
-  // Merges pairs of rows, then pairs of the merged rows, until one row is left. The rows are overwritten.
+  // Merges pairs of rows into single rows, then merges pairs of these rows, until one row is left. `row` is
+  // overwritten.
   static LADON_INLINE XsimdPack add_rows(XsimdPack (&row)[N]) noexcept {
     add_pairs<1>(row);
     add_pairs<2>(row);
@@ -227,8 +230,9 @@ struct XsimdPack {
     return row[0];
   }
 
-  // Returns the bits of `from` as a batch of To. The template argument of xsimd::bitwise_cast is the element type of
-  // the result from version 9 on. Before version 9, it is the batch type.
+  // Returns the bits of `from` as a batch of elements of type To. The meaning of the template argument of
+  // xsimd::bitwise_cast changed. From version 9 on, it is the element type of the result. Before version 9, it is the
+  // batch type of the result.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9
@@ -238,7 +242,8 @@ struct XsimdPack {
 #endif
   }
 
-  // Takes the maximum of the pack and its own rotation, until every lane holds the maximum of all lanes.
+  // Rotates the lanes by 1, 2, 4 and 8. After each rotation, takes the maximum of the rotated and the unrotated pack.
+  // At the end, every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));

@@ -14,9 +14,10 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts an
-// fma there. The product is exact in double. The sum is rounded to odd, so that the following rounding to float is
-// correct (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts the
+// fma builtin in constant expressions. The product is exact in double. The sum is a double rounded to odd. Therefore
+// the conversion to float gives the correctly rounded result (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;
@@ -28,9 +29,9 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Whether a multiply-add is rounded once. On a target without an fma instruction, the product and the sum are rounded
-// separately, because an emulated fma would call libm for every product. A deterministic build rounds twice on every
-// target.
+// Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, the product and the
+// sum are rounded separately, because an emulated fma would call libm for every product. In a deterministic build,
+// product and sum are rounded separately on every target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -40,15 +41,15 @@ inline constexpr bool fma_is_fused = false;
 #endif
 // Whether the number of roundings is unknown at compile time. With WebAssembly's relaxed SIMD, the engine chooses one
 // or two roundings for all multiply-adds. fma_scalar calls the vector instruction, so that single floats and vectors
-// agree at run time.
+// are rounded in the same way at run time.
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
 inline constexpr bool fma_is_up_to_the_engine = true;
 #else
 inline constexpr bool fma_is_up_to_the_engine = false;
 #endif
 
-// Returns a * b + c. The result is rounded once if fma_is_fused, otherwise twice. With relaxed SIMD, the engine decides
-// at run time.
+// Returns a * b + c. If fma_is_fused is true, the result is rounded once, otherwise twice. With WebAssembly's relaxed
+// SIMD, the engine decides at run time.
 LADON_INLINE constexpr float fma_scalar(float a, float b, float c) noexcept {
   if constexpr (fma_is_fused) {
     if (std::is_constant_evaluated()) return fma_exact(a, b, c);
@@ -75,7 +76,7 @@ constexpr float sqrt_newton(float x) noexcept {
   return static_cast<float>(root);
 }
 
-// Returns the square root of `x`. sqrt_newton is used in constant evaluation and on targets without a square root
+// Returns the square root of `x`. Constant evaluation calls sqrt_newton, and so do targets without a square root
 // instruction.
 LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
   if (std::is_constant_evaluated()) return sqrt_newton(x);
@@ -87,9 +88,9 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// The next three functions take the same time for all numbers, because callers on a microcontroller rely on the
-// duration of a call. On a Cortex-M with an FPU they are written in assembly, because g++ 12 makes a branch if an
-// argument is a constant.
+// The time of the next three functions does not depend on their arguments, because programs for microcontrollers rely
+// on the duration of a call. For a Cortex-M with an FPU, these functions are written in assembly. Otherwise g++ 12
+// would compile a branch if an argument is a constant.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {

@@ -1,5 +1,5 @@
-// Chooses the packs that compute: xsimd's vectors, Helium's vectors or plain arrays. The kernels see the choice only as
-// a type with these members:
+// Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. The kernels see the
+// choice only as a type with these members:
 //
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
@@ -29,9 +29,9 @@
 #define LADON_HAS_HELIUM 0
 #endif
 
-// xsimd's vectors compute if xsimd is installed and supports the compiler's target. Otherwise, or if LADON_ARRAY_LANES
-// is defined, plain arrays compute. If xsimd is missing, or LADON_HAS_XSIMD=0 is defined, the compiler prints a note,
-// because vectors would be many times as fast.
+// If xsimd is installed and supports the target, Ladon computes with xsimd's vectors. LADON_ARRAY_LANES selects plain
+// arrays instead. If the target has vectors, but xsimd is missing or LADON_HAS_XSIMD is defined as 0, Ladon also
+// computes with plain arrays. The compiler then prints a note, because vectors would be many times as fast.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -52,7 +52,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Plain arrays of at most Lanes floats.
+// The vectors of a target that computes with plain arrays: each pack is an array of at most Lanes floats.
 template <std::size_t Lanes>
 struct ArrayVectors : target::Plain<Lanes> {
   static constexpr std::size_t lanes = Lanes;
@@ -96,14 +96,15 @@ using NativeVectors = ArrayVectors<LADON_ARRAY_LANES>;
 using NativeVectors = ArrayVectors<1>;
 #endif
 
-// The packs of constant evaluation.
+// The packs that constant evaluation computes with.
 struct ConstantPacks {
-  static constexpr std::size_t lanes = 1;  // narrower and wider packs exist, too
+  static constexpr std::size_t lanes = 1;  // but Pack<N> exists for every N
   template <std::size_t N>
   using Pack = ArrayPack<N>;
 };
 
-// Calls f with an object of the type whose Pack<N> computes: Target at run time, ConstantPacks in constant evaluation.
+// Calls f(Target{}) at run time and f(ConstantPacks{}) in constant evaluation. `f` computes with the packs of its
+// argument.
 template <class Target, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
   if (std::is_constant_evaluated()) {
@@ -113,8 +114,8 @@ LADON_INLINE constexpr void with_packs(F f) noexcept {
   }
 }
 
-// Returns how many floats the narrowest register that holds `tokens` tokens has. If no register holds them, returns the
-// lanes of the widest register.
+// Returns the lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer lanes than
+// `tokens`, returns the lanes of the widest register.
 template <class Target, std::size_t Lanes = Target::lanes>
 constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
   if constexpr (Lanes > 1) {
@@ -129,10 +130,10 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns how `tokens` tokens lie in panels, and the shape of the tiles of their products. A single token has panels of
-// width 1. In its products, the lanes hold different features or keys of this token (linear/matrix_vector.hpp,
-// attention/single_query.hpp). A sum across the lanes depends on the number of lanes, so a deterministic build computes
-// a single token like several tokens.
+// Returns the layout of `tokens` tokens in panels, and the shape of the tiles of their products. A single token has
+// panels of width 1. In products of a single token, the lanes hold different features or keys of this token instead of
+// different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum across lanes depends on
+// the number of lanes. So a deterministic build treats a single token like several tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};

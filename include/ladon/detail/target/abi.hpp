@@ -1,12 +1,12 @@
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
-// If translation units with different settings had the same names, the linker would keep only one of two different
-// functions. An SSE2 machine could then run a function for AVX-512, or a checked build a function without checks.
+// Without this namespace, functions compiled with different settings would have the same name, and the linker would
+// keep only one of them. An SSE2 machine could then run a function for AVX-512. A checked build could call a function
+// without checks.
 #pragma once
 
-// LADON_CHECKED=1 checks preconditions (checks.hpp). If LADON_CHECKED is undefined, preconditions are checked if assert
-// is active.
+// With LADON_CHECKED=1, Ladon checks preconditions (checks.hpp). The default is 1 if assert is active, otherwise 0.
 #if !defined(LADON_CHECKED)
 #if defined(NDEBUG)
 #define LADON_CHECKED 0
@@ -15,11 +15,11 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1, a translation unit computes the same bits on every target. Products and sums are rounded
-// separately. The order of addition is the same on all targets, even for few queries.
+// With LADON_DETERMINISTIC=1, results have the same bits on every target. Products and sums are rounded separately. The
+// order of addition is the same on all targets, even if there are only a few queries.
 //
-// This mode needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results wider than
-// float, and subnormals.
+// LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
+// wider than float, and no flushing of subnormals to zero.
 #if !defined(LADON_DETERMINISTIC)
 #define LADON_DETERMINISTIC 0
 #endif
@@ -28,12 +28,12 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. A row of scores with more keys is computed block by block: a
-// block's scores, then its probabilities, then its part of the weighted sum of values.
+// LADON_KEY_BLOCK is the number of keys in a block. If a row of scores has more keys than a block, it is computed block
+// by block: a block's scores, then its probabilities, then its part of the weighted sum of values.
 //
-// A smaller block takes less workspace: 4 bytes for each key and each token of a panel. The block size also decides
-// where partial sums end. So in rows with more keys than a block, the last bits of the results depend on the block
-// size.
+// The workspace needs 4 bytes for each key of a block and each token of a panel. So a smaller block reduces the
+// workspace. The block size also determines how sums are divided into partial sums. So in rows with more keys than a
+// block, the last bits of the results depend on the block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -45,8 +45,8 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// The instruction set, as far as Ladon and xsimd distinguish instruction sets. WebAssembly is tested first, because
-// Emscripten emulates SSE and can define the macros of SSE.
+// LADON_ISA names the instruction set. Instruction sets that neither Ladon nor xsimd distinguishes share a name.
+// WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)

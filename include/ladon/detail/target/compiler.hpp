@@ -14,10 +14,11 @@
 #define LADON_RESTRICT
 #endif
 
-// LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile need this, because an array that is
-// indexed by a variable lives in memory. LADON_UNROLL is empty in two cases:
+// LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile need this, because the compiler keeps
+// an array in memory if a variable indexes it. LADON_UNROLL is empty in two cases:
 //
-//   sanitizers     A sanitizer checks each access: g++ took ten minutes to compile 16 plain lanes unrolled.
+//   sanitizers     A sanitizer checks every access of an unrolled loop separately: g++ took ten minutes to compile
+//                  packs of 16 plain floats.
 //   LADON_SMALL    Code for size (cortex_m.hpp) keeps its loops.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -36,22 +37,23 @@
 #define LADON_UNROLL
 #endif
 
-// 1 on a Cortex-M with an FPU for single precision.
+// LADON_CORTEX_M_FPU is 1 on a Cortex-M whose FPU computes in single precision, otherwise 0.
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FP) && (__ARM_FP & 4)
 #define LADON_CORTEX_M_FPU 1
 #else
 #define LADON_CORTEX_M_FPU 0
 #endif
 
-// -ffast-math assumes that infinities and NaN do not occur, and it reorders sums. But a masked score is -inf.
+// -ffast-math is rejected. It assumes that infinities and NaN do not occur, but a masked score is -inf. It also
+// reorders sums.
 #if defined(__FAST_MATH__)
 #error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
 #endif
 
 namespace ladon::inline LADON_ABI {
 
-// Does the same as std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks. All compilers implement std::bit_cast by
-// this builtin.
+// Does the same as std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks. All compilers implement std::bit_cast
+// with the builtin that this function calls.
 template <class To, class From>
 LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
   return __builtin_bit_cast(To, from);
@@ -59,9 +61,10 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 
 namespace detail {
 
-// Returns `pointer` and hides its origin from the optimiser. The compiler then reads through the pointer at this place.
-// It cannot move the reads ahead of a loop that needs the registers (AVX2, product with a tile of 6 rows and 2 packs:
-// g++ kept the biases of six rows in registers and an accumulator in memory, 74% of peak. With this function: 92%).
+// Returns `pointer` and hides its origin from the optimiser. The compiler then cannot move reads through the returned
+// pointer to an earlier place, ahead of a loop that needs the registers. Example: a product on AVX2 with tiles of 6
+// rows and 2 packs. g++ kept the biases of six rows in registers and an accumulator in memory, and reached 74% of peak.
+// With this function, the product reaches 92%.
 template <class T>
 LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
 #if defined(__GNUC__)
@@ -70,8 +73,8 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
-// Prefetch into the L2 cache or into the L1 cache. Any address is allowed, valid or not. On targets that prefetch no
-// rows, these functions do nothing.
+// prefetch_to_second_cache prefetches into the L2 cache, and prefetch_to_nearest_cache into the L1 cache. Any address
+// is allowed, valid or not. On targets that prefetch no weights, both functions do nothing.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const float* address) noexcept {
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);

@@ -1,14 +1,18 @@
-// Cortex-M without Helium: M0+, M4, M7, M33. The packs are single floats (plain.hpp chooses the tile). These processors
-// have no vector registers and no caches that matter.
+// Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers and no caches that matter. A
+// pack is a single float. plain.hpp chooses the tile.
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>
 
-// With -Os, loops stay rolled in two cases: the tile's loop is written in assembly, or every multiplication is a call
-// of a library function. In all other cases, rolled loops would save half the code but be 20 times as slow.
+// LADON_SMALL (code for size) keeps loops rolled. It is defined if -Os is given and one of these conditions holds:
+//
+//   - The tile's loop is written in assembly.
+//   - Every multiplication calls a library function.
+//
+// In all other cases, rolled loops would save half the code but be 20 times as slow.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
-// Kernels are ordinary functions: the compiler decides which to inline.
+// In code for size, kernels have no attribute: the compiler decides which kernels it inlines.
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE

@@ -1,6 +1,7 @@
-// Includes the file of the instruction set that this translation unit is compiled for. The file defines
-// target::Current, the constants of the instruction set, and LADON_KERNEL, the attribute that makes a kernel a separate
-// function or not.
+// Includes the file of the instruction set that this translation unit is compiled for. The file defines two names:
+//
+//     target::Current   the constants of the instruction set
+//     LADON_KERNEL      the attribute of kernels: it makes each kernel a separate function, or is empty
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

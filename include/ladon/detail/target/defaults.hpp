@@ -1,13 +1,14 @@
-// All constants that depend on the machine, with the values for an unknown machine. The struct of a target derives from
-// Defaults and replaces the constants that were measured on this target. A constant without a figure was chosen by
-// reasoning and was not measured.
+// All constants that depend on the machine, with the values for an unknown machine. The struct of each target derives
+// from Defaults and replaces the constants that were measured on this target. If no figure is given for a constant, the
+// constant was chosen by reasoning and was not measured.
 //
 // Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. A percentage is the share of
-// one core's peak throughput of multiply-adds. "75 -> 84%" is the share before and after the change.
+// one core's peak throughput of multiply-adds.
 //
-// Tests compile kernels for numbers of lanes that the machine does not have. Constants that depend on the registers are
-// therefore read from the kernels' template argument `Target` (detail/simd/vectors.hpp). These are tiling,
-// single_token_rows, softmax_chains and exponentials_beside_values. All other constants are read from target::Current.
+// Tests compile kernels for numbers of lanes that the machine does not have. So kernels read the constants that depend
+// on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
+// single_token_rows, softmax_chains and exponentials_beside_values. Kernels read all other constants from
+// target::Current.
 #pragma once
 
 #include <cstddef>
@@ -24,41 +25,41 @@ struct Defaults {
 
   // --- Tiles ---------------------------------------------------------------------------------------------------------
 
-  // How many rows a tile for a single token has. (The packs of such a product have several lanes, but its panel has one
-  // token.)
+  // How many rows a tile for a single token has. The panels of a single token have width 1.
   static constexpr std::size_t single_token_rows = 4;
   // How many steps of the inner index one iteration of the micro-kernel's loop takes: 1 or 2.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
-  // Whether the micro-kernel advances two pointers instead of computing addresses from an index.
+  // Whether the micro-kernel's loop advances two pointers. If false, the loop computes addresses from an index.
   static constexpr bool advances_pointers = false;
-  // How many packs of a panel row stay in registers during a step. A wider tile loads its other packs again for each
-  // row.
+  // How many packs of a panel row stay in registers during a step. If a tile has more packs, each row of the tile loads
+  // the remaining packs again.
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // The shortest inner index for which a product of few tokens is folded: several steps of the inner index share one
-  // register. Shares of peak of whole attention on Zen 5, not folded -> folded:
+  // The shortest inner index for which a product of few tokens is folded. In a folded product, several steps of the
+  // inner index share one register. Share of peak on Zen 5, of whole attention except in the row "encoder layer":
   //
-  //   AVX-512   (8,256,8)                   40 -> 74%
-  //             (8,64,4)                    42 -> 69%
-  //             (8,16,2)                    32 -> 38%
-  //             (4,256,8)                   21 -> 53%
-  //             encoder layer (8,384,12)    43 -> 78%
-  //   AVX2      (4,256,8)                   42 -> 74%
+  //                                       not folded   folded
+  //   AVX-512   (8,256,8)                 40%          74%
+  //             (8,64,4)                  42%          69%
+  //             (8,16,2)                  32%          38%
+  //             (4,256,8)                 21%          53%
+  //             encoder layer (8,384,12)  43%          78%
+  //   AVX2      (4,256,8)                 42%          74%
   //
-  // Shorter inner indices were not tried.
+  // Inner indices shorter than 16 were not tried.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
 
   // How many packs of exponentials are computed side by side to hide latency.
   static constexpr std::size_t softmax_chains = 1;
-  // Whether the exponentials are computed next to the first tile of the weighted sum of values.
+  // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
   // How many packs of exponentials are computed ahead of the tile that uses them.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack. With one pack, a single maximum would
-  // leave no other work during its latency.
+  // How many independent running maxima a tile of scores keeps for each pack. A tile of one pack keeps several, because
+  // a single maximum would wait for its own latency at each step.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -66,51 +67,52 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched if neighbouring rows (or columns, if columns are contiguous) are at least this many floats
-  // apart. With `unlimited`, nothing is prefetched.
+  // Weights are prefetched if neighbouring rows are at least this many floats apart (neighbouring columns, if columns
+  // are contiguous). With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // How far ahead of its use a row is prefetched by a tile of one pack.
+  // A tile of one pack prefetches each of its rows this many floats ahead of the step that uses them.
   static constexpr std::size_t prefetch_distance_floats = 8 * cache_line_floats;
-  // Rows of weights that are a multiple of `aliasing_bytes` apart compete for the same set of the L1 cache. A tile has
-  // at most `most_aliasing_rows` such rows.
+  // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
+  // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
   // The part of the L2 cache that one product may use. Servers of today have at least 1 MB.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all panels together exceed `second_cache_bytes`, a product takes them in groups of `panel_group_bytes`. A group
-  // has at least `fewest_grouped_panels` panels ((1024,512,8) on a Cascade Lake: all panels for each tile of rows 69%
-  // of peak, groups of four panels 74%).
+  // has at least `fewest_grouped_panels` panels. On a Cascade Lake, (1024,512,8) reaches 69% of peak if each tile of
+  // rows takes all panels, and 74% if it takes groups of four panels.
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // How many panels share the weights of a feed-forward network that exceed `second_cache_bytes`. Shares of peak of an
-  // encoder layer on a Cascade Lake, one panel -> four panels:
+  // How many panels share one pass over the weights of a feed-forward network, if these weights exceed
+  // `second_cache_bytes`. Share of peak of encoder layers of two shapes on a Cascade Lake:
   //
-  //                          (128,768,12), 18.9 MB of these weights   (128,384,12)
-  //   without prefetching    56 -> 74%                                82 -> 82%
-  //   with prefetching       67 -> 77%                                84 -> 86%
+  //                                                        one panel   four panels
+  //   (128,768,12), 18.9 MB of        without prefetching  56%         74%
+  //   feed-forward weights            with prefetching     67%         77%
+  //   (128,384,12)                    without prefetching  82%         82%
+  //                                   with prefetching     84%         86%
   static constexpr std::size_t feed_forward_panels = 4;
 
   // --- A single token ------------------------------------------------------------------------------------------------
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
-  // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one
+  // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
   // (bench/README.md, "A token at a time, from memory").
   static constexpr std::size_t streams = 1;
-  // A matrix of at most this size is read as one stream, because starting and ending several streams would cost too
-  // much.
+  // A matrix of at most this size is read as one stream. Starting and ending several streams would cost too much.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // A matrix is read in several streams only if it is large enough in one direction. If rows are contiguous, a row has
-  // at least this many packs of the inner index.
+  // If rows are contiguous, a matrix is read in several streams only if a row has at least this many packs of the inner
+  // index.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, there are at least this many packs of rows.
+  // If columns are contiguous, a matrix is read in several streams only if it has at least this many packs of rows.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many columns are summed at the same time in several streams. Their sums (4 KB) stay in the L1 cache while rows
-  // are added.
+  // How many columns are summed at the same time if a matrix is read in several streams. Their sums (4 KB) stay in the
+  // L1 cache while rows are added.
   static constexpr std::size_t streamed_columns = 1024;
-  // How many packs of rows have their dot products computed at the same time. At least eight sums hide the latency of
-  // an fma.
+  // How many packs of dot products are computed at the same time. At least eight dot products are needed to hide the
+  // latency of an fma.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // How many packs of columns are summed at the same time in one stream.
+  // How many packs of columns are summed at the same time if a matrix is read in one stream.
   static constexpr std::size_t column_packs = 8;
 };
 

@@ -11,12 +11,13 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
   static constexpr std::size_t registers = 8;
-  // 2 x 3 uses all 8 registers: six for sums and two for packs of the panel. bench/README.md, "On a microcontroller",
-  // counts the instructions.
+  // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel. bench/README.md, "On
+  // a microcontroller", counts the instructions.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   }
-  // Two chains do not fit into 8 registers: attention at (16,32,4) would take 11% more instructions.
+  // Two chains (packs of exponentials computed side by side) would need more than 8 registers: attention at (16,32,4)
+  // would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
 };
 using Current = Helium;

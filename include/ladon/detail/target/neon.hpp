@@ -1,5 +1,5 @@
-// NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. Nothing was measured on a board: the tiles are those
-// of x86 with the same number of registers.
+// NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. The constants were not measured on a board. The tiles
+// are the tiles of the x86 target with the same number of registers.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <ladon/detail/target/defaults.hpp>
 
 #if defined(__aarch64__)
-// Kernels may be inlined, because 32 registers have room for values of the caller, as on AVX-512.
+// Kernels may be inlined, because 32 registers have room for values of the caller (as in avx512.hpp).
 #define LADON_KERNEL
 #else
 #define LADON_KERNEL LADON_NOINLINE

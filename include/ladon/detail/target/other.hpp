@@ -1,4 +1,4 @@
-// All other processors, such as RISC-V: packs of one float. Nothing was measured.
+// All other processors, such as RISC-V: a pack is a single float. The constants were not measured on these processors.
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

@@ -1,5 +1,5 @@
-// Plain arrays of Lanes floats, on any machine. Microcontrollers without vectors, RISC-V and scalar WebAssembly compute
-// with one lane. Tests use several lanes to run the code paths of other targets.
+// Plain arrays of Lanes floats, on any machine. Microcontrollers without vectors, RISC-V and scalar WebAssembly use one
+// lane. Tests use several lanes to run the code for targets with vectors.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace ladon::inline LADON_ABI::detail::target {
 template <std::size_t Lanes>
 struct Plain : Defaults {
   static constexpr std::size_t registers = Lanes == 1 ? 32 : 8;
-  // One lane: a tile of 4 x 4 keeps 16 sums and 4 + 4 operands in the 32 scalar registers of a Cortex-M's FPU
-  // (bench/README.md, "On a microcontroller", counts the instructions). Several lanes: small tiles compile in a sixth
-  // of the time.
+  // With one lane, a tile of 4 packs x 4 rows keeps 16 sums and 4 + 4 operands in the 32 scalar registers of a
+  // Cortex-M's FPU. bench/README.md, "On a microcontroller", counts the instructions. With several lanes, the tiles are
+  // small, because small tiles compile in a sixth of the time.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     if (Lanes == 1) return {1, 4, 4};
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};

@@ -1,5 +1,5 @@
-// The shape of a matrix product's tile. Every file of this folder chooses the tiles of one instruction set. In the
-// comments of this folder, "2 x 12" is a tile of 2 packs and 12 rows.
+// The shape of a matrix product's tile. The file of each instruction set in this folder chooses the tiles of this
+// instruction set. In the comments of this folder, "2 x 12" means a tile of 2 packs and 12 rows.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // A panel holds lanes * packs tokens side by side. A tile has rows * packs accumulators. The last panel of a sequence
-// may need only one pack. Its tiles are then taller if registers allow, because few accumulators would wait for the
-// latency of their own multiply-adds.
+// may need only one pack. With so few accumulators, a tile would wait for the latency of its own multiply-adds. So if
+// registers allow, tiles of one pack have more rows (`rows_of_one_pack`).
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;

@@ -9,21 +9,32 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct X86 : Defaults {
 #if defined(__SSE__) && defined(__GNUC__)
-  // Weights of 256 features or more lie in a far cache, and a tile would wait for each of its rows. Prefetching reduces
-  // the time of MiniLM (7.1 MB of weights per layer) on a Cascade Lake to 0.75 for 8 tokens, to 0.80 for 32 and to 0.82
-  // for 128. Weights of fewer features are near.
+  // Weights of 256 features or more lie in a far cache. Without prefetching, a tile would wait for each of its rows.
+  // Weights of fewer features lie in a near cache and are not prefetched. MiniLM has 7.1 MB of weights per layer. Its
+  // time with prefetching, divided by its time without (Cascade Lake):
   //
-  // Tiles of one pack prefetch eight cache lines ahead in their own rows. The alternative is to prefetch the whole next
-  // tile (Zen 5, AVX-512, next tile -> eight lines: (16,256,8) 83 -> 85% of peak, 12 encoder layers of (16,384,12) one
-  // after the other 73 -> 82%). Six lines are as fast. Fewer lines arrive too late from memory. For tiles of two packs,
-  // the whole next tile is better ((32,256,8): 94%, with eight lines 91%).
+  //     8 tokens   0.75
+  //    32 tokens   0.80
+  //   128 tokens   0.82
+  //
+  // Tiles of one pack prefetch their own rows, eight cache lines ahead. Tiles of two packs prefetch the rows of the
+  // next tile. Share of peak of both methods on Zen 5 with AVX-512:
+  //
+  //                                                          eight lines ahead   next tile
+  //   one pack    (16,256,8)                                 85%                 83%
+  //               12 encoder layers (16,384,12) in sequence  82%                 73%
+  //   two packs   (32,256,8)                                 91%                 94%
+  //
+  // Six lines ahead are as fast as eight. Fewer lines arrive too late from memory.
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
-  // A set of the L1 cache has 8 to 12 lines. Shares of peak on a Cascade Lake with AVX-512, without -> with this limit:
+  // If rows of weights are a multiple of 4096 bytes apart, their elements of one column compete for one set of the L1
+  // cache. A set has 8 to 12 lines. So a tile has at most 8 such rows. Share of peak on a Cascade Lake with AVX-512:
   //
-  //   W2 alone, 3072 hidden features                      64 -> 69%
-  //   encoder layer (128,768,12)                          73 -> 74%
-  //   encoder layer (128,1024,16), where all rows alias   62 -> 67%
+  //                                                       without limit   with limit
+  //   W2 of a feed-forward network, 3072 hidden features  64%             69%
+  //   encoder layer (128,768,12)                          73%             74%
+  //   encoder layer (128,1024,16), where all rows alias   62%             67%
   //
   // AVX2 and SSE2 were not measured. Their tiles have fewer rows, except in a panel of one pack.
   static constexpr std::size_t most_aliasing_rows = 8;

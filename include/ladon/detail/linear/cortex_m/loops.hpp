@@ -1,5 +1,5 @@
-// The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. If the target
-// has one, LADON_TILE_ASSEMBLY is defined, and `assembly::has_loop` says which tiles the loop computes.
+// The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. A target with
+// a loop defines LADON_TILE_ASSEMBLY. The constant `assembly::has_loop` says which tiles the loop computes.
 #pragma once
 
 #include <ladon/detail/linear/cortex_m/helium_loop.hpp>

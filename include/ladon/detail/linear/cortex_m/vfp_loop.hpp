@@ -1,16 +1,17 @@
-// The inner loop of a tile of 4 x 4 single floats on a Cortex-M with an FPU (M4F, M7, M33), in assembly.
+// The inner loop of a tile of 4 x 4 single floats on a Cortex-M with an FPU (M4F, M7, M33), in assembly. A step of the
+// loop is one value of the inner index k:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
 //     s0 - s15   the sums, row by row
-//     s16 - s23  two rows of the panel
-//     s24 - s31  the weights of the same two steps
+//     s16 - s23  the panel's rows for two steps
+//     s24 - s31  the weights for these two steps
 //
 // k runs in the same order as in micro_kernel.hpp, so the results have the same bits.
 //
-// g++ 12 loads each number separately: one step of 16 products takes 24 loads and multiply-adds. Here two steps take 32
-// multiply-adds and 2 to 5 loads, each of two to eight registers. A load of several registers takes one cycle for every
-// one or two registers. So the number of cycles decreases by less than the number of instructions.
+// g++ 12 loads each number separately: one step takes 16 multiply-adds and 8 loads. In this file, two steps take 32
+// multiply-adds and 2 to 5 loads. Each of these loads reads two to eight registers, and takes one cycle for every one
+// or two registers. So the loop saves fewer cycles than instructions.
 #pragma once
 
 #include <cstddef>
@@ -44,36 +45,37 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_VFP_ROW_1(w, panel) LADON_VFP_ROW(s4, s5, s6, s7, w, panel)
 #define LADON_VFP_ROW_2(w, panel) LADON_VFP_ROW(s8, s9, s10, s11, w, panel)
 #define LADON_VFP_ROW_3(w, panel) LADON_VFP_ROW(s12, s13, s14, s15, w, panel)
-// PANEL loads two rows of the panel. THIS and NEXT are the registers of the first and of the second row, for the first
-// and the second step.
+// PANEL loads two rows of the panel. THIS is the list of the registers of the first row, for the first step. NEXT is
+// the list of the registers of the second row, for the second step.
 #define LADON_VFP_THIS s16, s17, s18, s19
 #define LADON_VFP_NEXT s20, s21, s22, s23
 #define LADON_VFP_PANEL "vldmia %[panel]!, {s16-s23}\n\t"
 
-// Two steps, if rows of weights are contiguous: one load reads a row's weights for both steps. At least seven
-// multiply-adds stand between two uses of the same sum.
+// Computes two steps for weights with contiguous rows. Each of the four loads reads the weights of one row for both
+// steps. At least seven multiply-adds stand between two uses of the same sum, to hide the latency.
 #define LADON_VFP_PAIRS(load0, load1, load2, load3)                                                     \
   LADON_VFP_PANEL load0 load1 LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s26, LADON_VFP_THIS) \
       load2 LADON_VFP_ROW_0(s25, LADON_VFP_NEXT) LADON_VFP_ROW_1(s27, LADON_VFP_NEXT)                   \
           load3 LADON_VFP_ROW_2(s28, LADON_VFP_THIS) LADON_VFP_ROW_3(s30, LADON_VFP_THIS)               \
               LADON_VFP_ROW_2(s29, LADON_VFP_NEXT) LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// Two steps, if columns of weights are contiguous: the four weights of a step lie side by side.
+// Computes two steps for weights with contiguous columns: the four weights of a step lie side by side in memory.
 #define LADON_VFP_COLUMNS(load)                                                                                      \
   LADON_VFP_PANEL load LADON_VFP_ROW_0(s24, LADON_VFP_THIS) LADON_VFP_ROW_1(s25, LADON_VFP_THIS)                     \
       LADON_VFP_ROW_2(s26, LADON_VFP_THIS) LADON_VFP_ROW_3(s27, LADON_VFP_THIS) LADON_VFP_ROW_0(s28, LADON_VFP_NEXT) \
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// ROWS loads the weights from four rows, at `a` to `a3`. STRIDED loads the weights from columns that are `step` bytes
-// apart.
+// ROWS computes two steps for weights with contiguous rows: `a`, `a1`, `a2` and `a3` point to four rows. STRIDED
+// computes two steps for weights with contiguous columns, which start `step` bytes apart.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
 #define LADON_VFP_STRIDED \
   LADON_VFP_COLUMNS("vldmia %[a], {s24-s27}\n\tadd %[a], %[step]\n\tvldmia %[a], {s28-s31}\n\tadd %[a], %[step]\n\t")
 
-// Whether this file has a loop for this tile and its weights. `Width` is the number of floats in a panel's row.
+// Whether this file has a loop for tiles of this shape and for these strides of the weights. `Width` is the number of
+// floats in a panel's row.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t RowStride, std::size_t InnerStride,
           std::size_t Width>
 inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Rows == 4 && Packs == 4 && Width == 4 &&
@@ -81,8 +83,9 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// Code for size: one function computes all products with contiguous rows of weights, and another function all products
-// with contiguous columns. The sums stay in memory between calls. `steps` says how many steps one iteration takes.
+// This branch is code for size. It has only two functions with a loop: along_rows computes all products with contiguous
+// rows of weights, and along_columns all products with contiguous columns. A call reads the sums from memory and writes
+// them back. `steps` is the number of steps of the inner index in one iteration.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -125,11 +128,11 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, 
 
 #else
 
-// How many steps one iteration of the loop takes.
+// How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// Repeats the instructions `four_steps` `fours` times. The loop reads the initial sums from memory (`start`), because
-// GCC allows 30 operands, and an operand that is read and written counts twice.
+// A loop that runs the instructions `four_steps` `fours` times. The initial sums are not operands: the loop reads them
+// from memory (`start`). GCC allows only 30 operands, and an operand that is both read and written counts twice.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
