@@ -1,15 +1,16 @@
-// The attention of one query block to one head. The key blocks are processed one after the other.
+// Computes the attention of one query block to one head. A query block has the queries of one panel. The key blocks are
+// processed one after another:
 //
 //     for each key block:
-//       scores and their maximum     detail/attention/scores.hpp
-//       correction of the sums       detail/attention/softmax.hpp
-//       exponentials, weighted sum   detail/attention/weighted_sum.hpp
+//       scores and their maximum          detail/attention/scores.hpp
+//       correction of the earlier sums    detail/attention/softmax.hpp
+//       exponentials and weighted sum     detail/attention/weighted_sum.hpp
 //
 // There are two strategies for the exponentials and the weighted sum:
 //
-//     in passes     first the exponentials of all keys, then the weighted sum
-//     interleaved   the exponentials between the steps of the weighted sum's first tile, on targets with enough
-//                   registers for both
+//     in passes     First the exponentials of all keys are computed, then the weighted sum.
+//     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. Only targets
+//                   with enough registers for both use this strategy.
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
 #pragma once
@@ -32,7 +33,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sink of a head as an exponent of two: the logit times log2(e). Returns 0 if the score has no sinks.
+// Returns the sink of a head as an exponent of two: the logit times log2(e). Returns 0 if the score policy has no
+// sinks. score.hpp explains sinks.
 template <class Score, class Sinks>
 constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -43,7 +45,7 @@ constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
   }
 }
 
-// The compile-time parameters of the attention of a query block.
+// The types and constants that the attention of a query block is compiled for.
 template <Shape S, class ScoreType, class Target, class PackType, std::size_t Packs>
 struct AttendForm {
   using L = PanelLayout<S, Target>;
@@ -52,20 +54,20 @@ struct AttendForm {
   using Score = ScoreType;
   using Function = ScoreFunction<S, Score>;
   static constexpr std::size_t packs = Packs;
-  static constexpr std::size_t key_block = L::block;  // number of keys in a key block
+  static constexpr std::size_t key_block = L::block;  // how many keys a key block has
   static constexpr bool one_key_block = S.keys <= key_block;
   static constexpr std::size_t softmax_chains = Target::softmax_chains;
   static constexpr bool interleaves_exponentials = Target::exponentials_beside_values;
 };
 
-// Computes the attention of one query block, key block after key block.
+// Computes the attention of one query block, one key block after another.
 template <class Form, class BoundMask, class Capture>
 struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
-  // Whether keys that only the second pack of queries can see are computed for the second pack only. Under a causal
-  // mask, these keys are the last keys of the panels on the diagonal. `halves` is false if weights are captured,
-  // because capture needs every key of every query.
+  // Under a causal mask, the last keys that a query block may see are hidden from the first of two packs of queries. If
+  // `halves` is true, these keys are computed for the second pack only. `halves` is false if attention weights are
+  // captured, because the capture reads every key's weight for every query.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
@@ -73,10 +75,10 @@ struct QueryBlockAttention {
   const QueryBlock& block;
   const BoundMask& mask;
   const Capture& capture;
-  const KeyRanges ranges;  // keys that some query of the block sees, and keys that every query sees
-  Range first_pack_keys;   // keys that the first pack of queries may see
+  const KeyRanges ranges;  // `visible`: some query may see these keys; `unmasked`: every query sees these keys
+  Range first_pack_keys;   // keys that the first pack of queries may see; used only if `halves` is true
   RunningSoftmax<Pack, Form::packs> softmax;
-  Pack after[Form::packs];  // factors of the weighted sums after the current key block
+  Pack after[Form::packs];  // factors that multiply the weighted sums after the current key block
   bool first_block = true;  // true until the first key block is finished
 
   LADON_INLINE constexpr QueryBlockAttention(const Head& h, const QueryBlock& b, const BoundMask& m,
@@ -88,7 +90,7 @@ struct QueryBlockAttention {
     if constexpr (Form::Score::sinks) softmax = RunningSoftmax<Pack, Form::packs>(h.sink);
   }
 
-  // Computes O^T of the query block.
+  // Computes O^T, the transposed output, of the query block.
   LADON_INLINE constexpr void run() noexcept {
     KeyBlocks<BlockForm::key_width, Form::key_block, Form::one_key_block> key_blocks(ranges.visible);
     do {
@@ -109,8 +111,8 @@ struct QueryBlockAttention {
  private:
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
-    // Whether the values of all keys can be added, including the values of hidden keys. A hidden key has the weight 0,
-    // so a finite value adds 0. An infinite or NaN value of a hidden key must be skipped.
+    // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
+    // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip such a value.
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
@@ -120,8 +122,8 @@ struct QueryBlockAttention {
     add_values_in_passes(scored, last, all_values);
   }
 
-  // Computes the scores of a key block and rescales the running softmax to the new maximum. If `halves` is true, the
-  // first pack of queries sees no key from `first_pack_end` on.
+  // Computes the scores of a key block and rescales the sums of the softmax to the new maximum. If `halves` is true,
+  // keys from `first_pack_end` on are hidden from the first pack of queries.
   LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
@@ -131,7 +133,8 @@ struct QueryBlockAttention {
     softmax.template begin<only_block>(before);
   }
 
-  // Adds the weighted values of a key block in two passes: the exponentials of all keys, then the weighted sum.
+  // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys. The
+  // second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
     softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);
@@ -145,15 +148,16 @@ struct QueryBlockAttention {
   }
 
   // Adds the weighted values of a key block. The exponentials are computed between the steps of the weighted sum's
-  // first tile. Keys from `first_keys.end` to `end` count for the last pack only.
+  // first tile. The keys `first_keys` count for all packs of queries. The keys from `first_keys.end` to `end` - 1 count
+  // for the last pack only.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last,
                                               after, block.out);
   }
 };
 
-// Captures the scores of a query block before the softmax. The captured scores are computed in an additional pass over
-// all active keys. The attention itself is therefore bit-identical with and without capture.
+// Captures the scores of a query block at the stage Capture::stage, before the softmax. An additional pass over all
+// active keys computes these scores. The attention itself is therefore bit-identical with and without capture.
 template <class Form, class BoundMask, class Capture>
 constexpr void capture_scores(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
                               const Capture& capture) noexcept {
@@ -176,8 +180,8 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes O^T of one query block, whose tokens fill Packs packs. A single query uses the kernels of single_query.hpp
-// if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
+// Computes O^T of one query block. The queries of the block fill Packs packs. A single query uses the kernels of
+// single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
 constexpr void attend(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
                       const Capture& capture) noexcept {

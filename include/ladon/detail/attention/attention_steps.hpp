@@ -1,6 +1,11 @@
-// The steps of attention without projections. For each head of keys and values, the keys and values are converted into
-// panels. For each query block, the queries are converted into a panel, the attention is computed in panels, and the
-// output is converted into rows.
+// The steps of attention without projections (attention.hpp):
+//
+//     for each head of keys and values:
+//       convert the keys and values into panels
+//       for each query head that uses these keys and values, and each query block:
+//         convert the queries into a panel
+//         compute the attention in panels
+//         convert the output into rows
 #pragma once
 
 #include <cstddef>
@@ -12,7 +17,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The arguments of a call of attention: the caller's rows, and the data that all heads share.
+// The arguments of a call of attention without projections. The four arrays are row-major and belong to the caller.
 template <class Options, class BoundMask, class CaptureOf>
 struct AttentionCall {
   const float* queries;  // [heads][queries][head width]
@@ -28,7 +33,8 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
-// `Simd` provides the packs: the target's registers at run time, plain arrays in constant evaluation.
+// The steps of a call. `Simd` provides the packs. At run time, these are the packs of the target. In constant
+// evaluation, the packs are plain arrays.
 template <Shape S, class Score, class Position, class Target, class Simd>
 struct AttentionSteps {
   using L = PanelLayout<S, Target>;
@@ -55,7 +61,7 @@ struct AttentionSteps {
   }
 
  private:
-  // Computes the attention of every active query to one head.
+  // Computes the attention of all active queries to one head.
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head& head,
                                     AttentionWorkspace<S, Target>& workspace) noexcept {

@@ -1,5 +1,5 @@
-// Two additional steps for attention to a cache (KeyValueCache): bind_behind returns the mask of a call, and `scatter`
-// writes new keys and values into the cache.
+// Two additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
+// returns the mask of a call. `scatter` writes new keys and values into the cache.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Returns the mask of a call that has already appended its `tokens` tokens to the cache. `past` is the number of tokens
-// before the call, so query i has the position past + i. A ring stores token p in slot p % S.keys. A ring therefore
-// needs a separate mask, BoundRing.
+// before the call, so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a
+// ring stores token p in slot p % S.keys.
 template <Shape S, class Options, class Cache>
 constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
   [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
@@ -29,9 +29,13 @@ constexpr auto bind_behind(const Options& options, const Cache& cache, std::size
   }
 }
 
-// Copies tokens from one panel into the panels of a cache. `panel` is [Rows][Width] and has one token in each of its
-// first `tokens` lanes. `to` is [panels][Rows][T.width()]. Lane t becomes token first + t. Token number n is stored in
-// slot n % Slots, so a ring wraps around to slot 0.
+// Copies new tokens from one panel into the panels of a cache.
+//
+//     panel   [Rows][Width]; the first `tokens` lanes have one token each
+//     to      [panels][Rows][T.width()]; the slots of the cache
+//
+// Lane t of `panel` has token first + t of the text. Token p of the text is stored in slot p % Slots, so a ring
+// continues in slot 0 after its last slot.
 template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) {

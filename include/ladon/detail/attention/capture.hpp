@@ -1,7 +1,8 @@
-// Capture: copies the scores or the attention weights of one query block from the lanes into the caller's rows. Capture
-// is optional, so the code is written for small size and not for speed.
+// Capture: copies the scores or the attention weights of one query block into the caller's rows. The kernels have one
+// query in each lane, and the caller has one query in each row. Capture is optional, so the code is written for small
+// size and not for speed.
 //
-//     rows    [queries of the block][keys], row-major; consecutive rows are `stride` floats apart
+//     rows    [queries of the block][keys], row-major; each row begins `stride` floats after the previous row
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Captures nothing. The kernels contain no code for this capture.
+// Captures nothing. With NoCapture, the kernels contain no code for a capture.
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
 };
@@ -26,8 +27,9 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the key block `range`. The key block may have a larger maximum than the
-  // `earlier` key blocks. Therefore the weights of the earlier key blocks are multiplied by `correction`.
+  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum. If the keys
+  // `range` have a larger maximum than the keys `earlier`, the captured weights of the keys `earlier` are too large.
+  // The function therefore multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -39,8 +41,8 @@ struct CaptureRows {
     }
   }
 
-  // Finishes the rows after the last key block. The weights of the keys `seen` are multiplied by `after`, which is
-  // 1 / sum. All other keys were not computed and get the weight 0.
+  // Finishes the rows after the last key block. Multiplies the weights of the keys `seen` by `after`, which is 1 / sum.
+  // Keys outside `seen` were not computed and get the weight 0.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void finish(Range seen, const Pack (&after)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -52,7 +54,7 @@ struct CaptureRows {
   }
 };
 
-// Captures the scores of a query block at stage G.
+// Captures the scores of a query block at stage G (attention_map.hpp).
 template <Stage G>
 struct CaptureScoreRows {
   static constexpr bool weights = false, scores = true;
@@ -61,20 +63,21 @@ struct CaptureScoreRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the scores `s` [keys][Width] of the keys `range`. Each score is multiplied by `unit`, which converts from
-  // the units of the kernels to natural units (attention_map.hpp).
+  // Copies the scores `s` [keys][Width] of the keys `range`, multiplied by `unit`. The factor `unit` converts a score
+  // from the unit of the kernels (score_function.hpp) into natural units (attention_map.hpp).
   template <std::size_t Width>
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // Exponents of two below the lowest float were clamped to the lowest float. A clamped score stays unchanged.
+        // Additive masks raise a finite score below the lowest float to the lowest float (detail/mask/additive.hpp). A
+        // score equal to the lowest float is therefore copied unchanged.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }
     }
   }
-  // Fills the columns of the keys from `first_key` on, which are not active: -inf at the stage `masked`, 0 at the other
-  // stages.
+  // Keys from `first_key` on are inactive. Fills their columns with -inf at the stage `masked`, and with 0 at every
+  // other stage.
   constexpr void fill_from(std::size_t first_key) const noexcept {
     constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
@@ -83,8 +86,8 @@ struct CaptureScoreRows {
   }
 };
 
-// Function objects that return the capture of one query block of one head. CaptureNothing returns NoCapture.
-// CaptureMap returns a capture into the query block's rows of the map [heads][queries][keys].
+// Function objects that return the capture of one query block and one head. CaptureNothing returns NoCapture.
+// CaptureMap returns a capture that writes the query block's rows of `map` [heads][queries][keys].
 struct CaptureNothing {
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
 };
@@ -95,8 +98,8 @@ struct CaptureMap {
     return {map + (head * S.queries + queries.begin) * S.keys, queries.end - queries.begin, S.keys};
   }
 };
-// Converts the caller's last argument into CaptureNothing or a CaptureMap. The caller passes CaptureNothing, a
-// Capture<Stage> or an AttentionMap.
+// Converts the caller's last argument into a function object: CaptureNothing or CaptureMap. The caller's argument is a
+// CaptureNothing, a Capture<Stage> or an AttentionMap.
 template <Shape S>
 constexpr CaptureNothing capture(CaptureNothing) noexcept {
   return {};
@@ -114,7 +117,8 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
   return {to.data};
 }
 
-// Calls `attend` with a CaptureMap if `map` is not null. Otherwise calls `attend` with CaptureNothing.
+// A function object that calls its argument `attend`. If `map` is not null, `attend` receives a CaptureMap. If `map` is
+// null, `attend` receives a CaptureNothing.
 template <Shape S>
 struct CaptureWanted {
   float* map;
@@ -127,7 +131,7 @@ struct CaptureWanted {
     }
   }
 };
-// Calls `attend` with CaptureNothing.
+// A function object that calls its argument `attend` with a CaptureNothing.
 struct CaptureNone {
   template <class F>
   constexpr void operator()(F attend) const noexcept {

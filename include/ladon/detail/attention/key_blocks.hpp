@@ -1,4 +1,4 @@
-// The sequence of key blocks that one query block attends to.
+// Divides the keys of one query block into key blocks.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,12 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Divides the visible keys into blocks of at most MaxKeys keys. If `OnlyOne` is true, all keys of the shape fit into
-// one block. The first block begins at the first key of a panel. Every block except the last ends at a multiple of
-// MaxKeys, whatever the width of a panel. The sums are therefore rounded alike for any number of lanes. If no key is
-// visible, there is one block, and the block has no visible key.
+// The sequence of key blocks for the keys `visible`. A block has at most MaxKeys keys. The first block begins at the
+// first key of a panel. Every block except the last ends at a multiple of MaxKeys, for any width of a panel. Sums over
+// keys are therefore rounded in the same way for any number of lanes.
+//
+// If OnlyOne is true, all keys of the shape fit into one block. If no key is visible, the sequence has one block, and
+// no key of this block is visible.
 template <std::size_t KeyWidth, std::size_t MaxKeys, bool OnlyOne>
 class KeyBlocks {
  public:

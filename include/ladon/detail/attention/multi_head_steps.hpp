@@ -1,11 +1,11 @@
-// The steps of multi-head attention on panels, named by level:
+// The steps of multi-head attention on panels. Each level calls the level below:
 //
-//     layer         attend_layer, attend_cache, extend: every head; `output` is a separate step
+//     layer         attend_layer, attend_cache and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
-//     head          attend_head: one query head, every active query
-//     query block   attend (detail/attention/attend.hpp): one query head, the queries of one panel
+//     head          attend_head: one query head and all active queries
+//     query block   attend (detail/attention/attend.hpp): one query head and the queries of one panel
 //
-// Encoder and decoder layers use these steps, too.
+// The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
 #pragma once
 
 #include <cstddef>
@@ -48,10 +48,11 @@ struct GroupKeys {
   std::size_t group;
   const float* keys;    // K^T [panels][head width][key width]
   const float* values;  // V^T [panels][value width][key width]
-  bool values_finite;
+  bool values_finite;   // whether no value is infinite or NaN
 };
 
-// `Simd` provides the packs: the target's registers at run time, plain arrays in constant evaluation.
+// The steps of multi-head attention. `Simd` provides the packs. At run time, these are the packs of the target. In
+// constant evaluation, the packs are plain arrays.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
 struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
@@ -59,10 +60,16 @@ struct MultiHeadSteps {
   using QueryPack = typename Simd::template Pack<q.lanes>;
   using KeyPack = typename Simd::template Pack<k.lanes>;
   static constexpr float query_scale = ScoreFunction<S, Score>::query_scale;
-  // Whether `extend` projects a single token for all heads in one product. One product over the weights of all heads
-  // reads memory faster than a product for each head. The weights of all heads must be contiguous (heads_adjacent). The
-  // product is stored in the concatenated heads, so head_width must equal value_width. Attention to the cache of a
-  // context always projects head by head, and is therefore bit-identical to attend_layer.
+  // Whether `extend` computes each projection of a single token in one product for all heads. One product for all heads
+  // reads the weights from memory faster than one product per head. The conditions are:
+  //
+  // - The target reads memory in several streams.
+  // - The weights of all heads are contiguous (heads_adjacent).
+  // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
+  // - There is a single token.
+  //
+  // Attention to a context in a cache (MultiHeadAttention::attend) always projects head by head. It is therefore
+  // bit-identical to attend_layer.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
@@ -80,8 +87,8 @@ struct MultiHeadSteps {
     from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, in panels. A part of the call
-  // consists of whole groups of heads, so that no keys and values are projected twice.
+  // Computes the attention of every head. Keys and values are projected from `context`, which is in panels. Every part
+  // of a call has whole groups of heads. No part therefore projects keys and values that another part projects, too.
   template <class Call, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, const float* context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
@@ -97,8 +104,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of every head to the keys and values in a cache. If `Projected` is true, Q^T is already
-  // projected: the Q^T of each head is stored in `call.heads`, at the place of the head's O^T.
+  // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
+  // holds Q^T of every head. O^T of a head then overwrites Q^T of this head.
   template <bool Projected = false, class Call, class Queries, class Cache>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Target>& scratch) noexcept {
@@ -107,7 +114,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Appends x to the cache and computes the attention of every head to all tokens of the cache.
+  // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
+  // tokens in the cache.
   template <class Call, class Cache>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -125,7 +133,7 @@ struct MultiHeadSteps {
     attend_cache<projects_all_heads>(call, bound, cache, scratch);
   }
 
-  // Projects the K^T of every head from a context into a cache. The earlier content of the cache is lost.
+  // Computes K^T of every head from a context and stores K^T in a cache. The earlier content of the cache is lost.
   template <class Data, class Cache>
   static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
@@ -134,7 +142,7 @@ struct MultiHeadSteps {
     }
     cache.length = active;
   }
-  // Projects the V^T of every head from a context into a cache.
+  // Computes V^T of every head from a context and stores V^T in a cache.
   template <class Cache>
   static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.values_finite = true;
@@ -144,7 +152,7 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes Y^T = Wo concat(heads)^T + bo.
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo.
   template <class Part = WholeCall>
   static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
@@ -157,7 +165,7 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Projects K^T or V^T of one head for every active key. `out` is [panels][Rows][key width].
+  // Computes K^T or V^T of one head for every active key. `out` is [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W>
   static LADON_INLINE constexpr void project_context(const W& w, const float* context, std::size_t active,
                                                      float* out) noexcept {
@@ -175,7 +183,7 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Projects K^T and V^T of every head for the active tokens of x, and appends K^T and V^T to the cache.
+  // Computes K^T and V^T of every head for the active tokens of `call.x`, and appends K^T and V^T to the cache.
   template <class Call, class Cache>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -194,8 +202,8 @@ struct MultiHeadSteps {
     });
     cache.length += tokens;
   }
-  // Like `append`, but for a single token and only if projects_all_heads is true. The concatenated heads serve as
-  // scratch memory, first for K^T of all heads, then for V^T.
+  // Like `append`, but for a single token and only if projects_all_heads is true. `call.heads` serves as scratch
+  // memory: first for K^T of all heads, then for V^T of all heads.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -209,8 +217,9 @@ struct MultiHeadSteps {
     cache.length += 1;
   }
 
-  // append_keys appends a panel of projected keys to head `g` of the cache. append_values appends a panel of projected
-  // values. The panel holds the tokens `range` of the call.
+  // append_keys appends a panel of projected keys to head `g` of the cache. With a rotary embedding, append_keys
+  // rotates the keys first. append_values appends a panel of projected values. The panel holds the tokens `range` of
+  // the call.
   template <std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
@@ -228,7 +237,7 @@ struct MultiHeadSteps {
     scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
   }
 
-  // Computes the attention of the query heads that share one head of keys and values.
+  // Computes the attention of all query heads that share one head of keys and values.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_group(const Call& call, const Queries& bound, const GroupKeys& group,
                                      Scratch& scratch) noexcept {
@@ -239,8 +248,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of every active query to one head. Each query block is projected, rotated and attended in
-  // turn.
+  // Computes the attention of all active queries to one head. For each query block in turn, the queries are projected,
+  // the queries are rotated, and their attention is computed.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
                                     Scratch& scratch) noexcept {

@@ -1,4 +1,4 @@
-// The operands of the attention kernels: one head, and one query block of this head.
+// The operands of the attention kernels: one head and one query block.
 //
 // A query block has the queries of one panel. The keys are processed in key blocks (detail/attention/key_blocks.hpp),
 // so the workspace never grows with queries x keys.
@@ -15,21 +15,22 @@ namespace ladon::inline LADON_ABI::detail {
 struct Head {
   const float* keys;    // K^T [panels][head width][key width]
   const float* values;  // V^T [panels][value width][key width]
-  bool values_finite;
-  std::size_t index;  // number of the query head
-  float sink;         // as an exponent of two; read only if the score has sinks
+  bool values_finite;   // whether no value is infinite or NaN
+  std::size_t index;    // number of the query head
+  float sink;           // the head's sink as an exponent of two; read only if the score has sinks
 };
 
-// The queries of one panel, and the memory for their attention to one head.
+// The queries of one panel, and the memory that their attention to one head needs.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale
   Range queries;       // indices of the queries
-  float* scores;       // scratch [keys of a key block][query width]: first S^T, then P^T
-  float* out;          // O^T [value width][query width]
+  float* scores;       // scratch [keys of a key block][query width]: first the scores S^T, then the weights P^T
+  float* out;          // O^T [value width][query width]: the output
 };
 
-// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
-// tokens is not a parameter, so shapes that differ only in the number of tokens can share the kernels.
+// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The shape's
+// numbers of queries and keys are not parameters. Shapes that differ only in these numbers can therefore share the
+// kernels.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth>
 struct QueryBlockForm {
@@ -37,8 +38,8 @@ struct QueryBlockForm {
   static constexpr std::size_t packs = Packs;
   static constexpr Tiling tiling = T;
   static constexpr std::size_t tile_rows = T.rows_for(Packs);
-  static constexpr std::size_t query_width = T.width();  // tokens of a panel of queries
-  static constexpr std::size_t key_width = KeyWidth;     // tokens of a panel of keys
+  static constexpr std::size_t query_width = T.width();  // how many tokens a panel of queries has
+  static constexpr std::size_t key_width = KeyWidth;     // how many tokens a panel of keys has
   static constexpr std::size_t head_width = HeadWidth;
   static constexpr std::size_t value_width = ValueWidth;
 };

@@ -1,5 +1,5 @@
-// Functions of type double that fill the table of a rotary embedding. The functions need no libm and give the same
-// values in constant evaluation and at run time. Errors are near 1e-15.
+// Double-precision functions that compute the table of a rotary embedding. The functions do not call libm, and give the
+// same values in constant evaluation and at run time. Their errors are near 1e-15.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct CosineAndSine {
 
 // Returns the cosine and the sine of an angle >= 0 in radians.
 constexpr CosineAndSine cosine_and_sine(double angle) noexcept {
-  // The angle is reduced to x = angle - quarter * pi / 2. pi / 2 is the sum of `first` and `second`. `first` has 33
-  // significant bits, so the product of `quarter` and `first` is exact if `quarter` is at most 2^20.
+  // Subtracts a multiple of pi / 2 from the angle: x = angle - `quarter` * pi / 2. The sum of `first` and `second` is
+  // pi / 2. `first` has 33 significant bits, so `quarter` * `first` is exact if `quarter` is at most 2^20.
   constexpr double first = 1.57079632673412561417, second = 6.07710050650619224932e-11;
   const auto quarter = static_cast<std::int64_t>(angle / (first + second) + 0.5);
   const double x = (angle - static_cast<double>(quarter) * first) - static_cast<double>(quarter) * second;

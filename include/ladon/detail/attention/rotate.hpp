@@ -1,4 +1,7 @@
-// Rotary position embedding of one head's features, for the tokens of one panel. position.hpp has the equation.
+// Applies the rotary position embedding to the features of one head, for the tokens of one panel. position.hpp defines
+// the pairs and the angles.
+//
+//     (x, y) of a pair becomes (x cos - y sin, x sin + y cos)
 //
 //     panel  [head width][Width], rotated in place
 #pragma once
@@ -12,7 +15,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Rotates the first `tokens` tokens of a panel. Token t has the position `data.offset + position + t`.
+// Rotates the first `tokens` tokens of a panel. The token in lane t has the position `data.offset` + `position` + t.
 template <class Position, class Pack, std::size_t Packs, std::size_t Width, std::size_t HeadWidth>
 constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
@@ -27,7 +30,7 @@ constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t positi
   constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
     const std::size_t at = first + v * Pack::lanes;
-    // The table may end before the last lane. Therefore lanes without a token read no entry and are multiplied by 0.
+    // Lanes without a token load 0 instead of an entry of the table, because the table may end before these lanes.
     const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
     const auto load = [&](const float* from) {
       return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);
@@ -43,8 +46,8 @@ constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t positi
   }
 }
 
-// Rotates the first `active` keys of one head. `keys` is [panels][head width][T.width()]. Key j has the position
-// `data.offset + j`.
+// Rotates the first `active` keys of one head. `keys` is K^T [panels][head width][T.width()]. Key j has the position
+// `data.offset` + j.
 template <class Position, class Pack, Tiling T, std::size_t Keys, std::size_t HeadWidth>
 constexpr void rotate_keys(const typename Position::Data& data, std::size_t active, float* keys) noexcept {
   for_panels<T, Keys>(active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {

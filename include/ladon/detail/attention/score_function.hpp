@@ -1,4 +1,4 @@
-// The conversion of a product q . k into an exponent of two: scale, softcap, factor log2(e).
+// Converts a product q . k into an exponent of two: applies the scale, the softcap and the factor log2(e).
 #pragma once
 
 #include <ladon/detail/simd/elementary.hpp>
@@ -7,8 +7,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The softmax is computed with powers of two. Queries are multiplied by query_scale when they are stored. Then
-// exponent() converts the product of such a query and a key into the exponent.
+// The softmax is computed with powers of two. Queries are multiplied by query_scale when they are stored. exponent()
+// converts the product of a stored query and a key into the exponent.
 //
 //     without softcap   query_scale = scale * log2(e)     exponent(product) = product
 //     with softcap      query_scale = scale / softcap     exponent(product) = tanh(product) * softcap * log2(e)
@@ -27,7 +27,7 @@ struct ScoreFunction {
   }
 };
 
-// Returns the product unchanged. Used to capture scores before the softcap.
+// Like ScoreFunction, but exponent() returns the product unchanged. Used to capture scores before the softcap.
 struct ProductOnly {
   static constexpr bool capped = false;
   template <class Pack>

@@ -1,10 +1,11 @@
-// The attention of a single query to one head. Each lane has one key, as in the panels of K^T and V^T. A sum over keys
-// is added across the lanes only once, at its end. Masks, scores and panels are the same as for several queries
-// (attend.hpp).
+// Computes the attention of a single query to one head. Each lane has one key, as in the panels of K^T and V^T. A sum
+// over keys has a partial sum in each lane. The partial sums of the lanes are added only once, at the end. Masks,
+// scores and panels are the same as for several queries (attend.hpp).
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
 //
-// Keys and values that are too large for the nearest cache are read in several streams (linear/matrix_vector.hpp).
+// Some targets read keys or values that are too large for the L1 cache in several streams
+// (detail/linear/matrix_vector.hpp).
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Computes q . k for Packs packs of keys in each of Streams panels. The panels are `distance` floats apart. Each
-// product is computed in Sums partial sums. Four or more independent sums hide the latency of a multiply-add.
+// Computes q . k for Packs packs of keys in each of Streams panels. Each panel begins `distance` floats after the
+// previous panel. Each product is computed as Sums partial sums. Four or more independent sums hide the latency of a
+// multiply-add.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth>
 LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance, const float* query,
@@ -49,7 +51,7 @@ LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance
   }
 }
 
-// Applies the mask to the scores of one panel of keys, key by key.
+// Applies the mask to the scores of one panel of keys, one key after another.
 template <std::size_t KeyWidth, class BoundMask>
 constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float* scores) noexcept {
   using One = simd::ArrayPack<1>;
@@ -62,8 +64,8 @@ constexpr void mask_keys(const BoundMask& mask, const ScoreBlock& scored, float*
   }
 }
 
-// Applies the mask to the scores of the panel whose first key is `base`. Hidden keys get the score -inf. Returns the
-// maximum of `largest` and the scores, lane by lane.
+// Applies the mask to the scores of one panel of keys. The panel begins at key `base`. Hidden keys get the score -inf.
+// Returns, for each lane, the maximum of `largest` and the scores in this lane.
 template <class Pack, Tiling K, class BoundMask>
 LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges, const BoundMask& mask,
                                        std::size_t base, float* scores, Pack largest) noexcept {
@@ -79,17 +81,17 @@ LADON_INLINE constexpr Pack mask_panel(std::size_t head, const KeyRanges& ranges
   return largest;
 }
 
-// Computes the scores of the panels from the first visible key to the last. Hidden keys get the score -inf. scores[0]
-// belongs to the first key of the first of these panels. Panels are read in Streams streams. Returns the maximum of
-// `largest` and the scores, lane by lane.
+// Computes the scores of the panels from the first visible key to the last visible key. Hidden keys get the score -inf.
+// scores[0] is the score of the first key of the first panel. The panels are read in Streams streams. Returns, for each
+// lane, the maximum of `largest` and the scores in this lane.
 template <class Function, class Pack, Tiling K, std::size_t HeadWidth, std::size_t Streams, class BoundMask>
 LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* query, const KeyRanges& ranges,
                                                 const BoundMask& mask, float* scores, Pack largest) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
   const std::size_t start = ranges.visible.begin / width * width;
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
-  // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. The next panels follow at
-  // intervals of `distance` panels.
+  // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. Each further panel comes
+  // `distance` panels after the previous panel.
   const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) {
     constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
     LADON_UNROLL
@@ -112,7 +114,8 @@ LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* q
   return largest;
 }
 
-// The softmax of a single query.
+// The softmax of a single query. `shift` is the number that is subtracted from each score: the maximum, or 0 if the
+// maximum is -inf. `total` has a partial sum of the weights in each lane.
 template <class Score, class Pack>
 struct SingleQuerySoftmax {
   float shift;
@@ -122,7 +125,8 @@ struct SingleQuerySoftmax {
     const float maximum = reduce_max(largest);
     shift = maximum == -std::numeric_limits<float>::infinity() ? 0.0f : maximum;
   }
-  // Replaces each score s by the weight 2^(s - maximum). If `Mark` is true, hidden keys get the weight -1.
+  // Replaces each score s by the weight 2^(s - shift). If Mark is true, a score of -inf is replaced by -1 instead of 0,
+  // which marks the key as hidden.
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -137,7 +141,8 @@ struct SingleQuerySoftmax {
       }
     }
   }
-  // Returns 1 / sum. Returns 1 if the sum is 0, because the query sees no key.
+  // Returns 1 / sum of the weights. If the sum is 0, because the query sees no key, returns 1. If the score policy has
+  // sinks, the sum includes the weight of `sink`.
   constexpr float reciprocal_sum(float sink) const noexcept {
     float sum = reduce_add(total);
     if constexpr (Score::sinks) sum += exp2_of_nonpositive(simd::ArrayPack<1>{sink - shift}).lane[0];
@@ -145,8 +150,8 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[key] of whole panels to sum[row]. Each of Streams streams reads
-// `panels_per_stream` consecutive panels.
+// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams, and
+// each stream reads `panels_per_stream` consecutive panels.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth>
 LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels_per_stream,
                                                     Pack (&sum)[ValueWidth]) noexcept {
@@ -171,9 +176,9 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const f
   }
 }
 
-// Adds the products value[row][key] * p[key] of the keys `keys` to sum[row]. `keys` begins at the first key of a pack,
-// and p[0] belongs to the key `start`. Keys outside `visible` are not added, whatever their values are. If `Selected`
-// is true, keys with a negative weight are not added either.
+// Adds the products value[row][key] * p[key] to sum[row], for the keys `keys`. `keys` begins at the first key of a
+// pack. p[0] is the weight of the key `start`. Keys outside `visible` are skipped. If Selected is true, keys with a
+// negative weight are skipped, too.
 template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected>
 LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* p, std::size_t start, Range keys,
                                               Range visible, Pack (&sum)[Pack::lanes]) noexcept {
@@ -197,9 +202,11 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
   }
 }
 
-// Computes out[row] = factor * sum over the visible keys of value[row][key] * p[key]. p[0] belongs to the first key of
-// the panel that has the first visible key. With several streams, weighted_sum_of_streams adds most of the whole
-// panels, and add_weighted_keys adds the keys before and after these panels.
+// Computes out[row] = factor * (sum of value[row][key] * p[key] over the visible keys). p[0] is the weight of the first
+// key of the panel that has the first visible key.
+//
+// With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
+// adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys.
 template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {
@@ -238,8 +245,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
   });
 }
 
-// Computes O^T of a single query. `Selected` must be true if a value may be infinite or NaN and the mask hides keys.
-// Hidden keys are then skipped, because 0 times such a value would be NaN.
+// Computes O^T of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be true.
+// Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
 template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
 constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
                                    const Capture& capture) noexcept {

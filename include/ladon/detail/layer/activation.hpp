@@ -5,12 +5,11 @@
 //     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
 //     silu        x / (1 + e^-x)
 //
-// Arguments and results are registers. No function in this file reads or writes an array. The caller ignores the lanes
-// without data.
+// The functions take packs and return packs, and access no arrays. The caller ignores the lanes without data.
 //
-// A new activation needs two parts: an enumerator in layer_config.hpp and an overload of `activate` in this file. If
-// the overload is missing, a layer with the new enumerator does not compile. -Werror=switch reports the new enumerator
-// in the tests.
+// A new activation needs two parts: an enumerator in layer_config.hpp and an overload of `activate` in this file.
+// Without the overload, a layer with the new enumerator does not compile. The tests have switches over Activation. With
+// -Werror=switch, these switches do not compile until they have a case for the new enumerator.
 #pragma once
 
 #include <ladon/detail/simd/elementary.hpp>
@@ -18,8 +17,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Rejects an enumerator without an overload. The overloads below are more constrained, so the compiler prefers an
-// overload to this template.
+// Rejects an enumerator without an overload. The overloads below are more constrained, so the compiler prefers them if
+// one exists for the enumerator.
 template <Activation F, class Pack>
 constexpr Pack activate(const Pack& x) noexcept {
   static_assert(sizeof(Pack) == 0,
@@ -40,7 +39,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// Uses an exponential instead of tanh: (1 + tanh(u)) / 2 = 1 / (1 + e^(-2u)).
+// Computes (1 + tanh(u)) / 2 as 1 / (1 + e^(-2u)), with an exponential instead of tanh.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -48,8 +47,10 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return x / (Pack::broadcast(1.0f) + exp(minus_2u));
 }
 
-// If x is -88.73 or less, e^-x overflows to infinity, and the result is 0. The exact result lies between -2.6e-37 and
-// 0. The lower bound of -105 keeps the numerator finite. Without the bound, x = -inf would give -inf / inf = NaN.
+// If x is -88.73 or less, e^-x overflows to infinity. The result is then 0, and the exact result lies between -2.6e-37
+// and zero.
+//
+// `bounded` is at least -105, so the numerator is never -inf. Without this bound, x = -inf would give -inf / inf = NaN.
 template <Activation F, class Pack>
   requires(F == Activation::silu)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -57,7 +58,7 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
-// A function object that applies an activation. Serves as the transform of an epilogue (detail/linear/epilogue.hpp).
+// A function object that applies the activation F. It is a transform of an epilogue (detail/linear/epilogue.hpp).
 template <Activation F>
 struct Activate {
   template <class Pack>

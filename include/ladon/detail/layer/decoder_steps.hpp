@@ -11,8 +11,11 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The workspace of a decoder layer: the workspace of an encoder layer for the decoder's own tokens, the memory (the
-// encoder's output) in panels, and the scratch memory of the attention to the memory.
+// The workspace of a decoder layer:
+//
+//     tokens    the workspace of an encoder layer, for the decoder's tokens
+//     memory    the encoder's output, in panels
+//     scratch   the scratch memory of the attention to the encoder's output
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target>
 struct DecoderWorkspace {
   static constexpr Shape cross = memory_shape<S, Memory>();
@@ -23,14 +26,15 @@ struct DecoderWorkspace {
 
 namespace detail {
 
-// The active lengths of the attention to the layer's own tokens (`self`) and of the attention to the encoder's output
-// (`memory`).
+// The active lengths of a decoder layer's two attentions. `self` is for the attention to the decoder's tokens. `memory`
+// is for the attention to the encoder's output.
 struct DecoderLengths {
   Lengths self;
   Lengths memory;
 };
 
-// The steps of one layer. The steps update x in place. x is workspace.tokens.shared.x, in panels.
+// The steps of one decoder layer. The steps update the decoder's tokens x in place. x is workspace.tokens.shared.x, in
+// panels.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {

@@ -5,7 +5,7 @@
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
 //
 //     x         [panels][model][width]          tokens, updated in place
-//     heads     [panels][concat width][width]   output of all heads, input of the output matrix product; then scratch
+//     heads     [panels][concat width][width]   output of all heads; scratch memory after the output projection
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
@@ -36,7 +36,7 @@ struct EncoderShared {
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
-// of the feed-forward network. `hidden` has room for `plan.panels` panels with `plan.chunk` hidden features each.
+// of the feed-forward network. `hidden` has room for `plan.panels` panels, with `plan.chunk` hidden features per panel.
 template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -50,7 +50,7 @@ using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScra
 
 namespace detail {
 
-// The steps of a layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
+// The steps of one encoder layer. Each step reads and writes the panels of `shared`. shared.x holds the tokens.
 template <Shape S, LayerConfig Config, class Layer, class Score, class Position, class Target, class Simd>
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
@@ -59,7 +59,7 @@ struct EncoderSteps {
   using Shared = EncoderShared<S, Config, Target>;
 
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
-  // post-LN, attention reads x, so this step does nothing.
+  // post-LN, attention reads x, so this function does nothing.
   template <class Part = WholeCall>
   static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
@@ -76,8 +76,9 @@ struct EncoderSteps {
                             scratch.attention, part);
   }
 
-  // Computes the steps of the layer after attention, for the first `active` tokens. The input is shared.heads. Each
-  // group of panels passes all of these steps before the next group starts, so that the group stays in the cache.
+  // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
+  // input is shared.heads, for the first `active` tokens. A group of panels passes all of these steps before the next
+  // group starts, so that the panels of the group stay in the cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {
@@ -92,8 +93,8 @@ struct EncoderSteps {
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
-  // Computes the whole layer for `tokens` new tokens. `cache` holds the keys and values of the earlier tokens. This
-  // step appends the keys and values of the new tokens.
+  // Computes the whole layer for the `tokens` new tokens of a text that grows. `cache` holds the keys and values of the
+  // earlier tokens. The function appends the keys and values of the new tokens.
   template <class Options, class Cache, class Workspace>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
                                Workspace& workspace) noexcept {

@@ -13,9 +13,9 @@
 // W1 and W2 hold most of a layer's weights and are too large for the nearer caches. Reading all weights again for each
 // panel is too slow. Therefore a few panels share each read of the weights.
 //
-// `hidden` has about the size of all hidden features of one panel. Panels that share a read divide this memory.
-// Therefore the hidden features are computed in chunks of feed_forward / panels features, rounded up. The product with
-// W2 accumulates in `sums` from chunk to chunk. The order of the additions is the same as with a single chunk.
+// `hidden` has room for all hidden features of about one panel. The panels that share a read must divide this memory.
+// Therefore the hidden features are computed in chunks. A chunk has feed_forward / panels features, rounded up. The
+// product of W2 and each chunk is added to `sums`. The additions have the same order as with a single chunk.
 //
 // Edges: the last chunk may be shorter, which `run` handles. The matrix products handle rows that do not fill a tile.
 // Lanes without a token are computed and ignored (panels.hpp).
@@ -31,22 +31,26 @@
 namespace ladon::inline LADON_ABI::detail {
 
 struct FeedForwardPlan {
-  std::size_t panels;  // panels that share one read of the weights
-  std::size_t chunk;   // hidden features of one chunk
+  std::size_t panels;  // how many panels share one read of the weights
+  std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Chooses the plan for a layer. Up to four panels share the weights if W1 and W2 together exceed the second cache
-// (target::Current::second_cache_bytes). Share of peak FMA throughput on a Cascade Lake, one panel -> four panels:
+// Chooses the plan for a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, up to four panels
+// share the weights. The table has shares of peak FMA throughput of an encoder layer on a Cascade Lake. (128,768,12) is
+// 128 tokens with 768 features in 12 heads, and has 18.9 MB of these weights. matmul.hpp prefetches.
 //
-//     encoder layer                  (128,768,12), 18.9 MB of weights   (128,384,12)
-//     without prefetching            56 -> 74%                          82 -> 82%
-//     with prefetching (matmul.hpp)  67 -> 77%                          84 -> 86%
+//                                           one panel   four panels
+//     (128,768,12), without prefetching        56%          74%
+//     (128,768,12), with prefetching           67%          77%
+//     (128,384,12), without prefetching        82%          82%
+//     (128,384,12), with prefetching           84%          86%
 //
-// In three cases, a single panel is used even if the weights exceed the second cache:
+// In three cases, panels do not share the weights, even if the weights exceed second_cache_bytes:
 //
-//   - The target has no vectors. Such a target is a microcontroller without a cache.
-//   - There is a single token.
-//   - The array of heads is narrower than `sums`. The caller stores `sums` in the array of heads.
+// - The target has no vectors. Such a target is usually a microcontroller without a cache.
+// - There is a single token.
+// - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, so `sums` would
+//   not fit.
 template <Shape S, LayerConfig Config, class Target>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -65,7 +69,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Model, LayerConfi
 struct FeedForward {
   static constexpr std::size_t width = T.width();
   static constexpr std::size_t hidden_width = Config.feed_forward;
-  static constexpr std::size_t stride = Model * width;  // floats from one panel of `in`, `sums` or `out` to the next
+  static constexpr std::size_t stride = Model * width;  // how many floats a panel of `in`, `sums` or `out` has
   static constexpr std::size_t chunks = (hidden_width + Chunk - 1) / Chunk;
 
   std::size_t panels;
@@ -74,7 +78,8 @@ struct FeedForward {
   float* sums;
   float* out;
 
-  // Adds the network's result to `out`. `w` has the members linear1 and linear2, and `gate` if the network is gated.
+  // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
+  // has the member `gate`.
   template <class Layer>
   constexpr void run(const Layer& w) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
@@ -97,7 +102,7 @@ struct FeedForward {
   }
 
  private:
-  // Computes the Count hidden features from `first` on for every panel, and stores the features in `hidden`.
+  // Computes Count hidden features, from feature `first` on, for every panel. Stores these features in `hidden`.
   template <std::size_t Count, class Layer>
   constexpr void first_linear(const Layer& w, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
@@ -110,8 +115,8 @@ struct FeedForward {
     }
   }
 
-  // Multiplies Count columns of W2 by `hidden`. `start` gives the initial value of each sum. `epilogue` stores the
-  // sums.
+  // Multiplies Count columns of W2 by `hidden`. `start` returns the initial value of each sum. `epilogue` stores each
+  // finished sum.
   template <std::size_t Count, class Rows, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, Epilogue epilogue, Start start) const noexcept {
     if constexpr (is_single_token<Simd, T>) {

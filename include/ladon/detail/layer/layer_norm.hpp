@@ -7,15 +7,15 @@
 //     mean, scale     [Packs] packs in registers, one number per token
 //
 // All features of a token are in the same lane, so no sum crosses lanes. The variance is computed in a second pass,
-// from the deviations from the mean. The difference (mean of squares) - mean^2 would cancel.
+// from the deviations from the mean. The formula (mean of squares) - mean^2 would lose digits by cancellation.
 //
 // Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
 // other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
 // (panels.hpp).
 //
-// All loops are in one function. If the loops are split into always-inline functions, g++ 12 makes other inlining
-// decisions elsewhere: on AVX-512, 24 of the 45 functions of seven encoder layers changed. The speed of the split
-// version was not measured.
+// All loops are in one function. If the loops were always-inline functions, g++ 12 would make other inlining decisions
+// elsewhere: on AVX-512, 24 of the 45 functions of seven encoder layers changed. The speed with always-inline functions
+// was not measured.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
 //
-//     several tokens    layer_norm.hpp or rms_norm.hpp, tokens in the lanes
-//     a single token    norm_single_token.hpp, features in the lanes
+//     several tokens    layer_norm.hpp or rms_norm.hpp, with tokens in the lanes
+//     a single token    norm_single_token.hpp, with features in the lanes
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //
-// Edges: lanes without a token are computed and ignored (panels.hpp). For a single token, the last features may not
-// fill a pack. norm_single_token.hpp handles this case.
+// Edges: lanes without a token are computed and ignored (panels.hpp). If the features of a single token do not fill
+// whole packs, norm_single_token.hpp handles the last features.
 #pragma once
 
 #include <cstddef>

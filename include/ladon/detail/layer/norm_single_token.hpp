@@ -14,7 +14,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sum of f(in[i]) over all features. `f` maps a pack to a pack. Lanes beyond the last feature count as 0.
+// Returns the sum of f(in[i]) over all features. `f` maps a pack to a pack. Lanes beyond the last feature add 0.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -27,8 +27,8 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
   return reduce_add(sum);
 }
 
-// Writes out[i] = f(in[i], load) for all features, pack by pack. In `f`, load(w) returns the pack of `w` for the same
-// features.
+// Writes out[i] = f(in[i], load) for all features, one pack after another. `f` may call load(w) for an array `w`
+// [Features]. load(w) returns the pack of `w` that has the same features as the pack of `in`.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;
@@ -43,7 +43,7 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
   }
 }
 
-// Writes the LayerNorm of `in` to `out`. A second pass computes the variance from the deviations from the mean.
+// Writes the LayerNorm of `in` to `out`. The variance is computed in a second pass, from the deviations from the mean.
 template <class Simd, std::size_t Features>
 constexpr void normalize_single_token(const float* in, const Norm<Features>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;

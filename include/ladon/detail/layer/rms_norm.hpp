@@ -12,7 +12,7 @@
 // other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
 // (panels.hpp).
 //
-// All loops are in one function. layer_norm.hpp gives the reason.
+// All loops are in one function, for the reason that layer_norm.hpp gives.
 #pragma once
 
 #include <cstddef>

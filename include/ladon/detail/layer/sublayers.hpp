@@ -1,10 +1,10 @@
-// The parts of encoder and decoder layers other than attention: output matrix product, residual connections, norms and
+// The parts of encoder and decoder layers other than attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //
 //     x         [panels][model][width]          residual, updated in place
 //     normed    [panels][model][width]          input of the next sublayer; in post-LN, normed and x are the same array
-//     heads     [panels][concat width][width]   output of all heads; scratch after add_attention
-//     hidden    [panels][chunk][width]          scratch of the feed-forward network
+//     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
+//     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
 // Edges: lanes without a token are computed and ignored (panels.hpp). The last panel may need fewer packs than the
 // other panels. for_panels handles this case.
@@ -24,12 +24,12 @@ struct Sublayers {
   static constexpr Tiling t = PanelLayout<S, Target>::queries;
   static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target>;
   static constexpr std::size_t width = t.width();
-  static constexpr std::size_t stride = S.model * width;                 // floats from one panel of x to the next
-  static constexpr std::size_t heads_stride = S.concat_width() * width;  // floats from one panel of heads to the next
+  static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
+  static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = Norm<S.model, Config.norm_kind>;
 
-  // Computes x += output(heads), then normed = norm(x). In post-LN, `norm` is the norm of this sublayer. In pre-LN,
-  // `norm` is the norm of the next sublayer.
+  // Computes x += output(heads), then normed = norm(x). `output` is the output projection. In post-LN, `norm` belongs
+  // to this sublayer. In pre-LN, `norm` belongs to the next sublayer.
   template <std::size_t Packs, class Output>
   static constexpr void add_attention(const Output& output, const float* heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {
@@ -39,7 +39,7 @@ struct Sublayers {
   }
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, then computes x = norm(x).
-  // `sums` is scratch memory with the shape of x.
+  // `sums` is scratch memory of the same size as x.
   template <std::size_t Packs, class Layer>
   static constexpr void add_feed_forward(const Layer& w, const float* normed, std::size_t panels, float* hidden,
                                          float* sums, float* x, const NormOf& norm) noexcept {
@@ -47,7 +47,7 @@ struct Sublayers {
     if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
   }
 
-  // Computes out = norm(in) for every panel that holds one of the first `active` tokens and belongs to `part`.
+  // Computes out = norm(in) for each panel that holds one of the first `active` tokens and belongs to `part`.
   template <class Part = WholeCall>
   static constexpr void norm_all(const NormOf& norm, const float* in, std::size_t active, float* out,
                                  Part part = {}) noexcept {
@@ -58,7 +58,7 @@ struct Sublayers {
   }
 
  private:
-  // Computes out = norm(in) for each of `panels` panels.
+  // Computes out = norm(in) for each of the `panels` panels.
   template <std::size_t Packs>
   static constexpr void normalize_panels(const NormOf& norm, const float* in, std::size_t panels, float* out) noexcept {
     for (std::size_t p = 0; p < panels; ++p) normalize<Simd, t, Packs>(in + p * stride, norm, out + p * stride);

@@ -9,15 +9,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The whole call. `has` is true for every phase, and `of` returns all parts. The compiler knows the size of every
-// phase.
+// The whole call. `has` returns true for every phase. `of` returns all parts of a phase. Both functions are static, so
+// the compiler knows that no phase and no part is left out.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One share of one phase. `has` is true for this phase only, and `of` returns the parts of this share.
+// One share of one phase. `has` returns true for this phase only. `of` returns the parts of the phase that belong to
+// this share.
 struct PartOfCall {
   static constexpr bool whole = false;
   std::size_t phase;

@@ -1,11 +1,11 @@
-// Panels: activations with tokens in the lanes.
+// Panels: arrays of activations with tokens in the lanes.
 //
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// A panel holds `width` tokens side by side. One load reads the same feature of several tokens, and all numbers of a
-// token stay in the token's lane. The last panel may have lanes without a token. These lanes start as zeros. The
-// kernels compute these lanes like all others, but never store them in rows.
+// A panel holds `width` tokens side by side. One load reads the same feature of several tokens, and all features of a
+// token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes to 0. The
+// kernels compute these lanes like all others, but from_panels does not store them.
 //
 // There is one exception. If a panel of a few tokens is narrower than a register, micro_kernel_folded.hpp uses the idle
 // lanes for partial sums, and adds the partial sums at the end.
@@ -20,31 +20,34 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Storage for the panels of Tokens tokens.
+// Storage for Tokens tokens in panels.
 template <std::size_t Tokens, std::size_t Features, detail::Tiling T>
 struct alignas(64) Panels {
-  static constexpr std::size_t stride = Features * T.width();  // floats from one panel to the next
+  static constexpr std::size_t stride = Features * T.width();  // how many floats a panel has
   float data[T.panels(Tokens) * stride];
 };
 
 namespace detail {
 
-// The number of keys in a key block. The scores of a key block are computed, converted into weights and used in the
-// weighted sum before the next key block begins. The size of a key block limits the workspace of long rows. With 64 to
-// 1024 keys, the speed at (1024,512,8) differs by at most one point of peak (Zen 5). Memory is therefore the criterion
-// for the size.
+// How many keys a key block has. The scores of a key block are computed, converted into weights and used in the
+// weighted sum before the next key block begins. A smaller key block makes the workspace of long rows smaller.
+//
+// The size hardly changes the speed. With 64 to 1024 keys, attention of 1024 tokens with 512 features in 8 heads
+// differs by at most one point of peak (Zen 5). The size was therefore chosen for little memory.
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
-// The widths of a shape's panels of queries and of keys, and the size of the shape's key blocks.
+// How the queries and keys of a shape lie in panels, and how many keys a key block of the shape has.
 template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries);
   static constexpr Tiling keys = tiling<Target>(S.keys);
-  // The number of keys in a key block of this shape, in whole panels: at most key_block keys, or all keys if there are
-  // fewer. A single query has one key block of all keys, because the kernels of a single query add in another order. In
-  // a deterministic build, a single query has the same key blocks as several queries.
+  // How many keys a key block of this shape has. A key block consists of whole panels. It has at most detail::key_block
+  // keys, or all keys if there are fewer.
+  //
+  // A single query has one key block of all keys, because the kernels of a single query add in another order. In a
+  // deterministic build, a single query has the same key blocks as several queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
@@ -52,9 +55,10 @@ struct PanelLayout {
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
 };
 
-// Returns the largest number of shares of a phase that have work. Odd phases compute attention, which is divided into
-// groups of heads. Even phases convert the input or compute the output, which are divided into panels. In phase 0, both
-// the panels of queries and the panels of keys count.
+// Returns how many parts a phase can be divided into. More shares than parts would leave some shares without work. The
+// parts of an odd phase are the heads of keys and values, because odd phases compute attention. The parts of an even
+// phase are panels, because even phases convert the input or compute the output. In phase 0, the panels of queries or
+// the panels of keys count, whichever are more.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = PanelLayout<S, Target>;
@@ -65,10 +69,10 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 
 }  // namespace detail
 
-// Calls f.operator()<Packs>(first, count) for groups of panels. A group is the `count` panels from `first` on, and each
-// panel of the group needs Packs packs. The whole panels come first, in groups of at most Most panels. If the shape's
-// last panel needs fewer packs, the last panel is a separate group. Panels are visited if they hold one of the first
-// `active` tokens and belong to `part`.
+// Calls f.operator()<Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on. The
+// tokens of each of these panels fill Packs packs. The whole panels come first, in groups of at most Most panels. If
+// the shape's last panel needs fewer packs, the last panel is a separate group. A panel is visited only if it holds one
+// of the first `active` tokens and belongs to `part`.
 template <detail::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
@@ -82,8 +86,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // WholeCall calls `f` even with a count of 0. A branch on the count changes what g++ inlines into `f` (one point
-      // of peak less at (64,128,4)).
+      // WholeCall calls `f` even with a count of 0. A branch on the count would change what g++ inlines into `f`.
+      // Attention of 64 tokens with 128 features in 4 heads would lose one point of peak.
       if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
     }
   }
@@ -94,8 +98,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
   }
 }
 
-// Converts `rows` [tokens][Features] into panels, for the panels that belong to `part`. Squares of lanes x lanes floats
-// are transposed in registers.
+// Converts `rows` [tokens][Features] into panels. Writes only the panels that belong to `part`. Squares of lanes x
+// lanes floats are transposed in registers.
 template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
 constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;
@@ -123,7 +127,8 @@ constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, P
   }
 }
 
-// Converts the panels that belong to `part` into `rows` [tokens][Features]. Lanes without a token are not stored.
+// Converts panels into `rows` [tokens][Features]. Reads only the panels that belong to `part`. Lanes without a token
+// are not stored.
 template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
 constexpr void from_panels(const float* panels, std::size_t tokens, float* rows, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;

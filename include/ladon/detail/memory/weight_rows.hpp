@@ -1,13 +1,13 @@
-// Views of the caller's weights and biases for matrix products. Weights are not copied. A view has an element type, a
-// row stride and an inner stride.
+// Views of the caller's weights and biases for matrix products. The products read the weights in place. A view of
+// weights has an element type, a row stride and an inner stride.
 //
-// A new element type needs the following parts:
+// Another element type, for example int8, needs the following parts:
 //
-//     layouts (LinearStrides)          weights.hpp
-//     WeightMatrix                     this file
-//     MicroKernel                      detail/linear/micro_kernel.hpp
-//     FoldedMicroKernel, few tokens    detail/linear/micro_kernel_folded.hpp
-//     loops for a single token         detail/linear/matrix_vector.hpp
+//     layouts (LinearStrides)     weights.hpp
+//     WeightMatrix                this file
+//     MicroKernel                 detail/linear/micro_kernel.hpp
+//     FoldedMicroKernel           detail/linear/micro_kernel_folded.hpp, for few tokens
+//     loops for a single token    detail/linear/matrix_vector.hpp
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A matrix in memory: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
-// product: for weights, the input feature. One of the two strides is 1. K^T and V^T in panels are also read as a
-// WeightMatrix.
+// A view of a matrix: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
+// product. For weights, `i` is the input feature. One of the two strides is 1. The kernels read K^T and V^T in panels
+// as a WeightMatrix, too.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;
@@ -32,22 +32,22 @@ struct WeightMatrix {
   constexpr WeightMatrix columns_from(std::size_t first) const noexcept { return {data + first * InnerStride}; }
 };
 
-// The biases of a product, one for each row.
+// The biases of a product, one bias for each row of the weights.
 struct BiasVector {
   const float* data;
 
-  // Returns the biases from row `first` on. `opaque` makes the compiler read the biases at the start of a tile and not
-  // earlier, where they would occupy registers.
+  // Returns the biases from row `first` on. `opaque` keeps the compiler from reading the biases before the tile starts.
+  // Read earlier, the biases would occupy registers.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns `sum` plus the biases of the rows from `row` on. Each lane has one row.
+  // Returns `sum` plus the biases of the rows from `row` on. Each lane of `sum` has one row.
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
     return sum + Pack::load(data + row);
   }
 };
 
-// Stands for biases of 0, without memory.
+// Biases of 0. The type has no data member.
 struct NoBias {
   LADON_INLINE constexpr NoBias from(std::size_t) const noexcept { return {}; }
   constexpr float operator[](std::size_t) const noexcept { return 0.0f; }
@@ -57,13 +57,13 @@ struct NoBias {
   }
 };
 
-// Rows of a weight matrix and the biases of these rows.
+// Rows of a weight matrix, and the biases of these rows.
 template <class Matrix, class Biases>
 struct WeightRows {
   Matrix weight;
   [[no_unique_address]] Biases bias;
 
-  // Returns the same rows and biases, with the columns from `first` on.
+  // Returns the weights of the same rows from column `first` on, with the same biases.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 

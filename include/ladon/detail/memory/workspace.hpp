@@ -1,8 +1,8 @@
 // Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation and holds
-// nothing between two calls. `sizeof` is the memory that a call needs. `static constinit Workspace w{};` takes no time
-// at start-up.
+// nothing between two calls. `sizeof(Workspace)` is how much memory a call needs. A workspace that is declared as a
+// `static constinit` variable takes no time when the program starts.
 //
-// Most workspaces have two parts. All threads of a call use the same `shared`, and each thread has its own `scratch`.
+// Most workspaces have two members. All threads of a call use the same `shared`. Each thread has a separate `scratch`.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// The scratch memory of one thread. The heads use this memory one after the other.
+// The scratch memory of one thread. A thread computes one head after another, and every head uses the same memory.
 template <Shape S, class Target>
 struct HeadScratch {
   using L = detail::PanelLayout<S, Target>;
-  Panels<S.keys, S.head_width, L::keys> keys;                  // K^T of one head
-  Panels<S.keys, S.value_width, L::keys> values;               // V^T of one head
+  Panels<S.keys, S.head_width, L::keys> keys;                  // K^T of one head of keys and values
+  Panels<S.keys, S.value_width, L::keys> values;               // V^T of one head of keys and values
   Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
 };
 
-// The scratch memory for attention to a cache. Keys and values are in the cache and need no scratch memory.
+// The scratch memory of attention to a cache. The cache holds the keys and values, so they need no scratch memory.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
@@ -46,7 +46,7 @@ struct CachedScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
 };
 
-// The workspace of attention without projections: the scratch of a head, and O^T of one panel of queries.
+// The workspace of attention without projections: the scratch memory of a head, and O^T of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;
@@ -54,7 +54,7 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
-// The shared memory of self-attention: x in panels, and the concatenated heads.
+// The memory that all threads share in self-attention: x in panels, and the concatenated heads.
 template <Shape S, class Target>
 struct SelfShared {
   using L = detail::PanelLayout<S, Target>;
@@ -62,7 +62,7 @@ struct SelfShared {
   Panels<S.queries, S.concat_width(), L::queries> heads;
 };
 
-// The shared memory of attention to a context: x and the context in panels, and the concatenated heads.
+// The memory that all threads share in attention to a context: x and the context in panels, and the concatenated heads.
 template <Shape S, class Target>
 struct CrossShared {
   using L = detail::PanelLayout<S, Target>;
@@ -71,8 +71,8 @@ struct CrossShared {
   Panels<S.keys, S.key_model, L::keys> context;
 };
 
-// The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a
-// different context, the second context then overwrites the first.
+// The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a second
+// context, the second context then overwrites the first.
 template <Shape S, class Target>
 struct KeyWorkspace {
   Panels<S.keys, (S.key_model > S.value_model ? S.key_model : S.value_model), detail::PanelLayout<S, Target>::keys>
