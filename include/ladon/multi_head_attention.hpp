@@ -205,7 +205,8 @@ struct MultiHeadAttention {
   }
 
  private:
-  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase. The panels of
+  // queries are also the panels that keys are projected from, because as many queries as keys lie in equal panels.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {

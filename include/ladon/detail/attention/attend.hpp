@@ -10,7 +10,8 @@
 //
 //     in passes     First the exponentials of all keys are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. Only targets
-//                   with enough registers for both use this strategy.
+//                   with enough registers for both use this strategy (`exponentials_beside_values` in
+//                   detail/target: today AVX-512 with FMA).
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
 #pragma once
@@ -183,8 +184,8 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
 // Computes O^T of one query block. The queries of the block fill Packs packs. A single query uses the kernels of
 // single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
-constexpr void attend(const Head& head, const QueryBlock& block, std::size_t active_keys, const BoundMask& mask,
-                      const Capture& capture) noexcept {
+constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
+                                  const BoundMask& mask, const Capture& capture) noexcept {
   using L = PanelLayout<S, Target>;
   using Form = AttendForm<S, Score, Target, typename Simd::template Pack<L::queries.lanes>, Packs>;
   if constexpr (Capture::scores) capture_scores<Form>(head, block, active_keys, mask, capture);

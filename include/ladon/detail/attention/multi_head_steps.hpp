@@ -3,9 +3,22 @@
 //     layer         attend_layer, attend_cache and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all active queries
-//     query block   attend (detail/attention/attend.hpp): one query head and the queries of one panel
+//     query block   attend_query_block (detail/attention/attend.hpp): one query head and the queries of one panel
 //
 // The output projection is a separate step, `output`. Encoder and decoder layers use these steps, too.
+//
+// An example: 64 tokens, model 128, 4 heads of width 32, panels of 32 tokens (two vector registers of 16 floats).
+//
+//     x       [64][128]      the caller's rows
+//     x       [2][128][32]   queries_in: 2 panels of 32 tokens
+//     K^T     [2][32][32]    attend_layer: keys of one head, x times rows of the weights; 32 rows for each head
+//     V^T     [2][32][32]    attend_layer: values of one head
+//     Q^T     [32][32]       attend_head: queries of one head and one panel, times log2(e) / sqrt(32)
+//     S^T     [64][32]       attend_query_block: scores of 64 keys and 32 queries, a single key block
+//     O^T     [32][32]       attend_query_block: weighted sums, written to rows 32 h to 32 h + 31 of the heads
+//     heads   [2][128][32]   the concatenated heads
+//     Y^T     [2][128][32]   output: output projection
+//     y       [64][128]      queries_out
 #pragma once
 
 #include <cstddef>
@@ -269,8 +282,8 @@ struct MultiHeadSteps {
               queries.end - queries.begin, query);
         }
         float* const out = call.heads + (p * S.concat_width() + h * S.value_width) * q.width();
-        attend<S, Score, Target, Simd, Packs>(head, {query, queries, scratch.scores.data, out}, call.lengths.keys,
-                                              bound.mask, call.capture_of(h, queries));
+        attend_query_block<S, Score, Target, Simd, Packs>(head, {query, queries, scratch.scores.data, out},
+                                                          call.lengths.keys, bound.mask, call.capture_of(h, queries));
       }
     });
   }

@@ -29,8 +29,9 @@ struct alignas(64) Panels {
 
 namespace detail {
 
-// How many keys a key block has. The scores of a key block are computed, converted into weights and used in the
-// weighted sum before the next key block begins. A smaller key block makes the workspace of long rows smaller.
+// How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The scores of a key block are computed,
+// converted into weights and used in the weighted sum before the next key block begins. A smaller key block makes the
+// workspace of long rows smaller.
 //
 // The size hardly changes the speed. With 64 to 1024 keys, attention of 1024 tokens with 512 features in 8 heads
 // differs by at most one point of peak (Zen 5). The size was therefore chosen for little memory.
