@@ -39,7 +39,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// Computes (1 + tanh(u)) / 2 as 1 / (1 + e^(-2u)), with an exponential instead of tanh.
+// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + e^(-2u)), so an exponential replaces tanh. The head of this file
+// defines u.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {

@@ -36,8 +36,9 @@ struct Defaults {
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
-  // The shortest inner index for which a product of few tokens is folded. In a folded product, several steps of the
-  // inner index share one register. Share of peak on Zen 5, of whole attention except in the row "encoder layer":
+  // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
+  // several steps of the inner index share one register. Share of peak on Zen 5 for (tokens, features, heads). The rows
+  // are attention, unless a row says "encoder layer":
   //
   //                                       not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -47,7 +48,7 @@ struct Defaults {
   //             encoder layer (8,384,12)  43%          78%
   //   AVX2      (4,256,8)                 42%          74%
   //
-  // Inner indices shorter than 16 were not tried.
+  // Inner dimensions below 16 were not tried.
   static constexpr std::size_t shortest_folded_sum = 16;
 
   // --- Softmax -------------------------------------------------------------------------------------------------------
