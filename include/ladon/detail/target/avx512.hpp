@@ -35,12 +35,15 @@ struct Avx512 : X86 {
   }
   // If g++ inlines a large product into a function with many loops, it keeps an accumulator of the product in memory.
   // With a causal mask, (256,1024,8) reaches 68% of peak on Zen 5 if the product is inlined, and 94% if it is a
-  // separate function. A lower threshold of 4096 weights would slow down smaller shapes a little:
+  // separate function. A threshold of 4096 weights instead of 32768 slows down smaller shapes a little:
   //
   //                           32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
   //   (128,384,12), causal    93.3%           92.8%
-  static constexpr std::size_t separate_function_weights = 32768;
+  //
+  // With 32768 and a soft cap, g++ 12 (-mtune=generic) keeps an accumulator of a projection of (128,384,12) in memory:
+  // 12288 weights. With 8192 it does not (tests/instructions/tile_loops). The speed with 8192 was not measured.
+  static constexpr std::size_t separate_function_weights = 8192;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
   // 12 chains gain nothing further (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
