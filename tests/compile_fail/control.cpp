@@ -5,6 +5,8 @@
 
 #include <ladon/ladon.hpp>
 
+#include "complete_mask.hpp"
+
 using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
 using Cross = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2, .kv_heads = 1}>;
 using Layer =
@@ -61,35 +63,7 @@ void text(const float* x, Text::Cache& cache, const Text::Weights& weights, floa
   Text::extend(x, cache, weights, y, workspace);
 }
 
-template <class Pack>
-struct CompleteLanes {
-  typename Pack::Mask may_see(std::size_t, std::size_t) const { return Pack::every_lane(true); }
-  Pack add(std::size_t, std::size_t, const Pack& score) const { return score; }
-};
-struct BoundComplete {
-  static constexpr bool hides_keys = false;
-  static constexpr bool adds_to_scores = false;
-  static constexpr bool ends_within_panels = false;
-  template <std::size_t KeyWidth, std::size_t Width>
-  using Scratch = ladon::mask::NoScratch;
-  std::size_t keys;
-
-  ladon::mask::KeyRanges key_ranges(ladon::Range) const { return {{0, keys}, {0, keys}}; }
-  bool may_see_any(ladon::Range, ladon::Range) const { return true; }
-  template <class Pack, std::size_t Width>
-  CompleteLanes<Pack> lanes(const ladon::mask::ScoreBlock&, ladon::mask::NoScratch&) const {
-    return {};
-  }
-};
-struct Complete {
-  template <ladon::Shape S>
-  struct Data {};
-  template <ladon::Shape S>
-  static BoundComplete bind(const ladon::mask::Placement& placement, const Data<S>&) {
-    return {placement.lengths.keys};
-  }
-};
-using Masked = ladon::Attention<ladon::Shape{.queries = 3, .model = 6, .heads = 2}, Complete>;
+using Masked = MaskedAttention<BoundComplete<>>;
 void masked(const float* q, const float* k, const float* v, float* y, Masked::Workspace& workspace) {
   Masked::run(q, k, v, y, workspace);
 }

@@ -1,35 +1,9 @@
 // message: bound.may_see_any(queries, keys)
 // says: BoundIncomplete
-#include <ladon/ladon.hpp>
+#include "complete_mask.hpp"
 
-using ladon::Range, ladon::mask::KeyRanges, ladon::mask::NoScratch, ladon::mask::Placement, ladon::mask::ScoreBlock;
-
-template <class Pack>
-struct Lanes {
-  typename Pack::Mask may_see(std::size_t, std::size_t) const { return Pack::every_lane(true); }
-  Pack add(std::size_t, std::size_t, const Pack& score) const { return score; }
-};
-struct BoundIncomplete {
-  static constexpr bool hides_keys = false;
-  static constexpr bool adds_to_scores = false;
-  static constexpr bool ends_within_panels = false;
-  template <std::size_t KeyWidth, std::size_t Width>
-  using Scratch = NoScratch;
-  std::size_t keys;
-
-  KeyRanges key_ranges(Range) const { return {{0, keys}, {0, keys}}; }
-  template <class Pack, std::size_t Width>
-  Lanes<Pack> lanes(const ScoreBlock&, NoScratch&) const {
-    return {};
-  }
-};
-struct Incomplete {
-  template <ladon::Shape S>
-  struct Data {};
-  template <ladon::Shape S>
-  static BoundIncomplete bind(const Placement& placement, const Data<S>&) {
-    return {placement.lengths.keys};
-  }
+struct BoundIncomplete : BoundComplete<> {
+  void may_see_any() const;  // hides BoundComplete::may_see_any
 };
 
-using Attention = ladon::Attention<ladon::Shape{.queries = 3, .model = 6, .heads = 2}, Incomplete>;
+using Attention = MaskedAttention<BoundIncomplete>;

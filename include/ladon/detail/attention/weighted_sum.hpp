@@ -81,10 +81,10 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
                          : Pack::load(sums + r * query_width + v * Pack::lanes) * rescale.before[v];
   });
   std::size_t base = range.begin;
-  if constexpr (Tile::template has_panels_loop<panel_stride, key_width, query_width>) {
+  if constexpr (Tile::template has_panels_loop<key_width, query_width>) {
     if (!std::is_constant_evaluated()) {
-      base += tile.template accumulate_panels<panel_stride, key_width, query_width>(
-          range.end - range.begin, values + base * Form::value_width, p);
+      base += tile.template accumulate_panels<panel_stride, key_width>(range.end - range.begin,
+                                                                       values + base * Form::value_width, p);
     }
   }
   [[maybe_unused]] const std::size_t all_keys = range.end - range.begin;

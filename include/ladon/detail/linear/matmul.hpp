@@ -27,7 +27,6 @@ namespace ladon::inline LADON_ABI::detail {
 // Whether a tile prefetches the weights of the next tile while it computes its last panel.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
-    target::Current::prefetched_row_floats != target::unlimited &&
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
 // How many rows of weights a tile has. Usually the target's tiling determines the number. But rows may be a multiple of

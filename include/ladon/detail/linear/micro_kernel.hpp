@@ -82,18 +82,17 @@ struct MicroKernel<float, Pack, Rows, Packs> {
     accumulate_last_pack_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Whether accumulate_panels may be called for this tile. Its matrix `a` is divided into panels of KeyWidth columns,
-  // which are PanelStride floats apart.
-  template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
+  // Whether accumulate_panels may be called for this tile.
+  template <std::size_t KeyWidth, std::size_t Width>
   static constexpr bool has_panels_loop =
 #if defined(LADON_TILE_PANELS)
       KeyWidth == 4 && assembly::has_loop<Pack, Rows, Packs, KeyWidth, 1, Width>;
 #else
       false;
 #endif
-  // Adds only steps that fill whole panels of KeyWidth columns, at most `inner` steps. Returns how many steps were
-  // added.
-  template <std::size_t PanelStride, std::size_t KeyWidth, std::size_t Width>
+  // Reads a matrix `a` that is divided into panels of KeyWidth columns, which are PanelStride floats apart. Adds only
+  // steps that fill whole panels, at most `inner` steps. Returns how many steps were added.
+  template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
 #if defined(LADON_TILE_PANELS)
