@@ -31,7 +31,7 @@ LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance
   LADON_UNROLL
   for (std::size_t i = 0; i < Sums * count; ++i) sum[i / count][i % count] = Pack::broadcast(0.0f);
   const auto add = [&](std::size_t feature, std::size_t s) {
-    const Pack x = Pack::broadcast(query[feature]);
+    const auto x = Pack::broadcast(query[feature]);
     LADON_UNROLL
     for (std::size_t i = 0; i < count; ++i) {
       const float* const key = keys + i / Packs * distance + feature * KeyWidth + i % Packs * Pack::lanes;
@@ -92,7 +92,7 @@ LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* q
   const std::size_t panels = ranges.visible.end > start ? (ranges.visible.end - start + width - 1) / width : 0;
   // Computes the scores of N panels, one panel of each stream. The first panel is `panel`. Each further panel comes
   // `distance` panels after the previous panel.
-  const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) {
+  const auto score_panels = [&]<std::size_t N>(std::size_t panel, std::size_t distance) LADON_INLINE_LAMBDA {
     constexpr std::size_t packs = N > 1 ? K.packs : 1, sums = N > 1 ? 1 : 4;
     LADON_UNROLL
     for (std::size_t v = 0; v < K.packs; v += packs) {
@@ -105,10 +105,11 @@ LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* q
       }
     }
   };
-  const std::size_t panels_per_stream = panels / Streams;
+  const std::size_t panels_per_stream = Streams > 1 ? panels / Streams : 0;
+  const std::size_t in_streams = Streams * panels_per_stream;
   for (std::size_t p = 0; p < panels_per_stream; ++p) score_panels.template operator()<Streams>(p, panels_per_stream);
-  for (std::size_t p = Streams * panels_per_stream; p < panels; ++p) score_panels.template operator()<1>(p, 0);
   for (std::size_t p = 0; p < panels; ++p) {
+    if (p >= in_streams) score_panels.template operator()<1>(p, 0);
     largest = mask_panel<Pack, K>(head.index, ranges, mask, start + p * width, scores + p * width, largest);
   }
   return largest;

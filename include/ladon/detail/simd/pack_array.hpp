@@ -33,10 +33,10 @@ struct ArrayPack {
   struct Mask {
     bool lane[N];
     friend LADON_INLINE constexpr Mask operator&(const Mask& a, const Mask& b) noexcept {
-      return apply([&](std::size_t i) { return a.lane[i] && b.lane[i]; });
+      return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] && b.lane[i]; });
     }
     friend LADON_INLINE constexpr Mask operator!(const Mask& a) noexcept {
-      return apply([&](std::size_t i) { return !a.lane[i]; });
+      return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return !a.lane[i]; });
     }
     // Returns the mask whose lane i is f(i). Only ArrayPack has this function.
     template <class F>
@@ -59,28 +59,28 @@ struct ArrayPack {
 
   // Returns `x` in every lane. HeliumPack returns a HeliumBroadcast, which converts to a HeliumPack.
   static LADON_INLINE constexpr ArrayPack broadcast(float x) noexcept {
-    return apply([&](std::size_t) { return x; });
+    return apply([&](std::size_t) LADON_INLINE_LAMBDA { return x; });
   }
   // Returns the pack 0, 1, 2, ...: lane i is i.
   static LADON_INLINE constexpr ArrayPack lane_index() noexcept {
-    return apply([](std::size_t i) { return static_cast<float>(i); });
+    return apply([](std::size_t i) LADON_INLINE_LAMBDA { return static_cast<float>(i); });
   }
   // Returns the mask whose lane i is bit i of `bits`. Bit 0 is the lowest bit.
   static LADON_INLINE constexpr Mask lanes_of(std::uint32_t bits) noexcept {
-    return Mask::apply([&](std::size_t i) { return (bits >> i & 1) != 0; });
+    return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return (bits >> i & 1) != 0; });
   }
   // Returns the mask that is `value` in every lane.
   static LADON_INLINE constexpr Mask every_lane(bool value) noexcept {
-    return Mask::apply([&](std::size_t) { return value; });
+    return Mask::apply([&](std::size_t) LADON_INLINE_LAMBDA { return value; });
   }
   // Returns from[0 .. lanes - 1]: lane i is from[i]. `from` needs the alignment of a float only.
   static LADON_INLINE constexpr ArrayPack load(const float* from) noexcept {
-    return apply([&](std::size_t i) { return from[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return from[i]; });
   }
   // Returns from[0 .. n - 1] in the first `n` lanes and 0 in all other lanes. Precondition: n <= lanes. Memory behind
   // from[n - 1] is not read.
   static LADON_INLINE constexpr ArrayPack load_partial(const float* from, std::size_t n) noexcept {
-    return apply([&](std::size_t i) { return i < n ? from[i] : 0.0f; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return i < n ? from[i] : 0.0f; });
   }
   // Writes lane i to to[i]. `to` needs the alignment of a float only.
   LADON_INLINE constexpr void store(float* to) const noexcept {
@@ -99,21 +99,21 @@ struct ArrayPack {
   // subnormals to zero. On 32-bit NEON, quotients and square roots are estimates, because xsimd does not compute them
   // exactly.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] + b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack operator-(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] - b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] - b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack operator*(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] * b.lane[i]; });
   }
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return a.lane[i] / b.lane[i]; });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });
   }
   // Returns a * b + c. fma_is_fused (scalar.hpp) says whether the result is rounded once or twice. All packs of a
   // target follow the same rule.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
-    return apply([&](std::size_t i) { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
   }
   // Returns 0 in the lanes in which `zero` is true, and fma(a, b, c) in all other lanes. HeliumPack lacks fma_or_zero,
   // because only exp2_of_nonpositive with a table (elementary.hpp) calls it.
@@ -123,7 +123,7 @@ struct ArrayPack {
   }
   // Returns the square root of `a`, correctly rounded.
   friend LADON_INLINE constexpr ArrayPack sqrt(const ArrayPack& a) noexcept {
-    return apply([&](std::size_t i) { return sqrt_scalar(a.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return sqrt_scalar(a.lane[i]); });
   }
   // Returns a > b ? a : b. If an operand is NaN, the result depends on the pack:
   //
@@ -132,30 +132,30 @@ struct ArrayPack {
   //   WebAssembly vectors   NaN             a
   //   all other packs       b               NaN
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return max_scalar(a.lane[i], b.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }
   // Returns a < b ? a : b. The results for NaN are those of max.
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return min_scalar(a.lane[i], b.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
   }
   // Comparisons. The result is false in a lane in which `a` or `b` is NaN.
   friend LADON_INLINE constexpr Mask operator<(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return Mask::apply([&](std::size_t i) { return a.lane[i] < b.lane[i]; });
+    return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] < b.lane[i]; });
   }
   friend LADON_INLINE constexpr Mask operator<=(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return Mask::apply([&](std::size_t i) { return a.lane[i] <= b.lane[i]; });
+    return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] <= b.lane[i]; });
   }
   friend LADON_INLINE constexpr Mask operator==(const ArrayPack& a, const ArrayPack& b) noexcept {
-    return Mask::apply([&](std::size_t i) { return a.lane[i] == b.lane[i]; });
+    return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] == b.lane[i]; });
   }
   // Returns `a` in the lanes in which `where` is true, and `b` in all other lanes.
   friend LADON_INLINE constexpr ArrayPack select(const Mask& where, const ArrayPack& a, const ArrayPack& b) noexcept {
-    return apply([&](std::size_t i) { return select_scalar(where.lane[i], a.lane[i], b.lane[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return select_scalar(where.lane[i], a.lane[i], b.lane[i]); });
   }
   // Returns the magnitude of `a` with the sign of `b`.
   friend LADON_INLINE constexpr ArrayPack copy_sign(const ArrayPack& a, const ArrayPack& b) noexcept {
     constexpr std::uint32_t sign = 0x80000000u;
-    return apply([&](std::size_t i) {
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       return ladon::bit_cast<float>((ladon::bit_cast<std::uint32_t>(a.lane[i]) & ~sign) |
                                     (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
@@ -163,15 +163,16 @@ struct ArrayPack {
   // Returns the bits of `a`, shifted left by 23. The low byte of the significand becomes the exponent. A low byte of
   // n + 127 therefore gives exactly 2^n.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
-    return apply(
-        [&](std::size_t i) { return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
+      return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23);
+    });
   }
   // Returns 2^(k/8), correctly rounded. The low 12 bits of `a` contain the low 12 bits of the integer k. All other bits
   // of `a` are ignored. Precondition: the result is a normal number.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_power(const ArrayPack& a) noexcept
     requires(uses_exp2_table)
   {
-    return apply([&](std::size_t i) {
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       const auto bits = ladon::bit_cast<std::uint32_t>(a.lane[i]);
       return ladon::bit_cast<float>(exp2_eighths[bits % 8] + (bits << 20));
     });
@@ -192,7 +193,7 @@ struct ArrayPack {
   // 0, 1, 2, ... The other packs add in different orders, so the last bits of their sums differ. XsimdPack and
   // HeliumPack overwrite `row`.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
-    return apply([&](std::size_t i) { return reduce_add(row[i]); });
+    return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return reduce_add(row[i]); });
   }
 
   // Returns the largest lane. If a lane is NaN, the result is unspecified.
