@@ -10,6 +10,7 @@
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/attention/attention_steps.hpp>
 #include <ladon/detail/attention/capture.hpp>
+#include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
@@ -55,10 +56,22 @@ struct Attention {
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {
     const Lengths lengths = options.lengths();
+    detail::expect_memory({.y = active(out, lengths.queries),
+                           .x = active(q, lengths.queries),
+                           .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
+                          workspace);
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
     detail::simd::with_packs<Target>(
         [&]<class Simd>(Simd) { detail::AttentionSteps<shape, Score, Position, Target, Simd>::run(call, workspace); });
+  }
+
+ private:
+  // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first
+  // `count` tokens of the last head.
+  template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
+  static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {
+    return {array.data, count == 0 ? 0 : ((Heads - 1) * Tokens + count) * Width};
   }
 };
 

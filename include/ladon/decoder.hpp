@@ -54,6 +54,7 @@ struct Decoder {
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {
     const detail::DecoderLengths last = Layer::lengths(options);
+    Layer::expect_memory(x, memory, y, last, workspace);
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
     float* const panels = workspace.tokens.shared.x.data;

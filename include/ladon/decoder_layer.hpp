@@ -15,6 +15,7 @@
 
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
+#include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
@@ -126,12 +127,22 @@ struct DecoderLayer {
     return {self, {self.queries, options.memory.lengths().keys}};
   }
 
+  // Checks the memory of a run. Decoder calls this function, too.
+  static constexpr void expect_memory(Input x, MemoryInput memory, Output y, const detail::DecoderLengths& active,
+                                      const Workspace& workspace) noexcept {
+    detail::expect_memory({{y.data, active.self.queries * shape.model},
+                           {x.data, active.self.longer() * shape.model},
+                           {{memory.data, active.memory.keys * shape.model}}},
+                          workspace);
+  }
+
  private:
   template <class CaptureSelf, class CaptureMemory>
   static constexpr void run_capturing(Input x, MemoryInput memory, const Weights& weights, Output y,
                                       Workspace& workspace, const Options& options, CaptureSelf capture_self,
                                       CaptureMemory capture_memory) noexcept {
     const detail::DecoderLengths active = lengths(options);
+    expect_memory(x, memory, y, active, workspace);
     float* const panels = workspace.tokens.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <ladon/checks.hpp>
+#include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/encoder_layer.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -92,6 +93,7 @@ struct Encoder {
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
+    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, caches, workspace);
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
@@ -120,6 +122,8 @@ struct Encoder {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
+    detail::expect_memory({{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
+                          scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {

@@ -16,6 +16,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
+#include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_part.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
@@ -111,6 +112,7 @@ struct EncoderLayer {
                                const Options& options = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
+    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, cache, workspace);
     float* const panels = workspace.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
@@ -129,6 +131,8 @@ struct EncoderLayer {
                   "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
+    detail::expect_memory({{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
+                          scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {

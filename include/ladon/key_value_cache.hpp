@@ -30,7 +30,7 @@ enum class Keep { every, latest };
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has already replaced
-//     values_finite   false once an infinity or a NaN is stored in `values`; clear() and project_keys() begin with true
+//     not_finite_end  one past the newest token whose values contain an infinity or a NaN; 0 if there is no such token
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
@@ -39,13 +39,16 @@ struct KeyValueCache {
   Panels<Keys, HeadWidth, tiling> keys[KvHeads];
   Panels<Keys, ValueWidth, tiling> values[KvHeads];
   std::size_t length = 0;
-  bool values_finite = true;
+  std::size_t not_finite_end = 0;
 
-  // Empties the cache by setting `length` to 0 and values_finite to true. The numbers in `keys` and `values` stay
-  // unchanged.
+  // Returns whether all values in the cache are finite. In a ring, the token that contains an infinity or a NaN is
+  // replaced after `Keys` further tokens.
+  constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
+
+  // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.
   constexpr void clear() noexcept {
     length = 0;
-    values_finite = true;
+    not_finite_end = 0;
   }
 };
 

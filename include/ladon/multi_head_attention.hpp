@@ -15,6 +15,7 @@
 #include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
+#include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_part.hpp>
 #include <ladon/detail/memory/workspace.hpp>
 #include <ladon/key_value_cache.hpp>
@@ -147,6 +148,7 @@ struct MultiHeadAttention {
                                      Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.lengths().keys;
     float* const panels = workspace.context.data;
+    detail::expect_memory({{}, {}, {rows(key_context, active), rows(value_context, active)}}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
       Steps::template context_in<shape.key_model>(key_context.data, active, panels);
       Steps::fill_keys(panels, weights, active, options.position, cache);
@@ -169,6 +171,7 @@ struct MultiHeadAttention {
     if (options.keys == all) lengths.keys = cache.length;
     LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds");
     LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended");
+    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.queries)}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, lengths.queries, panels);
@@ -194,6 +197,7 @@ struct MultiHeadAttention {
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
+    detail::expect_memory({rows(y, tokens), rows(x, tokens)}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
       float* const panels = workspace.shared.x.data;
       Steps::queries_in(x.data, tokens, panels);
@@ -205,6 +209,12 @@ struct MultiHeadAttention {
   }
 
  private:
+  // Returns the first `count` rows of an array, for the checks of a call's memory.
+  template <class T, std::size_t Rows, std::size_t Columns>
+  static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {
+    return {array.data, count * Columns};
+  }
+
   // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase. The panels of
   // queries are also the panels that keys are projected from, because as many queries as keys lie in equal panels.
   template <class Part, class To>
@@ -215,6 +225,7 @@ struct MultiHeadAttention {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
     const Lengths lengths = options.lengths();
+    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.longer())}, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
       float* const panels = shared.x.data;
       if (part.has(0)) Steps::queries_in(x.data, lengths.longer(), panels, part);
@@ -233,6 +244,8 @@ struct MultiHeadAttention {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
     const Lengths lengths = options.lengths();
+    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
+                          scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
         Steps::queries_in(x.data, lengths.queries, shared.x.data, part);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include <ladon/checks.hpp>
@@ -84,11 +85,16 @@ struct QueryBlockAttention {
 
   LADON_INLINE constexpr QueryBlockAttention(const Head& h, const QueryBlock& b, const BoundMask& m,
                                              const Capture& c) noexcept
-      : head(h), block(b), mask(m), capture(c), ranges(m.key_ranges(b.queries)), first_pack_keys(ranges.visible) {
+      : head(h),
+        block(b),
+        mask(m),
+        capture(c),
+        ranges(m.key_ranges(b.queries)),
+        first_pack_keys(ranges.visible),
+        softmax(Form::Score::sinks ? h.sink : -std::numeric_limits<float>::infinity()) {
     if constexpr (halves) {
       first_pack_keys = m.key_ranges(Range{b.queries.begin, b.queries.begin + Pack::lanes} & b.queries).visible;
     }
-    if constexpr (Form::Score::sinks) softmax = RunningSoftmax<Pack, Form::packs>(h.sink);
   }
 
   // Computes O^T, the transposed output, of the query block.

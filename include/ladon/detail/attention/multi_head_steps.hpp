@@ -123,7 +123,8 @@ struct MultiHeadSteps {
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Target>& scratch) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
-      attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite}, scratch);
+      attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite()},
+                              scratch);
     }
   }
 
@@ -158,10 +159,10 @@ struct MultiHeadSteps {
   // Computes V^T of every head from a context and stores V^T in a cache.
   template <class Cache>
   static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
-    cache.values_finite = true;
+    cache.not_finite_end = 0;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
-      if (!all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active)) cache.values_finite = false;
+      if (!all_finite<KeyPack, k.width(), S.value_width>(cache.values[g].data, active)) cache.not_finite_end = active;
     }
   }
 
@@ -246,7 +247,7 @@ struct MultiHeadSteps {
   template <class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, tokens)) cache.values_finite = false;
+    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, tokens)) cache.not_finite_end = first + tokens;
     scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
   }
 

@@ -152,8 +152,9 @@ struct SingleQuerySoftmax {
 };
 
 // Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams, and
-// each stream reads `panels_per_stream` consecutive panels.
-template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth>
+// each stream reads `panels_per_stream` consecutive panels. If Selected is true, keys with a negative weight are
+// skipped.
+template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected>
 LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels_per_stream,
                                                     Pack (&sum)[ValueWidth]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
@@ -170,7 +171,13 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const f
       LADON_UNROLL
       for (std::size_t i = 0; i < Streams * Packs; ++i) {
         const float* const value = first + i / Packs * panels_per_stream * ValueWidth * width + i % Packs * lanes;
-        row_sum = fma(Pack::load(value), weight[i / Packs][i % Packs], row_sum);
+        const Pack& w = weight[i / Packs][i % Packs];
+        const Pack added = fma(Pack::load(value), w, row_sum);
+        if constexpr (Selected) {
+          row_sum = select(Pack::broadcast(0.0f) <= w, added, row_sum);
+        } else {
+          row_sum = added;
+        }
       }
       sum[row] = row_sum;
     }
@@ -207,12 +214,13 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 // key of the panel that has the first visible key.
 //
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
-// adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys.
+// adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
+// does not depend on Selected, so a hidden infinite or NaN value changes no bit.
 template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
-  constexpr bool streamed = Streams > 1 && !Selected;
+  constexpr bool streamed = Streams > 1;
   const std::size_t start = visible.begin / width * width;
   [[maybe_unused]] Pack stream_sum[streamed ? ValueWidth : 1];
   Range done{start, start};
@@ -222,7 +230,7 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
     for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = Pack::broadcast(0.0f);
     if (panels_per_stream > 0) {
       done = {first * width, (first + Streams * panels_per_stream) * width};
-      weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth>(
+      weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth, Selected>(
           values + done.begin * ValueWidth, p + done.begin - start, panels_per_stream, stream_sum);
     }
   }

@@ -19,19 +19,13 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  constexpr RunningSoftmax() noexcept {
-    for (std::size_t v = 0; v < Packs; ++v) {
-      maximum[v] = Pack::broadcast(-std::numeric_limits<float>::infinity());
-      sum[v] = Pack::broadcast(0.0f);
-      correction[v] = Pack::broadcast(1.0f);
-    }
-  }
-  // Starts with a sink (score.hpp). The sink counts in the maximum and in the sum, but has no value vector. A sink of
-  // -inf has no effect.
-  constexpr explicit RunningSoftmax(float sink) noexcept : RunningSoftmax() {
+  // `sink` (score.hpp) counts in the maximum and in the sum, but has no value vector. A sink of -inf has no effect, so
+  // a score without sinks starts with -inf.
+  constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
       sum[v] = Pack::broadcast(sink == -std::numeric_limits<float>::infinity() ? 0.0f : 1.0f);
+      correction[v] = Pack::broadcast(1.0f);
     }
   }
 
@@ -57,7 +51,8 @@ struct RunningSoftmax {
   }
 
   // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum.
-  // Chains packs are computed side by side.
+  // Chains packs are computed side by side. The weights of a key block are added first, and their sum is then added to
+  // the sum of the earlier blocks. One running sum over all keys would be less accurate (weighted_sum.hpp).
   //
   // With several packs, this is a separate function. With one pack, the macro LADON_KERNEL decides whether it is
   // inlined. Shares of peak of attention with g++ on AVX-512, for (tokens, features, heads):
@@ -112,7 +107,7 @@ struct RunningSoftmax {
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       largest[v] = shift[v];
-      total[v] = sum[v];
+      total[v] = Pack::broadcast(0.0f);
     }
     std::size_t done = 0;
     if constexpr (Chains > 1) {
@@ -126,7 +121,7 @@ struct RunningSoftmax {
         exponential(scores + k * Width + v * Pack::lanes, largest[v], total[v]);
       }
     }
-    for (std::size_t v = 0; v < Packs; ++v) sum[v] = total[v];
+    for (std::size_t v = 0; v < Packs; ++v) sum[v] = sum[v] + total[v];
   }
 
   // Replaces the scores of one key and one pack by their exponentials, and adds the exponentials to `total`.

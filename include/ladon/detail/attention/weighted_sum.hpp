@@ -5,6 +5,10 @@
 //     values  V^T [panels][value width][key width]    the micro-kernel broadcasts each value
 //     p       P^T [keys of the block][query width]    the weights
 //     out     O^T [value width][query width]          multiplied by factors before and after the addition (Rescale)
+//
+// The sum of a key block starts at 0, and is then added to the sums of the earlier key blocks. If one sum ran over all
+// keys, its rounding errors would grow with the number of keys. Relative RMS error for 5,000 keys whose values have the
+// mean 1: 2.2e-6 with one sum, 1.5e-7 with sums of blocks.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +20,11 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Factors of the weighted sums. The sums of the earlier key blocks are multiplied by `before` when they are loaded. The
-// new sums are multiplied by `after` when they are stored.
+// Factors of the weighted sums: (earlier sum * before + sum of the key block) * after. The first key block has no
+// earlier sum.
 template <class Pack, std::size_t Packs>
 struct Rescale {
-  bool first;  // true for the first key block: the sums start at 0
+  bool first;
   const Pack (&before)[Packs];
   const Pack (&after)[Packs];
 };
@@ -50,7 +54,7 @@ struct InterleavedExponentials {
   LADON_INLINE constexpr InterleavedExponentials(RunningSoftmax<Pack, packs>& running, float* block_scores,
                                                  bool is_last_block, Pack (&multipliers)[packs]) noexcept
       : softmax(running), scores(block_scores), last_block(is_last_block), after(multipliers) {
-    for (std::size_t v = 0; v < packs; ++v) total[v] = softmax.sum[v];
+    for (std::size_t v = 0; v < packs; ++v) total[v] = Pack::broadcast(0.0f);
   }
   LADON_INLINE constexpr void key(std::size_t k) noexcept {
     softmax.template exponentials_of_key<width>(scores + k * width, total);
@@ -59,7 +63,7 @@ struct InterleavedExponentials {
     softmax.template exponentials_of_last_pack<width>(scores + first * width, keys, total);
   }
   LADON_INLINE constexpr void end() noexcept {
-    for (std::size_t v = 0; v < packs; ++v) softmax.sum[v] = total[v];
+    for (std::size_t v = 0; v < packs; ++v) softmax.sum[v] = softmax.sum[v] + total[v];
     softmax.multipliers(last_block, after);
   }
 };
@@ -76,10 +80,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::key_width;
   constexpr std::size_t panel_stride = key_width * Form::value_width;
   using Tile = MicroKernel<float, Pack, Rows, packs>;
-  Tile tile([&](std::size_t r, std::size_t v) {
-    return rescale.first ? Pack::broadcast(0.0f)
-                         : Pack::load(sums + r * query_width + v * Pack::lanes) * rescale.before[v];
-  });
+  Tile tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
   std::size_t base = range.begin;
   if constexpr (Tile::template has_panels_loop<key_width, query_width>) {
     if (!std::is_constant_evaluated()) {
@@ -119,9 +120,14 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   Pack after[packs];
   LADON_UNROLL
   for (std::size_t v = 0; v < packs; ++v) after[v] = opaque(&rescale.after[0])[v];
-  tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
-    (sum * after[v]).store(sums + r * query_width + v * Pack::lanes);
-  });
+  const auto out = [&](std::size_t r, std::size_t v) { return sums + r * query_width + v * Pack::lanes; };
+  if (rescale.first) {
+    tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { (sum * after[v]).store(out(r, v)); });
+  } else {
+    tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
+      (fma(Pack::load(out(r, v)), rescale.before[v], sum) * after[v]).store(out(r, v));
+    });
+  }
 }
 
 // Computes the weighted sum of a key block from the weights `p`.
@@ -163,38 +169,31 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 
 // Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. A weight of 0 times
 // an infinite or NaN value would be NaN. A lane therefore adds a key's value only if the lane's query may see the key.
-// This case is rare, so the function is written for small size: it computes one row at a time. The keys are added in
-// the same order as in weighted_sum.
+// This case is rare, so the function is written for small size: it computes one row and one pack at a time, and asks
+// the mask again for each. The keys are added in the same order as in weighted_sum.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,
                                                     const BoundMask& mask, float* out) noexcept {
   using Pack = typename Form::Pack;
   constexpr std::size_t query_width = Form::query_width, key_width = Form::key_width;
-  const auto each_sum = [&](auto change) {
-    for (std::size_t row = 0; row < Form::value_width; ++row) {
-      for (std::size_t v = 0; v < Form::packs; ++v) {
-        float* const sum = out + row * query_width + v * Pack::lanes;
-        change(row, v, rescale.first ? Pack::broadcast(0.0f) : Pack::load(sum)).store(sum);
-      }
-    }
-    rescale.first = false;
-  };
-  if (!rescale.first) each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.before[v]; });
   typename BoundMask::template Scratch<key_width, query_width> scratch;
-  for (std::size_t base = scored.keys.begin; base < scored.keys.end; base += key_width) {
-    const Range range = Range{base, base + key_width} & scored.keys;
-    const auto lanes = mask.template lanes<Pack, query_width>({scored.head, scored.queries, range}, scratch);
-    each_sum([&](std::size_t row, std::size_t v, Pack sum) {
+  for (std::size_t i = 0; i < Form::value_width * Form::packs; ++i) {
+    const std::size_t row = i / Form::packs, v = i % Form::packs;
+    Pack sum = Pack::broadcast(0.0f);
+    for (std::size_t base = scored.keys.begin; base < scored.keys.end; base += key_width) {
+      const Range range = Range{base, base + key_width} & scored.keys;
+      const auto lanes = mask.template lanes<Pack, query_width>({scored.head, scored.queries, range}, scratch);
       const float* const value = values + base * Form::value_width + row * key_width;
       for (std::size_t key = range.begin; key < range.end; ++key) {
         const Pack weight = Pack::load(p + (key - scored.keys.begin) * query_width + v * Pack::lanes);
         sum = select(lanes.may_see(v, key), fma(Pack::broadcast(value[key - base]), weight, sum), sum);
       }
-      return sum;
-    });
+    }
+    float* const to = out + row * query_width + v * Pack::lanes;
+    if (!rescale.first) sum = fma(Pack::load(to), rescale.before[v], sum);
+    (sum * rescale.after[v]).store(to);
   }
-  each_sum([&](std::size_t, std::size_t v, const Pack& sum) { return sum * rescale.after[v]; });
 }
 
 // Returns whether all values of the first `keys` keys are finite. The product x * 0 is 0 for a finite x, and NaN for an

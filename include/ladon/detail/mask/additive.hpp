@@ -43,11 +43,13 @@ struct AdditiveLanes {
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // Returns the score plus the number. The sum is clamped to at least the lowest finite float, so that the sum of two
-  // finite numbers is never -inf. A score that is already -inf, because the product q . k overflowed, stays -inf.
+  // Returns the score plus the number. The sum is clamped to the finite floats, so that the sum of two finite numbers
+  // is finite. A score that is already -inf, because the product q . k overflowed, stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
-    const Pack sum = max(Pack::broadcast(std::numeric_limits<float>::lowest()), score + at(v, key));
-    return select(score == Pack::broadcast(-std::numeric_limits<float>::infinity()), score, sum);
+    using Limits = std::numeric_limits<float>;
+    const Pack at_least = max(Pack::broadcast(Limits::lowest()), score + at(v, key));
+    const Pack sum = min(Pack::broadcast(Limits::max()), at_least);
+    return select(score == Pack::broadcast(-Limits::infinity()), score, sum);
   }
 };
 

@@ -1,0 +1,65 @@
+// Checks the memory of a call in a checked build (checks.hpp): null pointers, the alignment of the workspace, and
+// overlaps of memory that the call writes with other memory of the call. An unchecked build checks nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// The part of a caller's array that a call uses: from `data`, `count` floats. If `count` is 0, `data` may be null.
+struct Floats {
+  const float* data = nullptr;
+  std::size_t count = 0;
+};
+
+// The arrays of a call. The call writes `y`. The call reads `x` and the other inputs. `y` may begin where `x` begins.
+struct CallMemory {
+  Floats y;
+  Floats x;
+  Floats inputs[2] = {};
+};
+
+// Returns whether two pieces of memory have a common byte. The pieces have `a_bytes` and `b_bytes` bytes.
+inline bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) noexcept {
+  const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
+  return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
+}
+inline bool overlap(const Floats& a, const Floats& b) noexcept {
+  return overlap(a.data, a.count * sizeof(float), b.data, b.count * sizeof(float));
+}
+
+// Checks the arrays of a call. `owned` are the objects in which the call keeps its own data: the workspace, or its
+// parts, and the cache.
+template <class... Owned>
+LADON_INLINE constexpr void expect_memory([[maybe_unused]] const CallMemory& call,
+                                          [[maybe_unused]] const Owned&... owned) noexcept {
+#if LADON_CHECKED
+  if (std::is_constant_evaluated()) return;
+  LADON_EXPECTS(call.y.data != nullptr || call.y.count == 0, "ladon: the output is a null pointer");
+  LADON_EXPECTS(call.y.data == call.x.data || !overlap(call.y, call.x),
+                "ladon: y overlaps x and does not begin where x begins");
+  for (const Floats& input : {call.x, call.inputs[0], call.inputs[1]}) {
+    LADON_EXPECTS(input.data != nullptr || input.count == 0, "ladon: an input is a null pointer");
+  }
+  for (const Floats& input : call.inputs) LADON_EXPECTS(!overlap(call.y, input), "ladon: y overlaps an input");
+  const auto expect_apart = [&]<class T>(const T& object) {
+    // `opaque`, because the compiler may assume that a reference is aligned.
+    const void* const address = opaque(static_cast<const void*>(&object));
+    LADON_EXPECTS(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0,
+                  "ladon: a workspace or cache is not aligned to 64 bytes");
+    for (const Floats& array : {call.y, call.x, call.inputs[0], call.inputs[1]}) {
+      LADON_EXPECTS(!overlap(array.data, array.count * sizeof(float), address, sizeof(T)),
+                    "ladon: an array overlaps the workspace or the cache");
+    }
+  };
+  (expect_apart(owned), ...);
+#endif
+}
+
+}  // namespace ladon::inline LADON_ABI::detail
