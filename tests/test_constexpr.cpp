@@ -105,6 +105,23 @@ constexpr std::array<float, 2> encode() {
 }
 static_assert(close(encode(), {11, -19}));
 
+// Attention with sinks. The sink of head 0 is as high as its only score: half of the weight goes to the sink.
+struct WithSinks : ladon::score::Scaled {
+  static constexpr bool sinks = true;
+};
+constexpr std::array<float, 2> attend_with_sinks() {
+  using AttentionWithSinks =
+      ladon::Attention<ladon::Shape{.queries = 1, .model = 2, .heads = 2}, ladon::mask::Causal, WithSinks>;
+  constexpr float q[2] = {1, 1}, k[2] = {3, 3}, v[2] = {8, 8}, sinks[2] = {3, -1e30f};
+  AttentionWithSinks::Workspace workspace{};
+  std::array<float, 2> out{};
+  AttentionWithSinks::Options options;
+  options.sinks = sinks;
+  AttentionWithSinks::run(q, k, v, out, workspace, options);
+  return out;
+}
+static_assert(close(attend_with_sinks(), {4, 8}));
+
 // The same in a decoder layer whose attentions add nothing: norm1 and norm2 give (3, 1), and norm3 comes last.
 using Decoder =
     ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;

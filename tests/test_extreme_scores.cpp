@@ -116,6 +116,46 @@ void check_lowest_and_hidden() {
   CHECK(s.y[0] == 1.5f);
 }
 
+// The largest biases, with a score that would push the sum to +inf: the keys stay equal. A sum of -3e38 - 1e32 is as
+// low as the lowest float.
+template <std::size_t Queries>
+void check_bias_near_the_largest_float() {
+  for (const float bias : {3e38f, -3e38f, infinity}) {
+    Scores<Queries, Additive> s;
+    std::array<float, Queries * 5> values;
+    values.fill(bias);
+    s.options.mask.values = values;
+    s.q.fill(1e16f);
+    s.k.fill(bias < 0 ? -1e16f : 1e16f);
+    s.run();
+    for (const float p : s.map) CHECK(p == 0.2f);
+    for (const float y : s.y) CHECK(std::abs(y - 3) <= 2 * 3 * rounding);
+  }
+}
+
+// A score that overflowed to -inf is hidden, and a bias of 0 changes nothing: as without a mask.
+template <std::size_t Queries>
+void check_zeros_beside_overflow() {
+  Scores<Queries, Additive> biased;
+  Scores<Queries, None> plain;
+  const std::array<float, Queries * 5> zeros{};
+  biased.options.mask.values = zeros;
+  const auto run_both = [&](const std::array<float, 5>& keys) {
+    biased.q.fill(-1e30f);
+    plain.q = biased.q;
+    biased.k = keys;
+    plain.k = keys;
+    biased.run();
+    plain.run();
+    CHECK(biased.map == plain.map);
+    CHECK(biased.y == plain.y);
+  };
+  run_both({1e30f, 1e30f, 1e-30f, 2e-30f, 1e30f});
+  CHECK(biased.weight(0) == 0);
+  run_both({1e30f, 1e30f, 1e30f, 1e30f, 1e30f});
+  for (const float y : biased.y) CHECK(y == 0);
+}
+
 template <std::size_t Queries>
 void check_huge_scores_under_masks() {
   Scores<Queries, Boolean> s;
@@ -174,6 +214,16 @@ TEST_CASE("a row of the lowest float is a mean over its keys") {
   check_lowest<3, ladon::mask::AdditivePerHead>();
   check_lowest_and_hidden<1>();
   check_lowest_and_hidden<3>();
+}
+
+TEST_CASE("biases near the largest float") {
+  check_bias_near_the_largest_float<1>();
+  check_bias_near_the_largest_float<3>();
+}
+
+TEST_CASE("biases of 0 beside scores that overflowed to -inf") {
+  check_zeros_beside_overflow<1>();
+  check_zeros_beside_overflow<3>();
 }
 
 TEST_CASE("the lowest float twice is no lower") {

@@ -56,6 +56,17 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
+// A run of attention of `x` to itself. `shift` is added to the address of the workspace.
+void run_self(const float* x, float* y, unsigned char* memory, std::size_t shift = 0) {
+  using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 1}>;
+  static const std::array<float, 12> weight{};
+  static const std::array<float, 6> bias{};
+  const Self::Weights weights{.in_proj = {weight, bias}, .out_proj = {weight.data(), bias.data()}};
+  static_assert(sizeof(Self::Workspace) + 64 <= 65536);
+  Self::run(x, weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
+}
+alignas(64) unsigned char workspace_memory[65536];
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -111,6 +122,15 @@ int main(int, char** arguments) {
   if (broken == "share") Projected<None>().run_phase(0, {.index = 2, .count = 2});
   if (broken == "boolean_columns") run<Boolean>({.mask = {.may_see = pairs, .keys = 5}});
   if (broken == "additive_columns") run<Additive>({.mask = {.values = values, .keys = 5}});
+  std::array<float, 7> x{};
+  std::array<float, 6> y{};
+  if (broken == "workspace_alignment") run_self(x.data(), y.data(), workspace_memory, 4);
+  if (broken == "y_in_workspace") run_self(x.data(), reinterpret_cast<float*>(workspace_memory), workspace_memory);
+  if (broken == "x_in_workspace") run_self(reinterpret_cast<float*>(workspace_memory), y.data(), workspace_memory);
+  if (broken == "y_beside_x") run_self(x.data(), x.data() + 1, workspace_memory);
+  if (broken == "null_x") run_self(nullptr, y.data(), workspace_memory);
+  if (broken == "null_y") run_self(x.data(), nullptr, workspace_memory);
+  if (broken == "y_is_x") run_self(x.data(), x.data(), workspace_memory);
   std::puts("nothing was said");
   return 0;
 }
