@@ -8,9 +8,8 @@ macro(ladon_kernel_stored_weights)
     if(NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
       ladon_kernel_error("WEIGHTS is ${checkpoint}, and there is no such file")
     endif()
-    ladon_kernel_stored_tensors(spec initialiser)
     ladon_kernel_weights_tool(tool)
-    file(CONFIGURE OUTPUT ${folder}/tensors.txt CONTENT "${spec}" @ONLY)
+    set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")
     if(DEFINED arg_PREFIX)
       set(prefix_option --prefix ${arg_PREFIX})
@@ -18,9 +17,9 @@ macro(ladon_kernel_stored_weights)
     set(data_file ${folder}/${NAME}_weights.bin)
     set(offsets_file ${folder}/${NAME}_offsets.h)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
-      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${folder}/tensors.txt --data ${data_file}
+      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors} --data ${data_file}
         --offsets ${offsets_file} --namespace ${NAME}_offsets
-      DEPENDS ${checkpoint} ${folder}/tensors.txt ${tool} VERBATIM
+      DEPENDS ${checkpoint} ${tensors} ${tool} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
     ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
     set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${data_file};${offsets_file}")
