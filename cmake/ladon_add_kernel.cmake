@@ -13,8 +13,8 @@
 #   CONTEXT            keys and values are made from other tokens than x
 #   CACHE              keys and values are kept: <name>_extend, or with CONTEXT <name>_project_keys and <name>_attend;
 #                      KEYS is the capacity
-#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi;
-#                      a key is seen where all of them show it
+#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
+#                      (src/c_kernel/masks.hpp); a key is seen where all of them show it
 #   WINDOW <left> <right>    keys to each side, or all
 #   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
 #                      (and there ROTARY has it always: an offset is the mask's)

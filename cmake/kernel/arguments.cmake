@@ -31,6 +31,22 @@ function(ladon_kernel_mask_names out)
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
+# ladon_kernel_truth(<variable> <condition of if()>...): leaves true or false, as C++ writes it
+function(ladon_kernel_truth out)
+  set(${out} false PARENT_SCOPE)
+  if(${ARGN})
+    set(${out} true PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Leaves the value of an argument, or the default if the argument is not given.
+macro(ladon_kernel_value out argument default)
+  set(${out} ${default})
+  if(DEFINED arg_${argument})
+    set(${out} ${arg_${argument}})
+  endif()
+endmacro()
+
 # ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() takes each
 # word of the condition for a variable of that name, so words are compared by MATCHES.
 function(ladon_kernel_refuse message)
@@ -58,7 +74,7 @@ function(ladon_kernel_check_number argument value kind)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
 endfunction()
 
-# Leaves arg_<ARGUMENT> for every argument, and S_<size> for every size of the shape, with the defaults filled in.
+# Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks need, with the defaults filled in.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}"
@@ -103,21 +119,15 @@ endfunction()
 
 # The defaults of ladon::Shape, which later checks and their messages need.
 macro(ladon_kernel_complete_shape)
-  foreach(size IN LISTS ladon_kernel_shape)
-    set(S_${size} "${arg_${size}}")
-  endforeach()
-  ladon_kernel_default(KEYS ${S_QUERIES})
-  ladon_kernel_default(HEADS 1)
-  ladon_kernel_default(KV_HEADS ${S_HEADS})
+  ladon_kernel_value(S_QUERIES QUERIES 0)
+  ladon_kernel_value(S_KEYS KEYS ${S_QUERIES})
+  ladon_kernel_value(S_MODEL MODEL 0)
+  ladon_kernel_value(S_HEADS HEADS 1)
+  ladon_kernel_value(S_KV_HEADS KV_HEADS ${S_HEADS})
   math(EXPR width "${S_MODEL} / ${S_HEADS}")
-  ladon_kernel_default(HEAD_WIDTH ${width})
-  ladon_kernel_default(KEY_MODEL ${S_MODEL})
-  ladon_kernel_default(VALUE_MODEL ${S_MODEL})
-endmacro()
-macro(ladon_kernel_default size value)
-  if(NOT S_${size})
-    set(S_${size} ${value})
-  endif()
+  ladon_kernel_value(S_HEAD_WIDTH HEAD_WIDTH ${width})
+  ladon_kernel_value(S_KEY_MODEL KEY_MODEL ${S_MODEL})
+  ladon_kernel_value(S_VALUE_MODEL VALUE_MODEL ${S_MODEL})
 endmacro()
 
 function(ladon_kernel_check_shape)

@@ -1,21 +1,5 @@
 # The C++ type of a kernel, and its settings: the variables of src/c_kernel/definition.hpp.in.
 
-# ladon_kernel_truth(<variable> <condition of if()>...): leaves true or false, as C++ writes it
-function(ladon_kernel_truth out)
-  set(${out} false PARENT_SCOPE)
-  if(${ARGN})
-    set(${out} true PARENT_SCOPE)
-  endif()
-endfunction()
-
-# Leaves the value of an argument, or the default if the argument is not given.
-macro(ladon_kernel_value out argument default)
-  set(${out} ${default})
-  if(DEFINED arg_${argument})
-    set(${out} ${arg_${argument}})
-  endif()
-endmacro()
-
 # Leaves the C++ type of one mask. boolean_per_head is BooleanPerHead.
 function(ladon_kernel_mask_type out name)
   string(REPLACE "_" ";" words ${name})

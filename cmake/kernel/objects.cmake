@@ -6,10 +6,7 @@
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
-  set(objects_can_be_local FALSE)
-  if(CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
-    set(objects_can_be_local TRUE)
-  endif()
+  ladon_kernel_truth(objects_can_be_local CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
   ladon_kernel_link_flags()
 endmacro()
 

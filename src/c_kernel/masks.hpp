@@ -1,12 +1,12 @@
 // The masks of C kernels: one MaskEntry for each C++ mask type. An entry has
 //
-//     name                              the name of the mask as an argument of ladon_add_kernel.
-//     cmake/kernel/arguments.cmake
-//                                       reads the names from this file: the name boolean_per_head stands for the C++
-//                                       type ladon::mask::BooleanPerHead
+//     name                              the value of the argument MASK of ladon_add_kernel
 //     describe<S>(options)              adds the options of the mask for the shape S
-//     convert(reader, options, data)    converts these options into the data of the C++ mask. `reader` is an
+//     convert(reader, options, data)    converts these options into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
+//
+// CMake reads the names from this file (ladon_kernel_mask_names in cmake/kernel/arguments.cmake). The name
+// boolean_per_head stands for the C++ type ladon::mask::BooleanPerHead.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base of an entry whose only option is `offset`. Masks share this option, so lengths and offset are described in
-// describe_options.hpp.
+// The base of an entry whose only option is `offset`. All masks of a kernel share this option, so describe_options.hpp
+// describes the option.
 struct WithOffset : WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
