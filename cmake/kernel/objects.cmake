@@ -80,7 +80,7 @@ endmacro()
 function(ladon_kernel_put_description template output)
   list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
-  cmake_path(GET output FILENAME name)
+  cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${folder} OUTPUT_VARIABLE name)
   add_custom_command(OUTPUT ${output} ${files}
     COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${described}" -DTEMPLATE=${template} -DOUTPUT=${output} "-DBLOCKS=${blocks}"
       -DPATH=${folder}/${NAME}_ -P ${modules}/put_description.cmake
