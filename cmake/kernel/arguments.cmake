@@ -60,7 +60,8 @@ function(ladon_kernel_check_one argument value)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
 endfunction()
 
-# ladon_kernel_check_number(<argument> <value> <kind> [<more allowed values>]): <kind> is integer, size, number or positive
+# ladon_kernel_check_number(<argument> <value> <kind> [<more allowed values>]): <kind> is integer, size (an integer above
+# 0), number or positive
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # 010 is 8 in C++
@@ -74,7 +75,8 @@ function(ladon_kernel_check_number argument value kind)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
 endfunction()
 
-# Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks need, with the defaults filled in.
+# Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks need, with the defaults
+# filled in.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}"

@@ -1,7 +1,7 @@
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
 # Reads the description of a kernel from object files (src/c_kernel/describe.hpp), and puts the blocks of the
-# description into a template. Also writes each of BLOCKS into a file: PATH and the name of the block. If there are several
-# objects, each size is the largest of all objects, and everything else is equal in all objects.
+# description into a template. Also writes each of BLOCKS into a file: PATH and the name of the block. If there are
+# several objects, each size is the largest of all objects, and everything else is equal in all objects.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache)
 foreach(size IN LISTS sizes)
