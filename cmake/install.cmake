@@ -32,8 +32,9 @@ install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_D
   cmake/ladon_headers.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
 
 # Kernels: the functions find src/ beside the folder that they lie in, here as in the source tree.
-install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake
-  cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in cmake/kernel.pc.in
+install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake cmake/report.cmake
+  cmake/wasm_tools.cmake cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in
+  cmake/kernel.pc.in
   DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY cmake/kernel DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT ladon)

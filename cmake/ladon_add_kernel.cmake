@@ -13,8 +13,8 @@
 #   CONTEXT            keys and values are made from other tokens than x
 #   CACHE              keys and values are kept: <name>_extend, or with CONTEXT <name>_project_keys and <name>_attend;
 #                      KEYS is the capacity
-#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi;
-#                      a key is seen where all of them show it
+#   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
+#                      (src/c_kernel/masks.hpp); a key is seen where all of them show it
 #   WINDOW <left> <right>    keys to each side, or all
 #   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
 #                      (and there ROTARY has it always: an offset is the mask's)
@@ -37,11 +37,12 @@ include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
-foreach(part arguments definition tensors interface objects stored_weights description wasm_tools wasm)
+include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/wasm_tools.cmake)
+foreach(part arguments definition objects stored_weights wasm)
   include(${CMAKE_CURRENT_LIST_DIR}/kernel/${part}.cmake)
 endforeach()
 
-include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
 if(EMSCRIPTEN)
   option(LADON_WASM_MODULES "Kernels are modules of WebAssembly, too" ON)
   set(LADON_WASM_OUTPUT "" CACHE PATH "Where the modules go, if not into the folder of the build")
@@ -52,7 +53,7 @@ function(ladon_add_kernel NAME)
     message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: "
       "lower-case letters, digits and _, as it begins names in C")
   endif()
-  foreach(suffix "" _code _header _sizes_default)
+  foreach(suffix "" _code _header _describe_default)
     if(TARGET ${NAME}${suffix})
       message(FATAL_ERROR "ladon_add_kernel(${NAME}): there is a target ${NAME}${suffix}; allowed: a name of its own")
     endif()
@@ -73,9 +74,7 @@ function(ladon_add_kernel NAME)
     string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
   endif()
 
-  ladon_kernel_definition(definition)
-  ladon_kernel_functions()
-  ladon_kernel_entry()
+  ladon_kernel_definition()
   ladon_kernel_header()
   set(objects "")
   set(compiled "")

@@ -17,7 +17,7 @@ function(ladon_report)
     string(REGEX REPLACE "objcopy([^/]*)$" "size\\1" size_tool "${CMAKE_OBJCOPY}")
     add_custom_target(${kernel}_report
       COMMAND ${CMAKE_COMMAND} -DNAME=${kernel} "-DOBJECTS=${objects}" -DHEADER=${header} "-DCOMPILED=${compiled}"
-        "-DLINK=${CMAKE_CXX_COMPILER};${link_flags}" -DSIZE=${size_tool} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel/report.cmake
+        "-DLINK=${CMAKE_CXX_COMPILER};${link_flags}" -DSIZE=${size_tool} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/report.cmake
       DEPENDS ${kernel} VERBATIM)
   endforeach()
 endfunction()

@@ -6,10 +6,7 @@
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
-  set(objects_can_be_local FALSE)
-  if(CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
-    set(objects_can_be_local TRUE)
-  endif()
+  ladon_kernel_truth(objects_can_be_local CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
   ladon_kernel_link_flags()
 endmacro()
 
@@ -41,102 +38,57 @@ function(ladon_kernel_object_library target arch)
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
-  target_compile_definitions(${target} PRIVATE NDEBUG)
-  if(arg_DETERMINISTIC)
-    target_compile_definitions(${target} PRIVATE LADON_DETERMINISTIC=1)
-  endif()
-  if(DEFINED arg_KEY_BLOCK)
-    target_compile_definitions(${target} PRIVATE LADON_KEY_BLOCK=${arg_KEY_BLOCK})
-  endif()
-  if(arg_CHECKED)
-    target_compile_definitions(${target} PRIVATE LADON_CHECKED=1)
-  else()
-    target_compile_definitions(${target} PRIVATE LADON_CHECKED=0)
-  endif()
+  target_compile_definitions(${target} PRIVATE NDEBUG LADON_CHECKED=$<BOOL:${arg_CHECKED}>
+    $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
     # What a distribution's compiler adds by itself would call into its C library.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # unique symbols cannot be made local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
-      $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-O2>)
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fcallgraph-info=su>) # for ladon_report
-    if(DEFINED arg_OPTIMIZE)
-      target_compile_options(${target} PRIVATE -O${arg_OPTIMIZE})
-    endif()
+      $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-O2> $<$<BOOL:${OPTIMIZE_given}>:-O${arg_OPTIMIZE}>
+      $<$<CXX_COMPILER_ID:GNU>:-fcallgraph-info=su>) # for ladon_report
   endif()
 endfunction()
 
-# Which of src/c_kernel computes it (a file and its type), and what tells its sizes (memory.hpp).
-macro(ladon_kernel_entry)
-  set(entry run_entry)
-  set(entry_type RunEntry)
-  set(sizes_of sizes_of_run)
-  set(context false)
-  if(arg_CONTEXT)
-    set(sizes_of sizes_of_run_with_context)
-    set(context true)
-  endif()
-  if(arg_CACHE AND arg_CONTEXT)
-    set(entry attend_entry)
-    set(entry_type AttendEntry)
-    set(sizes_of sizes_of_attend)
-  elseif(arg_CACHE)
-    set(entry extend_entry)
-    set(entry_type ExtendEntry)
-    set(sizes_of sizes_of_extend)
-  endif()
-endmacro()
-
-# Its header: once the compiler has said how much memory the kernel takes.
+# The description of the kernel, compiled for each instruction set, and the files that CMake makes of it: the header
+# NAME.h, and NAME_<block>.inc, which the sources of the kernel include.
 macro(ladon_kernel_header)
-  ladon_kernel_constants(constants agreements)
-  ladon_kernel_options(options_members)
-  ladon_kernel_weights_struct(weights_struct)
-  ladon_kernel_declarations(declarations)
-  set(rotary_struct "")
-  if(arg_ROTARY)
-    list(GET arg_ROTARY 1 rotary_width)
-    list(GET arg_ROTARY 2 rotary_positions)
-    math(EXPR rotary_pairs "${rotary_width} / 2")
-    string(CONCAT rotary_struct "\ntypedef struct ${NAME}_rotary_table {\n"
-      "  float cosine[${rotary_pairs}][${rotary_positions}];\n  float sine[${rotary_pairs}][${rotary_positions}];\n"
-      "} ${NAME}_rotary_table;\n")
-  endif()
-  set(stored "")
+  set(stored_declaration "")
+  set(blocks functions)
   if(DEFINED arg_WEIGHTS)
-    set(stored "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
+    set(stored_declaration
+      "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
+    list(APPEND blocks tensors initialiser)
   endif()
-  # for put_sizes.cmake, once the sizes are known
-  set(WORKSPACE_BYTES "@WORKSPACE_BYTES@")
-  set(sizes "@sizes@")
-  ladon_kernel_put(kernel.h ${folder}/without_sizes.h)
-  ladon_kernel_put(sizes.cpp ${folder}/sizes.cpp)
-  set(size_objects "")
-  set(size_targets "")
-  foreach(isa IN LISTS isas)
-    ladon_kernel_object_library(${NAME}_sizes_${isa} ${isa} ${folder}/sizes.cpp)
-    list(APPEND size_objects $<TARGET_OBJECTS:${NAME}_sizes_${isa}>)
-    list(APPEND size_targets ${NAME}_sizes_${isa})
+  foreach(block constants memory weights rotary options declarations workspace_bytes) # put_description.cmake has these
+    set(${block} "@${block}@")
   endforeach()
-  add_custom_command(OUTPUT ${folder}/${NAME}.h
-    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${size_objects}" -DNAMES=${NAMES} -DHEADER=${folder}/without_sizes.h
-      -DOUTPUT=${folder}/${NAME}.h -P ${modules}/put_sizes.cmake
-    DEPENDS ${size_objects} ${folder}/without_sizes.h ${modules}/put_sizes.cmake
-    COMMENT "Sizes of ${NAME}" VERBATIM)
+  ladon_kernel_put(kernel.h ${folder}/without_description.h)
+  ladon_kernel_put(describe.cpp ${folder}/describe.cpp)
+  set(described "")
+  foreach(isa IN LISTS isas)
+    ladon_kernel_object_library(${NAME}_describe_${isa} ${isa} ${folder}/describe.cpp)
+    list(APPEND described ${NAME}_describe_${isa})
+  endforeach()
+  ladon_kernel_put_description(${folder}/without_description.h ${folder}/${NAME}.h)
   add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
-  add_dependencies(${NAME}_header ${size_targets}) # make knows no rule for another target's objects
+  add_dependencies(${NAME}_header ${described}) # make knows no rule for another target's objects
 endmacro()
 
-# One translation unit an instruction set, and under DISPATCH the one that chooses.
+# ladon_kernel_put_description(<template> <output>): puts the description in the objects of the targets `described` into
+# the template, and writes each of `blocks` to <folder>/NAME_<block>.inc.
+function(ladon_kernel_put_description template output)
+  list(TRANSFORM described REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  list(TRANSFORM blocks REPLACE "(.+)" "${folder}/${NAME}_\\1.inc" OUTPUT_VARIABLE files)
+  cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${folder} OUTPUT_VARIABLE name)
+  add_custom_command(OUTPUT ${output} ${files}
+    COMMAND ${CMAKE_COMMAND} "-DOBJECTS=${described}" -DTEMPLATE=${template} -DOUTPUT=${output} "-DBLOCKS=${blocks}"
+      -DPATH=${folder}/${NAME}_ -P ${modules}/put_description.cmake
+    DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
+endfunction()
+
+# One translation unit for each instruction set. With DISPATCH, one more chooses among them.
 macro(ladon_kernel_code)
-  set(stage ${arg_CAPTURE})
-  if(stage STREQUAL "none")
-    set(stage weights)
-  endif()
-  set(epsilon 1e-5f)
-  if(DEFINED arg_EPSILON)
-    set(epsilon "static_cast<float>(${arg_EPSILON})")
-  endif()
   set(isa_number 0)
   string(MD5 mark "${NAME} ${ARGUMENTS}")
   string(SUBSTRING ${mark} 0 7 mark)
@@ -146,12 +98,10 @@ macro(ladon_kernel_code)
     if(arg_DISPATCH)
       set(prefix ${NAME}_${isa})
     endif()
-    ladon_kernel_definitions(definitions ${prefix})
     ladon_kernel_put(kernel.cpp ${folder}/${prefix}.cpp)
     ladon_kernel_add_object(${prefix} ${isa})
   endforeach()
   if(arg_DISPATCH)
-    ladon_kernel_dispatch(dispatch)
     ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
     ladon_kernel_add_object(${NAME} sse2)
   endif()

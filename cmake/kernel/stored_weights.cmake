@@ -5,12 +5,10 @@ macro(ladon_kernel_stored_weights)
   if(DEFINED arg_WEIGHTS)
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
-    if(NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
-      ladon_kernel_error("WEIGHTS is ${checkpoint}, and there is no such file")
-    endif()
-    ladon_kernel_stored_tensors(spec initialiser)
+    ladon_kernel_refuse("WEIGHTS is ${checkpoint}, and there is no such file"
+      NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
     ladon_kernel_weights_tool(tool)
-    file(CONFIGURE OUTPUT ${folder}/tensors.txt CONTENT "${spec}" @ONLY)
+    set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")
     if(DEFINED arg_PREFIX)
       set(prefix_option --prefix ${arg_PREFIX})
@@ -18,9 +16,9 @@ macro(ladon_kernel_stored_weights)
     set(data_file ${folder}/${NAME}_weights.bin)
     set(offsets_file ${folder}/${NAME}_offsets.h)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
-      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${folder}/tensors.txt --data ${data_file}
+      COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors} --data ${data_file}
         --offsets ${offsets_file} --namespace ${NAME}_offsets
-      DEPENDS ${checkpoint} ${folder}/tensors.txt ${tool} VERBATIM
+      DEPENDS ${checkpoint} ${tensors} ${tool} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
     ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
     set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${data_file};${offsets_file}")
@@ -41,9 +39,7 @@ function(ladon_kernel_weights_tool out)
     endif()
   endif()
   find_program(LADON_WEIGHTS_TOOL ladon-weights)
-  if(NOT LADON_WEIGHTS_TOOL)
-    ladon_kernel_error("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that "
-      "builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>")
-  endif()
+  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that \
+builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
   set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
 endfunction()

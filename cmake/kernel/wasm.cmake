@@ -2,7 +2,7 @@
 # for a program to load the best that its engine takes. A module imports nothing; it exports its memory, __heap_base
 # (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run; with
 # WEIGHTS also stored_weights, where they are.
-# The custom section `ladon` describes it (description.cmake).
+# The custom section `ladon` describes it (src/c_kernel/describe_json.hpp).
 
 # Leaves in `variants` which modules there are.
 function(ladon_kernel_variants out)
@@ -38,39 +38,19 @@ endfunction()
 
 macro(ladon_kernel_module)
   set(here ${folder}/${variant})
-  ladon_kernel_module_definitions(definitions)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
   if(variant STREQUAL "relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
     set(llvm ${LADON_WASM_RELAXED})
     set(ld ${llvm}/wasm-ld)
   endif()
-
-  ladon_kernel_put(kernel.cpp ${here}/${NAME}.cpp)
-  ladon_kernel_module_object(${NAME}_${variant}_code ${here}/${NAME}.cpp)
-  ladon_kernel_module_object(${NAME}_${variant}_sizes ${folder}/sizes.cpp)
+  ladon_kernel_module_object(${NAME}_${variant}_code ${folder}/${NAME}.cpp)
   add_dependencies(${NAME}_${variant}_code ${NAME}_header)
-  set(WORKSPACE_BYTES "@WORKSPACE_BYTES@") # put_sizes.cmake knows them
-  set(CACHE_BYTES "@CACHE_BYTES@")
-  ladon_kernel_describe(description ${variant})
-  file(CONFIGURE OUTPUT ${here}/without_sizes.json CONTENT "${description}" @ONLY)
-  set(description ${here}/description.json)
-  add_custom_command(OUTPUT ${description}
-    COMMAND ${CMAKE_COMMAND} -DOBJECTS=$<TARGET_OBJECTS:${NAME}_${variant}_sizes> -DNAMES=${NAMES}
-      -DHEADER=${here}/without_sizes.json -DOUTPUT=${description} -P ${modules}/put_sizes.cmake
-    DEPENDS $<TARGET_OBJECTS:${NAME}_${variant}_sizes> ${here}/without_sizes.json ${modules}/put_sizes.cmake
-    COMMENT "Description of ${NAME}.${variant}.wasm" VERBATIM)
-  ladon_kernel_put(description.cpp ${here}/description.cpp)
-  ladon_kernel_module_object(${NAME}_${variant}_description ${here}/description.cpp)
-  set_source_files_properties(${here}/description.cpp PROPERTIES OBJECT_DEPENDS ${description})
-  add_custom_target(${NAME}_${variant}_text DEPENDS ${description})
-  add_dependencies(${NAME}_${variant}_text ${NAME}_${variant}_sizes) # make knows no rule for another target's objects
-  add_dependencies(${NAME}_${variant}_description ${NAME}_${variant}_text)
+  ladon_kernel_module_description()
   set(parts ${NAME}_${variant}_code ${NAME}_${variant}_description ladon_${variant}_freestanding)
   set(exports "")
   if(DEFINED arg_WEIGHTS)
     ladon_kernel_module_object(${NAME}_${variant}_stored ${folder}/${NAME}_stored.cpp)
-    target_compile_definitions(${NAME}_${variant}_stored PRIVATE LADON_MODULE=1)
     add_dependencies(${NAME}_${variant}_stored ${NAME}_header ${NAME}_stored_code)
     list(APPEND parts ${NAME}_${variant}_stored)
     set(exports --export=stored_weights)
@@ -84,28 +64,35 @@ macro(ladon_kernel_module)
   ladon_kernel_link_module()
 endmacro()
 
+# The description of the module as JSON, in an object that holds the custom section.
+macro(ladon_kernel_module_description)
+  set(description ${here}/description.json)
+  string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
+  set(json "@json@") # put_description.cmake has the block
+  ladon_kernel_put(description.json ${here}/without_description.json)
+  ladon_kernel_module_object(${NAME}_${variant}_describe ${folder}/describe.cpp)
+  set(described ${NAME}_${variant}_describe)
+  set(blocks "")
+  ladon_kernel_put_description(${here}/without_description.json ${description})
+  add_custom_target(${NAME}_${variant}_text DEPENDS ${description})
+  add_dependencies(${NAME}_${variant}_text ${NAME}_${variant}_describe) # make knows no rule for another target's objects
+  ladon_kernel_put(description.cpp ${here}/description.cpp)
+  ladon_kernel_module_object(${NAME}_${variant}_description ${here}/description.cpp)
+  set_source_files_properties(${here}/description.cpp PROPERTIES OBJECT_DEPENDS ${description})
+  add_dependencies(${NAME}_${variant}_description ${NAME}_${variant}_text)
+endmacro()
+
 # ladon_kernel_module_object(<target> <source>): compiled for the variant
-macro(ladon_kernel_module_object target source)
+function(ladon_kernel_module_object target source)
   ladon_kernel_object_library(${target} default ${source})
+  target_compile_definitions(${target} PRIVATE LADON_MODULE=1)
   ladon_wasm_flags(flags ${variant})
-  target_compile_options(${target} PRIVATE ${flags} $<$<BOOL:${arg_OPTIMIZE}>:-O${arg_OPTIMIZE}>)
+  target_compile_options(${target} PRIVATE ${flags} $<$<BOOL:${OPTIMIZE_given}>:-O${arg_OPTIMIZE}>)
   if(variant STREQUAL "scalar" AND NOT LADON_ARRAY_LANES)
     target_compile_definitions(${target} PRIVATE LADON_ARRAY_LANES=1)
   endif()
   ladon_em_environment(environment ${llvm})
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${environment}" POSITION_INDEPENDENT_CODE OFF)
-endmacro()
-
-# What the module exports. Threads would share its memory, and they can't, so there are no phases.
-function(ladon_kernel_module_definitions out)
-  set(text "")
-  list(REMOVE_ITEM functions run run_phase)
-  foreach(function IN LISTS functions)
-    string(REPLACE "run_with" "run" exported ${function})
-    string(APPEND text "__attribute__((export_name(\"${exported}\"))) ${${function}_result} ${NAME}_${function}("
-      "${${function}_parameters}) {\n  return Entry::${function}(${${function}_arguments});\n}\n")
-  endforeach()
-  set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
 # Linked without em++, which would export more, and the one of Debian 12 can't read relaxed instructions. The stack comes

@@ -16,7 +16,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
   using Base = CacheEntry<Kernel, Settings, W, O>;
   using typename Base::Stored;
 
-  static constexpr std::size_t workspace_bytes = sizes_of_attend<Kernel>().workspace;
+  static constexpr std::size_t workspace_bytes = workspace_of_attend<Kernel>();
 
   static ladon_status project_keys(const float* context, void* cache, const W* weights, void* workspace,
                                    const O* options) {

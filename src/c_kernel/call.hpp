@@ -5,35 +5,27 @@
 
 #include <array>
 #include <cstddef>
-#include <tuple>
 
 #include <ladon/ladon.hpp>
 
 #include "check.hpp"
 #include "options.hpp"
+#include "tensors.hpp"
 #include "weights.hpp"
 
 namespace c_kernel {
 
 // The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are NAME_weights
-// and NAME_options. `Settings` has the properties that `Kernel` does not have:
-//
-//     Position         the type of the position encoding
-//     context          whether keys and values come from a context and not from x
-//     stage            the stage of the computation (attention_map.hpp) whose result is written to options->attention
-//     epsilon          the epsilon of the norms
-//     cache_mark       a number that identifies the kernel and the instruction set for which the kernel is compiled
+// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and `cache_mark`, a
+// number that identifies the kernel and the instruction set for which the kernel is compiled.
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
-  static constexpr std::size_t layers = [] {
-    if constexpr (requires { Kernel::Weights::layers; }) return std::tuple_size_v<decltype(Kernel::Weights::layers)>;
-    return std::size_t(1);
-  }();
-  // A call writes at most 3 + `layers` pieces of memory: `y`, the workspace, the cache, and one array of attention
-  // weights for each layer.
-  using Checked = Check<3 + layers>;
-  using Position = typename Settings::Position;
+  static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
+  // A call writes at most three pieces of memory (`y`, the workspace and the cache), and one array of attention weights
+  // or one array for each layer of a stack.
+  using Checked = Check<3 + (layers > 0 ? layers : 1)>;
+  using Reader = OptionsReader<shape, Settings, Checked>;
 
   typename Kernel::Weights weights;
   typename Kernel::Options options;
@@ -57,8 +49,8 @@ struct Call {
     options.keys = lengths.keys;
   }
   void take_options(Checked& check, const O& from) {
-    const OptionsReader<shape, Checked> reader{check};
-    reader.mask(from, options.mask);
+    const Reader reader{check};
+    reader.template mask<typename Kernel::Options::MaskType>(from, options.mask);
     reader.score(from, options);
   }
   void take_weights(Checked& check, const W* from) {
@@ -70,7 +62,7 @@ struct Call {
   // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
   // added to each position.
   static void positions(Checked& check, const O& from, std::ptrdiff_t first, std::size_t count) {
-    OptionsReader<shape, Checked>{check}.template positions<Position>(from, first, count);
+    Reader{check}.positions(from, first, count);
   }
 
   // Calls `f` with an object that says where the kernel writes the attention weights or scores that the C program
@@ -85,7 +77,7 @@ struct Call {
   static void with_attention(const O& from, F f) {
     bool wanted = false;
     each_attention(from, [&](const float* to) { wanted = wanted || to != nullptr; });
-    if constexpr (requires { from.attention; }) {
+    if constexpr (Settings::capture) {
       if (wanted) return f(target(from.attention));
     }
     f();
@@ -95,9 +87,9 @@ struct Call {
   // Calls `f` with each pointer of options->attention: one pointer, or one pointer for each layer of a stack.
   template <class F>
   static void each_attention([[maybe_unused]] const O& from, [[maybe_unused]] F f) {
-    if constexpr (requires { from.attention[0][0]; }) {
+    if constexpr (Settings::capture && layers > 0) {
       for (float* const to : from.attention) f(to);
-    } else if constexpr (requires { from.attention; }) {
+    } else if constexpr (Settings::capture) {
       f(from.attention);
     }
   }
@@ -129,7 +121,7 @@ struct Entry {
 
   template <class Table>
   static ladon_status rotary_fill(Table* table, double base, double scaling) {
-    using Own = typename Prepared::Position::Table;
+    using Own = typename Settings::Position::Table;
     // The struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;

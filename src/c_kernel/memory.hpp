@@ -7,8 +7,6 @@
 
 #include <ladon/ladon.hpp>
 
-#include "sizes.hpp"
-
 namespace c_kernel {
 
 // The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
@@ -64,28 +62,33 @@ struct alignas(64) StoredCache {
   }
 };
 
-// These functions return the sizes of a kernel's memory. There is one function for each kind of kernel.
-template <class Kernel>
-constexpr Sizes sizes_of_run() {
-  using Memory = MemoryOf<Kernel, false>;
-  return {sizeof(typename Memory::Workspace), sizeof(typename Memory::Shared), sizeof(typename Kernel::Scratch), 0};
-}
-template <class Kernel>
-constexpr Sizes sizes_of_run_with_context() {
-  using Memory = MemoryOf<Kernel, true>;
-  return {sizeof(typename Memory::Workspace), sizeof(typename Memory::Shared), sizeof(typename Kernel::Scratch), 0};
-}
-template <class Kernel>
-constexpr Sizes sizes_of_extend() {
-  return {sizeof(typename Kernel::CachedWorkspace), 0, 0, sizeof(StoredCache<Kernel>)};
-}
+// The sizes of a kernel's memory in bytes. If a kernel does not need a kind of memory, the size is 0.
+struct Sizes {
+  std::size_t workspace;
+  std::size_t shared;   // part of the workspace that all threads of a call share
+  std::size_t scratch;  // part of the workspace that each thread has for itself
+  std::size_t cache;
+};
+
 // NAME_project_keys and NAME_attend use the same workspace. The workspace is as large as the larger of the two
 // workspaces that the C++ functions need.
 template <class Kernel>
-constexpr Sizes sizes_of_attend() {
+constexpr std::size_t workspace_of_attend() {
   constexpr std::size_t attend = sizeof(typename Kernel::CachedWorkspace),
                         project = sizeof(typename Kernel::KeyWorkspace);
-  return {attend > project ? attend : project, 0, 0, sizeof(StoredCache<Kernel>)};
+  return attend > project ? attend : project;
+}
+
+template <class Kernel, class Settings>
+constexpr Sizes sizes_of() {
+  if constexpr (!Settings::cache) {
+    using Memory = MemoryOf<Kernel, Settings::context>;
+    return {sizeof(typename Memory::Workspace), sizeof(typename Memory::Shared), sizeof(typename Kernel::Scratch), 0};
+  } else if constexpr (Settings::context) {
+    return {workspace_of_attend<Kernel>(), 0, 0, sizeof(StoredCache<Kernel>)};
+  } else {
+    return {sizeof(typename Kernel::CachedWorkspace), 0, 0, sizeof(StoredCache<Kernel>)};
+  }
 }
 
 }  // namespace c_kernel

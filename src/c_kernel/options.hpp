@@ -1,11 +1,12 @@
 // Converts NAME_options into the C++ options of the kernel. The members of both types depend on the kernel's mask,
-// score and position encoding.
+// score and position encoding. describe_options.hpp lists the members of NAME_options.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include <ladon/ladon.hpp>
+
+#include "masks.hpp"
 
 namespace c_kernel {
 
@@ -26,43 +27,23 @@ ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
 
 // Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape,
 // that required pointers are not null, and that memory that the call reads does not overlap with memory that the call
-// writes.
-template <ladon::Shape S, class Checked>
+// writes. call.hpp describes `Settings`.
+template <ladon::Shape S, class Settings, class Checked>
 struct OptionsReader {
   Checked& check;
 
-  template <class From, class Data>
+  template <class Mask, class From, class Data>
   void mask(const From& from, Data& to) const {
-    if constexpr (requires { to.first; }) {
-      mask(from, to.first);
-      mask(from, to.second);
-    } else {
-      if constexpr (requires { to.bits; }) take(from.bits, to.bits);
-      if constexpr (requires { to.values; }) pairs(from.additive, from.additive_keys, to.values, to);
-      if constexpr (requires {
-                      to.may_see;
-                      to.keys;
-                    }) {
-        pairs(from.boolean, from.boolean_keys, to.may_see, to);
-      } else if constexpr (requires { to.may_see; }) {
-        take(from.padding, to.may_see);
-      }
-      if constexpr (requires { to.slopes; }) take(from.slopes, to.slopes);
-      if constexpr (requires {
-                      to.offset;
-                      from.offset;
-                    })
-        to.offset = from.offset;
-    }
+    MaskEntry<Mask>::convert(*this, from, to);
   }
 
   template <class From, class To>
   void score(const From& from, To& to) const {
-    if constexpr (requires { from.sinks; }) {
+    if constexpr (Settings::Score::sinks) {
       check.expect(from.sinks != nullptr, LADON_NULL_OPTION);
-      take(from.sinks, to.sinks);
+      array(from.sinks, to.sinks);
     }
-    if constexpr (requires { from.rotary; }) {
+    if constexpr (Settings::Position::rotates) {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
       // The struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only reads the table.
@@ -74,11 +55,11 @@ struct OptionsReader {
 
   // Checks that the rotary table has the positions `first` to `first` + `count` - 1, after options->rotary_offset is
   // added to each position.
-  template <class Position, class From>
+  template <class From>
   void positions(const From& from, std::ptrdiff_t first, std::size_t count) const {
-    if constexpr (Position::rotates) {
+    if constexpr (Settings::Position::rotates) {
       if (count == 0) return;
-      const std::size_t room = Position::positions;
+      const std::size_t room = Settings::Position::positions;
       const std::size_t before = from.rotary_offset;
       check.expect(before <= room && count <= room - before, LADON_LENGTH_BEYOND_SHAPE);
       if (!check.ok()) return;
@@ -87,23 +68,29 @@ struct OptionsReader {
     }
   }
 
- private:
-  // Converts one pointer into a view, and checks that the elements of the view do not overlap with memory that the call
+  // The following functions serve the entries of masks (masks.hpp).
+
+  // Converts a pointer into a view, and checks that the elements of the view do not overlap with memory that the call
   // writes.
   template <class T, class Tensor>
-  void take(const T* from, Tensor& to) const {
+  void array(const T* from, Tensor& to) const {
     check.reads(from, Tensor::size);
     to = Tensor(from);
   }
-  // Converts and checks the data of a mask for pairs of queries and keys. `columns` is the number of keys in a row. The
-  // value 0 stands for all keys of the shape, and LADON_NONE stands for no keys.
-  template <class T, class Tensor, class Data>
-  void pairs(const T* from, std::size_t columns, Tensor& to, Data& data) const {
+  // Converts and checks an array with an element for each pair of a query and a key. `columns` is the number of keys in
+  // a row. The value 0 stands for all keys of the shape, and LADON_NONE stands for no keys.
+  template <class T, class Tensor>
+  void pairs(const T* from, std::size_t columns, Tensor& to, std::size_t& keys) const {
     const std::size_t count = columns == 0 ? S.keys : columns == LADON_NONE ? 0 : columns;
     check.expect(count <= S.keys, LADON_LENGTH_BEYOND_SHAPE);
     check.reads(from, Tensor::size / S.keys * count);
     to = Tensor(from);
-    data.keys = count;
+    keys = count;
+  }
+  // Converts the offset of a mask, if the kernel has the option.
+  template <class From>
+  void offset(const From& from, std::ptrdiff_t& to) const {
+    if constexpr (Settings::offset) to = from.offset;
   }
 };
 

@@ -1,11 +1,12 @@
 // Converts NAME_weights into the C++ weights of the kernel. The C++ member `part.weight` corresponds to the C member
-// `part_weight`. The layout and the biases of the kernel determine which members exist.
+// `part_weight`. The layout and the biases of the kernel determine which members exist. tensors.hpp lists the parts.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include <ladon/ladon.hpp>
+
+#include "tensors.hpp"
 
 namespace c_kernel {
 
@@ -24,15 +25,13 @@ struct WeightsReader {
   }
 
 // Converts one part of the weights, if the part exists. The macro must be used in a template. Outside a template, the
-// compiler would reject a part that does not exist, because it would also check the branch that is not taken.
-#define LADON_TAKE(part)                                                              \
-  if constexpr (requires { to.part.weight; }) {                                       \
-    tensor(from.part##_weight, to.part.weight);                                       \
-    if constexpr (requires { to.part.bias; }) tensor(from.part##_bias, to.part.bias); \
-  }
-// Converts one part that has a weight for each head, if the part exists.
-#define LADON_TAKE_HEADS(part)                                                                   \
-  if constexpr (requires { to.part[0].weight; }) {                                               \
+// compiler would reject a part that does not exist, because it would also check the branch that is not taken. An array
+// has a part for each head.
+#define LADON_TAKE(part)                                                                         \
+  if constexpr (requires { to.part.weight; }) {                                                  \
+    tensor(from.part##_weight, to.part.weight);                                                  \
+    if constexpr (requires { to.part.bias; }) tensor(from.part##_bias, to.part.bias);            \
+  } else if constexpr (requires { to.part[0].weight; }) {                                        \
     for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \
       tensor(from.part##_weight[h], to.part[h].weight);                                          \
       if constexpr (requires { to.part[h].bias; }) tensor(from.part##_bias[h], to.part[h].bias); \
@@ -40,30 +39,19 @@ struct WeightsReader {
   }
   template <class From, class To>
   void attention(const From& from, To& to) const {
-    LADON_TAKE(in_proj)
-    LADON_TAKE(query_proj)
-    LADON_TAKE(key_proj)
-    LADON_TAKE(value_proj)
-    LADON_TAKE_HEADS(query_proj)
-    LADON_TAKE_HEADS(key_proj)
-    LADON_TAKE_HEADS(value_proj)
-    LADON_TAKE(out_proj)
+    LADON_ATTENTION_PARTS(LADON_TAKE)
   }
   template <class From, class To>
   void layer(const From& from, To& to) const {
     attention(from.attention, to.attention);
-    LADON_TAKE(gate)
-    LADON_TAKE(linear1)
-    LADON_TAKE(linear2)
-    LADON_TAKE(norm1)
-    LADON_TAKE(norm2)
+    LADON_LAYER_PARTS(LADON_TAKE)
     to.norm1.epsilon = to.norm2.epsilon = epsilon;
   }
   template <class From, class To>
   void all(const From& from, To& to) const {
     if constexpr (requires { to.layers; }) {
       for (std::size_t i = 0; i < to.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
-      LADON_TAKE(norm)
+      LADON_STACK_PARTS(LADON_TAKE)
       if constexpr (requires { to.norm; }) to.norm.epsilon = epsilon;
     } else if constexpr (requires { to.attention; }) {
       layer(from, to);
@@ -72,7 +60,6 @@ struct WeightsReader {
     }
   }
 #undef LADON_TAKE
-#undef LADON_TAKE_HEADS
 };
 
 }  // namespace c_kernel

@@ -9,6 +9,7 @@
 #include "c_heads.h"
 #include "c_layer.h"
 #include "c_masked.h"
+#include "c_shared.h"
 #include "c_stack.h"
 #include "c_subject.hpp"
 #include "c_wide.h"
@@ -79,6 +80,15 @@ TEST_CASE("attention to a context, (in, out), bits, a bias a head, a softcap") {
   subject.layout = LayoutKind::in_out;
   subject.score = {.softcap = 3};
   check_cross(subject);
+}
+
+// The C++ data of a padding mask and of a boolean mask have a member `may_see`, and the data of a boolean mask and of
+// an additive mask have a member `keys`. Each mask takes its own options.
+TEST_CASE("three masks whose C++ data share names of members") {
+  constexpr S shape{.queries = C_SHARED_QUERIES, .model = C_SHARED_MODEL, .heads = C_SHARED_HEADS};
+  Subject subject = c_subject<shape, C_SHARED_WORKSPACE_BYTES, c_shared_weights, c_shared_options, c_shared_run_with>();
+  subject.mask = {.padding = true, .boolean = true, .additive = true};
+  check_self(subject);
 }
 
 TEST_CASE("every instruction set: grouped heads, a window and a bias, separate projections") {

@@ -15,8 +15,9 @@ const description = descriptionOf(found);
 
 // What it takes and gives.
 assert.equal(found.imports, 0);
-const functions = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
-  .map(([, each]) => each).filter((each) => each !== 'run' && each !== 'run_phase')
+const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
+  .map(([, each]) => each);
+const functions = functionNames.filter((each) => each !== 'run' && each !== 'run_phase')
   .map((each) => `function ${each === 'run_with' ? 'run' : each}`);
 assert.ok(functions.length > 0);
 const stored = header.includes(`${name}_stored_weights`) ? ['global stored_weights'] : [];
@@ -37,7 +38,7 @@ if (variant === 'scalar') {
 
 // Its description.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
-assert.equal(description.ladon, 1);
+assert.equal(description.ladon, 2);
 assert.equal(description.version, header.match(/_LADON_VERSION "(.*)"/)[1]);
 assert.equal(description.name, name);
 assert.equal(description.variant, variant);
@@ -53,15 +54,27 @@ assert.ok(description.workspace > 0 && description.workspace % 64 === 0);
 assert.equal(description.cache > 0, functions.includes('function cache_clear'));
 assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 
-// Its structs: the header's members in the header's order, with the extents that its comments say.
+// Its structs: the header's members in the header's order, with the types of their declarations and the extents that
+// their comments say.
+const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
+                'const float *': 'float32', 'float *': 'float32', [`const ${name}_rotary_table *`]: 'rotary_table'};
 const members = (struct) =>
-  [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1].matchAll(/^ +(.*);(?: \/\* (.*) \*\/)?$/gm)]
-    .map(([, declaration, comment]) => ({type: declaration, member: declaration.match(/\w+(\[\d+\])?$/)[0], comment}));
-const tensors = (struct) => members(struct).flatMap(({type, member, comment}) => {
-  if (member === 'attention') return tensors('attention_weights').map(([each, ...rest]) => [`attention.${each}`, ...rest]);
-  if (type.includes('_layer_weights')) return [];
-  const extents = comment.match(/[^[\]]+/g).map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
-  return [[member, ...extents]];
+  [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
+    .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
+    .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
+// One entry of the description. The extents are the first run of brackets in the comment; an extent may be a sum.
+const entry = ({cType, member, count, comment}) => {
+  const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
+  const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
+  assert.ok(cType in cTypes, `${member} has the type ${cType}`);
+  const array = cType.includes('*') && cTypes[cType] !== 'rotary_table';
+  return {name: member, type: cTypes[cType], ...(count > 0 && {count}), ...(array && {shape})};
+};
+const tensors = (struct) => members(struct).flatMap((each) => {
+  if (each.member === 'attention') {
+    return tensors('attention_weights').map((tensor) => ({...tensor, name: `attention.${tensor.name}`}));
+  }
+  return each.cType.includes('_layer_weights') ? [] : [entry(each)];
 });
 if (description.kind === 'encoder') {
   assert.deepEqual(description.layer, tensors('layer_weights'));
@@ -69,8 +82,13 @@ if (description.kind === 'encoder') {
 } else {
   assert.deepEqual(description.kind === 'encoder_layer' ? description.layer : description.weights, tensors('weights'));
 }
-assert.deepEqual(description.options, members('options').map(({member}) => member.replace(/\[.*/, '')));
-assert.equal(description.capture !== 'none', description.options.includes('attention'));
+const required = ({comment}) => /(^|; )needed$/.test(comment) && {required: true};
+assert.deepEqual(description.options, members('options').map((each) => ({...entry(each), ...required(each)})));
+const optionNames = description.options.map((each) => each.name);
+assert.equal(description.capture !== 'none', optionNames.includes('attention'));
+assert.deepEqual(description.functions, functionNames);
+const table = header.match(new RegExp(`typedef struct ${name}_rotary_table \\{\\n  float cosine\\[(\\d+)\\]\\[(\\d+)\\]`));
+assert.deepEqual(description.rotary, table ? {positions: Number(table[2]), width: 2 * Number(table[1])} : undefined);
 
 const gzipped = gzipSync(bytes, {level: 9}).length;
 console.log(`${basename(file)}: ${bytes.length} bytes, ${gzipped} gzipped; vector ${counts.vector}, relaxed ${counts.relaxed}`);

@@ -19,10 +19,10 @@ function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
-  return all.flatMap(([member, ...extents]) => {
-    const [, name, count] = member.match(/^([^[]*)(?:\[(\d+)\])?$/);
-    return Array.from({length: Number(count ?? 1)}, () =>
-      ({name, values: random(size(extents), extents.length > 1 ? 1 / Math.sqrt(extents.at(-1)) : 0.5)}));
+  return all.flatMap(({name, type, count = 1, shape}) => {
+    assert.equal(type, 'float32');
+    return Array.from({length: count}, () =>
+      ({name, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
   });
 }
 
@@ -33,21 +33,20 @@ function prepare(file) {
   const tensors = tensorsOf(d, random);
   const x = random(d.queries * d.model);
   const contexts = d.context ? [random(d.keys * d.keyModel), random(d.keys * d.valueModel)] : [];
-  const map = d.heads * d.queries * d.keys;
-  const maps = d.options.includes('attention')
-    ? Array.from({length: d.kind === 'encoder' ? d.layers : 1}, () => loaded.take(4 * map)) : [];
+  const map = d.options.find(({name}) => name === 'attention');
+  const maps = map
+    ? Array.from({length: map.count ?? 1}, () => loaded.take(4 * size(map.shape))) : [];
   const values = {
     offset: d.keys - d.queries, sinks: () => loaded.floats(random(d.heads)), slopes: () => 0,
     rotary: () => {
-      const [, , width, positions] = d.arguments.match(/ROTARY (\w+) (\d+) (\d+)/);
-      const table = loaded.take(4 * width * positions);
+      const table = loaded.take(4 * d.rotary.width * d.rotary.positions);
       assert.equal(loaded.exports.rotary_fill(table, 10000, 1), status.ok);
       return table;
     },
   };
-  const options = loaded.words(d.options.flatMap((member) => {
-    if (member === 'attention') return maps;
-    const value = values[member] ?? 0;
+  const options = loaded.words(d.options.flatMap(({name}) => {
+    if (name === 'attention') return maps;
+    const value = values[name] ?? 0;
     return [typeof value === 'function' ? value() : value];
   }));
   return Object.assign(loaded, {
@@ -95,7 +94,7 @@ function checkStatuses(m) {
   const y = m.view(m.y, d.queries * d.model).fill(7);
   const options = [...new Int32Array(m.exports.memory.buffer, m.options, d.options.length)];
   const lengths = options.slice();
-  lengths[0] = (d.options[0] === 'tokens' ? Math.max(d.queries, d.keys) : d.queries) + 1;
+  lengths[0] = (d.options[0].name === 'tokens' ? Math.max(d.queries, d.keys) : d.queries) + 1;
   const main = Object.keys(calls).find((each) => m.exports[each]);
   for (const [changed, expected] of [
     [{x: 0}, status.nullInput], [{weights: 0}, status.nullWeights], [{y: 0}, status.nullOutput],

@@ -1,0 +1,46 @@
+# cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
+# Reads the description of a kernel from object files (src/c_kernel/describe.hpp), and puts the blocks of the
+# description into a template. Also writes each of BLOCKS into a file: PATH and the name of the block. If there are
+# several objects, each size is the largest of all objects, and everything else is equal in all objects.
+cmake_minimum_required(VERSION 3.25)
+set(sizes workspace shared scratch cache)
+foreach(size IN LISTS sizes)
+  set(${size}_bytes 0)
+endforeach()
+foreach(object IN LISTS OBJECTS)
+  file(STRINGS ${object} text NEWLINE_CONSUME REGEX "LADON_DESCRIPTION")
+  string(REPLACE "\\;" ";" text "${text}") # file(STRINGS) makes a list
+  if(NOT text MATCHES "LADON_DESCRIPTION workspace=([0-9]+) shared=([0-9]+) scratch=([0-9]+) cache=([0-9]+)\n(.*)LADON_END")
+    message(FATAL_ERROR "${object} does not contain the description of a kernel")
+  endif()
+  set(rest "${CMAKE_MATCH_5}")
+  set(found ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${CMAKE_MATCH_4})
+  foreach(size number IN ZIP_LISTS sizes found)
+    if(number GREATER ${size}_bytes)
+      set(${size}_bytes ${number})
+    endif()
+  endforeach()
+endforeach()
+
+while(rest MATCHES "^LADON_BLOCK ([a-z]+)\n")
+  set(block ${CMAKE_MATCH_1})
+  string(LENGTH "${CMAKE_MATCH_0}" begin)
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}LADON_BLOCK" "LADON_BLOCK" length)
+  string(SUBSTRING "${rest}" 0 ${length} ${block})
+  string(SUBSTRING "${rest}" ${length} -1 rest)
+  if(${block} MATCHES "^(.*)LADON_REPEAT ([0-9]+)\n(.*)LADON_REPEATED\n(.*)$") # the text of each layer
+    set(${block} "${CMAKE_MATCH_1}")
+    math(EXPR last "${CMAKE_MATCH_2} - 1")
+    foreach(layer RANGE ${last})
+      string(CONFIGURE "${CMAKE_MATCH_3}" text @ONLY)
+      string(APPEND ${block} "${text}")
+    endforeach()
+    string(APPEND ${block} "${CMAKE_MATCH_4}")
+  endif()
+  string(CONFIGURE "${${block}}" ${block} @ONLY) # the sizes
+  if(block IN_LIST BLOCKS)
+    file(CONFIGURE OUTPUT ${PATH}${block}.inc CONTENT "${${block}}" @ONLY)
+  endif()
+endwhile()
+configure_file(${TEMPLATE} ${OUTPUT} @ONLY)

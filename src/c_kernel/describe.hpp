@@ -1,0 +1,44 @@
+// The description of a kernel, computed from its C++ type. The description is text in an object file
+// (describe.cpp.in), and cmake/kernel/put_description.cmake finds the text there. No code of the target is executed, so
+// this method also works in cross compilation.
+//
+// The text begins with the sizes of the memory, and consists of blocks. A block begins with a line "LADON_BLOCK
+// <name>". `Settings` has the properties that `Kernel` does not have (definition.hpp.in).
+#pragma once
+
+#include <cstddef>
+
+#include "describe_c.hpp"
+#include "describe_json.hpp"
+#include "describe_stored.hpp"
+#include "memory.hpp"
+#include "text.hpp"
+
+namespace c_kernel {
+
+template <class Kernel, class Settings>
+struct Description {
+  static constexpr Placeholders placeholders{Settings::name, Settings::upper_case_name, Kernel::shape};
+  using Weights = typename Kernel::Weights;
+
+  static constexpr void write(Writer& out) {
+    constexpr Sizes sizes = sizes_of<Kernel, Settings>();
+    out << "LADON_DESCRIPTION workspace=" << sizes.workspace << " shared=" << sizes.shared
+        << " scratch=" << sizes.scratch << " cache=" << sizes.cache << "\n";
+    write_constants<Kernel, Settings>(out << "LADON_BLOCK constants\n");
+    write_memory<Settings>(out << "LADON_BLOCK memory\n");
+    write_weights<Kernel>(out << "LADON_BLOCK weights\n");
+    write_rotary<typename Settings::Position>(out << "LADON_BLOCK rotary\n");
+    write_options<Kernel, Settings>(out << "LADON_BLOCK options\n");
+    write_declarations<Kernel, Settings>(out << "LADON_BLOCK declarations\n");
+    write_functions<Kernel, Settings>(out << "LADON_BLOCK functions\n");
+    write_json<Kernel, Settings>(out << "LADON_BLOCK json\n");
+    if constexpr (Settings::stored) {
+      write_stored<Weights>(StoredLines<Kernel::shape>{out << "LADON_BLOCK tensors\n"});
+      write_stored<Weights>(StoredInitialiser{out << "LADON_BLOCK initialiser\n"});
+    }
+    out << "LADON_END\n";
+  }
+};
+
+}  // namespace c_kernel

@@ -1,0 +1,151 @@
+// The description of a kernel as C text: the parts of NAME.h, and the lists of functions that kernel.cpp.in and
+// dispatch.cpp.in include.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <ladon/ladon.hpp>
+
+#include "describe_options.hpp"
+#include "functions.hpp"
+#include "tensors.hpp"
+#include "text.hpp"
+
+namespace c_kernel {
+
+// The sizes of the kernel as constants.
+template <class Kernel, class Settings>
+constexpr void write_constants(Writer& out) {
+  out << "#define @NAME@_QUERIES @queries@\n#define @NAME@_KEYS @keys@\n#define @NAME@_MODEL @model@\n"
+         "#define @NAME@_HEADS @heads@\n#define @NAME@_KV_HEADS @kv_heads@\n#define @NAME@_HEAD_WIDTH @head_width@\n"
+         "#define @NAME@_VALUE_WIDTH @value_width@\n#define @NAME@_KEY_MODEL @key_model@\n"
+         "#define @NAME@_VALUE_MODEL @value_model@\n";
+  if (Settings::feed_forward > 0) out << "#define @NAME@_FEED_FORWARD " << Settings::feed_forward << "\n";
+  constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
+  if (layers > 0) out << "#define @NAME@_LAYERS " << layers << "\n";
+  if constexpr (!Settings::cache) out << "#define @NAME@_PHASES " << Kernel::phases << "\n";
+}
+
+// The sizes of the memory that only some kernels need. put_description.cmake knows the sizes.
+template <class Settings>
+constexpr void write_memory(Writer& out) {
+  if (Settings::cache) {
+    out << "/* A cache is aligned like a workspace. Only the functions below know the content of a cache. */\n"
+           "#define @NAME@_CACHE_BYTES @cache_bytes@\n";
+  } else {
+    out << "/* The workspace of a call that several threads compute in @NAME@_PHASES phases. */\n"
+           "#define @NAME@_TEAM_WORKSPACE_BYTES(threads) (@shared_bytes@u + (threads) * @scratch_bytes@u)\n";
+  }
+}
+
+constexpr void write_extents(Writer& out, const Extents& extents) {
+  for (const std::size_t extent : extents) {
+    if (extent > 0) out << "[" << extent << "]";
+  }
+}
+
+// Writes a number of rows. in_proj has the rows of queries, keys and values, which are written as a sum.
+template <ladon::Shape S>
+constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
+  if (tensor.part == "in_proj") {
+    out << S.query_rows() << plus << S.key_rows() << plus << S.value_rows();
+  } else {
+    out << tensor.extents[0];
+  }
+}
+
+template <ladon::Shape S>
+constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
+  for (const Tensor& tensor : tensors) {
+    out << "  " << tensor.type.c_type << tensor.part << tensor.member;
+    if (tensor.count > 0) out << "[" << tensor.count << "]";
+    out << "; /* [";
+    write_rows<S>(out, tensor, " + ");
+    out << "]";
+    write_extents(out, {tensor.extents[1], tensor.extents[2]});
+    out << " */\n";
+  }
+}
+
+// NAME_weights, and the structs that are members of it.
+template <class Kernel>
+constexpr void write_weights(Writer& out) {
+  constexpr ladon::Shape S = Kernel::shape;
+  using Weights = typename Kernel::Weights;
+  using Parts = Structure<Weights>;
+  constexpr bool is_attention = Parts::kind == "attention";
+  const std::string_view attention = is_attention ? "@name@_weights" : "@name@_attention_weights";
+  out << "typedef struct " << attention << " {\n";
+  write_tensor_members<S>(out, attention_tensors<typename Parts::Attention>());
+  out << "} " << attention << ";\n";
+  if (is_attention) return;
+  const std::string_view layer = Parts::layers > 0 ? "@name@_layer_weights" : "@name@_weights";
+  out << "\ntypedef struct " << layer << " {\n  @name@_attention_weights attention;\n";
+  write_tensor_members<S>(out, layer_tensors<typename Parts::Layer>());
+  out << "} " << layer << ";\n";
+  if (Parts::layers == 0) return;
+  out << "\ntypedef struct @name@_weights {\n  @name@_layer_weights layers[" << Parts::layers << "];\n";
+  write_tensor_members<S>(out, stack_tensors<Weights>());
+  out << "} @name@_weights;\n";
+}
+
+template <class Position>
+constexpr void write_rotary(Writer& out) {
+  if constexpr (Position::rotates) {
+    out << "\ntypedef struct @name@_rotary_table {\n";
+    for (const std::string_view member : {"cosine", "sine"}) {
+      out << "  float " << member << "[" << Position::width / 2 << "][" << Position::positions << "];\n";
+    }
+    out << "} @name@_rotary_table;\n";
+  }
+}
+
+template <class Kernel, class Settings>
+constexpr void write_options(Writer& out) {
+  for (const Option& option : options_of<Kernel, Settings>()) {
+    out << "  " << option.type.c_type << option.name;
+    if (option.count > 0) out << "[" << option.count << "]";
+    out << "; /* " << option.before;
+    write_extents(out, option.extents);
+    out << option.after << " */\n";
+  }
+}
+
+constexpr void write_parameters(Writer& out, const Function& function) {
+  std::string_view comma = "";
+  for (const Parameter& each : function.parameters) {
+    out << comma << each.type << each.name;
+    comma = ", ";
+  }
+}
+
+template <class Kernel, class Settings>
+constexpr void write_declarations(Writer& out) {
+  for (const Function& function : functions_of<Kernel, Settings>()) {
+    out << "/* " << function.comment << " */\n" << function.result << " @name@_" << function.name << "(";
+    write_parameters(out, function);
+    out << ");\n";
+  }
+}
+
+// Calls of a macro for each function: LADON_FUNCTION(result, name, exported name, (parameters), (arguments)). The macro
+// is LADON_LIBRARY_FUNCTION, without an exported name, if WebAssembly modules do not have the function.
+template <class Kernel, class Settings>
+constexpr void write_functions(Writer& out) {
+  for (const Function& function : functions_of<Kernel, Settings>()) {
+    out << (function.exported.empty() ? "LADON_LIBRARY_FUNCTION(" : "LADON_FUNCTION(") << function.result << ", "
+        << function.name << ", ";
+    if (!function.exported.empty()) out << function.exported << ", ";
+    out << "(";
+    write_parameters(out, function);
+    std::string_view comma = "), (";
+    for (const Parameter& each : function.parameters) {
+      out << comma << each.name;
+      comma = ", ";
+    }
+    out << "))\n";
+  }
+}
+
+}  // namespace c_kernel

@@ -1,0 +1,127 @@
+// The description of a kernel as members of a JSON object, for the programs that load a WebAssembly module. CMake adds
+// the members that do not depend on the C++ type: the version, the name, the variant and the arguments.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <ladon/ladon.hpp>
+
+#include "describe_options.hpp"
+#include "functions.hpp"
+#include "masks.hpp"
+#include "tensors.hpp"
+#include "text.hpp"
+
+namespace c_kernel {
+
+// Writes the items of an array or an object with commas between them.
+class Commas {
+ public:
+  constexpr explicit Commas(Writer& out) : out_(out) {}
+  constexpr Writer& next() {
+    if (!first_) out_ << ",";
+    first_ = false;
+    return out_;
+  }
+
+ private:
+  Writer& out_;
+  bool first_ = true;
+};
+
+constexpr std::string_view stage_name(ladon::Stage stage) {
+  switch (stage) {
+    case ladon::Stage::scaled:
+      return "scaled";
+    case ladon::Stage::capped:
+      return "capped";
+    case ladon::Stage::masked:
+      return "masked";
+    case ladon::Stage::weights:
+      break;
+  }
+  return "weights";
+}
+
+// Writes the name, the type and the shape of an option or a tensor, but not the end of the JSON object. `count` is the
+// number of arrays if there are several.
+constexpr void write_json_array(Writer& out, const Type& type, std::size_t count, const Extents& extents) {
+  out << "\"type\":\"" << type.name << "\"";
+  if (count > 0) out << ",\"count\":" << count;
+  if (extents[0] == 0) return;
+  out << ",\"shape\":[";
+  Commas commas(out);
+  for (const std::size_t extent : extents) {
+    if (extent > 0) commas.next() << extent;
+  }
+  out << "]";
+}
+
+constexpr void write_json_tensors(Commas& commas, std::string_view path, const Tensors& tensors) {
+  for (const Tensor& tensor : tensors) {
+    Writer& out = commas.next();
+    out << "{\"name\":\"" << path << tensor.part << tensor.member << "\",";
+    write_json_array(out, tensor.type, tensor.count, tensor.extents);
+    out << "}";
+  }
+}
+
+// "weights", and for layers and stacks "layer", the tensors of one layer.
+template <class Weights>
+constexpr void write_json_weights(Writer& out) {
+  using Parts = Structure<Weights>;
+  const auto attention = attention_tensors<typename Parts::Attention>();
+  Commas weights(out), layer(out);
+  out << ",\"weights\":[";
+  if constexpr (Parts::kind == "attention") {
+    write_json_tensors(weights, "", attention);
+  } else {
+    if constexpr (Parts::layers > 0) write_json_tensors(weights, "", stack_tensors<Weights>());
+    out << "],\"layer\":[";
+    write_json_tensors(layer, "attention.", attention);
+    write_json_tensors(layer, "", layer_tensors<typename Parts::Layer>());
+  }
+  out << "]";
+}
+
+constexpr void write_json_options(Writer& out, const Options& options) {
+  out << ",\"options\":[";
+  Commas commas(out);
+  for (const Option& option : options) {
+    commas.next() << "{\"name\":\"" << option.name << "\",";
+    write_json_array(out, option.type, option.count, option.extents);
+    if (option.required) out << ",\"required\":true";
+    out << "}";
+  }
+  out << "]";
+}
+
+template <class Kernel, class Settings>
+constexpr void write_json(Writer& out) {
+  using Parts = Structure<typename Kernel::Weights>;
+  using Position = typename Settings::Position;
+  out << "\"deterministic\":" << (LADON_DETERMINISTIC ? "true" : "false") << ",\"kind\":\"" << Parts::kind
+      << "\",\"queries\":@queries@,\"keys\":@keys@,\"model\":@model@,\"heads\":@heads@,\"kvHeads\":@kv_heads@"
+         ",\"headWidth\":@head_width@,\"valueWidth\":@value_width@,\"keyModel\":@key_model@"
+         ",\"valueModel\":@value_model@";
+  if (Settings::feed_forward > 0) out << ",\"feedForward\":" << Settings::feed_forward;
+  if (Parts::layers > 0) out << ",\"layers\":" << Parts::layers;
+  out << ",\"context\":" << (Settings::context ? "true" : "false") << ",\"mask\":[";
+  Commas commas(out);
+  MaskNames<typename Kernel::Options::MaskType>::each(
+      [&](std::string_view name) { commas.next() << "\"" << name << "\""; });
+  out << "],\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
+      << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
+  write_json_weights<typename Kernel::Weights>(out);
+  write_json_options(out, options_of<Kernel, Settings>());
+  out << ",\"functions\":[";
+  Commas names(out);
+  for (const Function& function : functions_of<Kernel, Settings>()) names.next() << "\"" << function.name << "\"";
+  out << "]";
+  if constexpr (Position::rotates) {
+    out << ",\"rotary\":{\"positions\":" << Position::positions << ",\"width\":" << Position::width << "}";
+  }
+}
+
+}  // namespace c_kernel

@@ -1,0 +1,90 @@
+// All members of NAME_options, in the order of the C struct. options.hpp and masks.hpp convert the options.
+#pragma once
+
+#include <string_view>
+
+#include <ladon/ladon.hpp>
+
+#include "masks.hpp"
+#include "option_list.hpp"
+#include "tensors.hpp"
+
+namespace c_kernel {
+
+template <class Settings>
+constexpr void add_lengths(Options& options) {
+  if constexpr (!Settings::context) {
+    options.add({.name = "tokens", .type = size_type, .before = "number of tokens of x; 0: all"});
+  }
+  if constexpr (Settings::context || !Settings::cache) {
+    constexpr bool context = Settings::context;
+    options.add({.name = "queries",
+                 .type = size_type,
+                 .before = context ? "number of rows of x; 0: all" : "number of rows of y; 0: as many as tokens"});
+    options.add({.name = "keys",
+                 .type = size_type,
+                 .before = context ? "number of tokens that may be seen; 0: all"
+                                   : "number of tokens that may be seen; 0: as many as tokens"});
+  }
+}
+
+template <class Position>
+constexpr void add_position(Options& options) {
+  if constexpr (Position::rotates) {
+    options.add({.name = "rotary", .type = rotary_table_type, .before = "needed", .required = true});
+    options.add({.name = "rotary_offset", .type = size_type, .before = "added to every position"});
+  }
+}
+
+// The array or the arrays that receive attention weights or scores.
+template <class Kernel, class Settings>
+constexpr void add_attention(Options& options) {
+  constexpr ladon::Shape S = Kernel::shape;
+  constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
+  Option option{.name = "attention", .type = float32_output_type, .extents = {S.heads, S.queries, S.keys}};
+  if (layers > 0) {
+    option.before = "one pointer for each layer, to ";
+    option.after = ": attention weights of the layer go here; NULL: nowhere";
+    option.count = layers;
+  } else {
+    switch (Settings::stage) {
+      case ladon::Stage::scaled:
+        option.after = ": scores before softcap and mask go here; NULL: nowhere";
+        break;
+      case ladon::Stage::capped:
+        option.after = ": scores before the mask go here; NULL: nowhere";
+        break;
+      case ladon::Stage::masked:
+        option.after = ": masked scores go here; NULL: nowhere";
+        break;
+      case ladon::Stage::weights:
+        option.after = ": attention weights go here; NULL: nowhere";
+        break;
+    }
+  }
+  options.add(option);
+}
+
+template <class Kernel, class Settings>
+constexpr Options options_of() {
+  constexpr ladon::Shape S = Kernel::shape;
+  Options options;
+  add_lengths<Settings>(options);
+  if (Settings::offset) {
+    options.add({.name = "offset",
+                 .type = offset_type,
+                 .before = "query i has the position i + offset among the keys; 0 is top left"});
+  }
+  MaskEntry<typename Kernel::Options::MaskType>::template describe<S>(options);
+  if (Settings::Score::sinks) {
+    options.add({.name = "sinks", .type = float32_type, .extents = {S.heads}, .after = "; needed", .required = true});
+  }
+  add_position<typename Settings::Position>(options);
+  if (Settings::capture) add_attention<Kernel, Settings>(options);
+  if (Settings::dispatch) {
+    options.add({.name = "isa", .type = isa_type, .before = "0: the widest that this machine has"});
+  }
+  return options;
+}
+
+}  // namespace c_kernel

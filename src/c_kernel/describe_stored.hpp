@@ -1,0 +1,90 @@
+// The description of stored weights: the tensors that ladon-weights copies from a checkpoint, and the initialiser of
+// NAME_stored_weights, which points to these copies.
+#pragma once
+
+#include <string_view>
+
+#include <ladon/ladon.hpp>
+
+#include "describe_c.hpp"
+#include "tensors.hpp"
+#include "text.hpp"
+
+namespace c_kernel {
+
+// The part of the weights to which a tensor belongs. All layers of a stack have the same tensors, so the description
+// has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats this text
+// for each layer.
+struct Place {
+  bool in_stack = false;
+  bool in_attention = false;
+
+  // Writes the path of the place: "layers.@layer@.attention." if `separator` is ".".
+  constexpr void write(Writer& out, std::string_view separator) const {
+    if (in_stack) out << "layers" << separator << "@layer@" << separator;
+    if (in_attention) out << "attention" << separator;
+  }
+};
+
+// A line for each tensor, as ladon-weights reads it: "layers.0.attention.in_proj_weight 384+384+384 384".
+template <ladon::Shape S>
+struct StoredLines {
+  Writer& out;
+  constexpr void tensors(const Place& place, const Tensors& list) const {
+    for (const Tensor& tensor : list) {
+      place.write(out, ".");
+      out << tensor.part << tensor.member << " ";
+      write_rows<S>(out, tensor, "+");
+      if (tensor.extents[1] > 0) out << " " << tensor.extents[1];
+      out << "\n";
+    }
+  }
+  constexpr void open(std::string_view) const {}
+  constexpr void close() const {}
+};
+
+// The initialiser of NAME_weights. The offsets have the names of the tensors, with "_" instead of ".".
+struct StoredInitialiser {
+  Writer& out;
+  constexpr void tensors(const Place& place, const Tensors& list) const {
+    for (const Tensor& tensor : list) {
+      out << "." << tensor.part << tensor.member << " = @name@_stored_data + at::";
+      place.write(out, "_");
+      out << tensor.part << tensor.member << ",\n";
+    }
+  }
+  constexpr void open(std::string_view member) const { out << member << "{\n"; }
+  constexpr void close() const { out << "},\n"; }
+};
+
+template <class Layer, class Format>
+constexpr void write_stored_layer(const Format& format, Place place) {
+  format.open(".attention = ");
+  place.in_attention = true;
+  format.tensors(place, attention_tensors<decltype(Layer::attention)>());
+  format.close();
+  place.in_attention = false;
+  format.tensors(place, layer_tensors<Layer>());
+}
+
+// Writes all tensors of a kernel in the order of NAME_weights.
+template <class Weights, class Format>
+constexpr void write_stored(const Format& format) {
+  using Parts = Structure<Weights>;
+  if constexpr (Parts::kind == "attention") {
+    format.tensors({}, attention_tensors<Weights>());
+  } else if constexpr (Parts::kind == "encoder_layer") {
+    write_stored_layer<Weights>(format, {});
+  } else {
+    format.open(".layers = ");
+    format.out << "LADON_REPEAT " << Parts::layers << "\n";
+    format.open("");
+    write_stored_layer<typename Parts::Layer>(format, {.in_stack = true});
+    format.close();
+    format.out << "LADON_REPEATED\n";
+    format.close();
+    format.tensors({}, stack_tensors<Weights>());
+  }
+}
+
+}  // namespace c_kernel

@@ -1,0 +1,29 @@
+// The types of options and tensors, as the C header and the description of a WebAssembly module name them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace c_kernel {
+
+// `name` is the name in the description of a module. `c_type` is the C type of a member: of a number, or of a pointer
+// to the first element of an array.
+struct Type {
+  std::string_view name;
+  std::string_view c_type;
+};
+inline constexpr Type size_type{"size", "size_t "};
+inline constexpr Type offset_type{"offset", "ptrdiff_t "};
+inline constexpr Type uint8_type{"uint8", "const uint8_t *"};
+inline constexpr Type uint32_type{"uint32", "const uint32_t *"};
+inline constexpr Type float32_type{"float32", "const float *"};
+inline constexpr Type float32_output_type{"float32", "float *"};  // an array that the kernel writes
+inline constexpr Type rotary_table_type{"rotary_table", "const @name@_rotary_table *"};
+inline constexpr Type isa_type{"isa", "ladon_isa "};
+
+// The extents of an array of at most three dimensions. Unused extents are 0. An option that is not an array has only
+// unused extents.
+using Extents = std::array<std::size_t, 3>;
+
+}  // namespace c_kernel

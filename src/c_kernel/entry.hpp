@@ -1,0 +1,19 @@
+// Selects the class that implements the C functions of a kernel.
+#pragma once
+
+#include <type_traits>
+
+#include "attend_entry.hpp"
+#include "extend_entry.hpp"
+#include "run_entry.hpp"
+
+namespace c_kernel {
+
+template <class Kernel, class Settings, class W, class O>
+using CachedEntryOf =
+    std::conditional_t<Settings::context, AttendEntry<Kernel, Settings, W, O>, ExtendEntry<Kernel, Settings, W, O>>;
+template <class Kernel, class Settings, class W, class O>
+using EntryOf =
+    std::conditional_t<Settings::cache, CachedEntryOf<Kernel, Settings, W, O>, RunEntry<Kernel, Settings, W, O>>;
+
+}  // namespace c_kernel

@@ -1,0 +1,166 @@
+// The C functions of a kernel. run_entry.hpp, attend_entry.hpp and extend_entry.hpp implement the functions.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+
+#include "text.hpp"
+
+namespace c_kernel {
+
+// One parameter in C is `type` followed by `name`.
+struct Parameter {
+  std::string_view type;
+  std::string_view name;
+};
+namespace parameter {
+inline constexpr Parameter phase{"size_t ", "phase"};
+inline constexpr Parameter share{"size_t ", "share"};
+inline constexpr Parameter shares{"size_t ", "shares"};
+inline constexpr Parameter x{"const float *", "x"};
+inline constexpr Parameter context{"const float *", "context"};
+inline constexpr Parameter key_context{"const float *", "key_context"};
+inline constexpr Parameter value_context{"const float *", "value_context"};
+inline constexpr Parameter weights{"const @name@_weights *", "weights"};
+inline constexpr Parameter y{"float *", "y"};
+inline constexpr Parameter workspace{"void *", "workspace"};
+inline constexpr Parameter options{"const @name@_options *", "options"};
+inline constexpr Parameter cache{"void *", "cache"};
+inline constexpr Parameter filled_cache{"const void *", "cache"};
+inline constexpr Parameter table{"@name@_rotary_table *", "table"};
+inline constexpr Parameter base{"double ", "base"};
+inline constexpr Parameter scaling{"double ", "scaling"};
+}  // namespace parameter
+
+struct Function {
+  std::string_view name;
+  std::string_view exported;  // the name in a WebAssembly module; empty if modules do not have the function
+  std::string_view result;
+  std::string_view comment;
+  List<Parameter, 10> parameters{};
+
+  constexpr Function& operator<<(const Parameter& more) {
+    parameters.add(more);
+    return *this;
+  }
+};
+using Functions = List<Function, 6>;
+
+// The functions of a kernel without a cache. Several threads would have to share the memory of a module, and modules
+// cannot share memory, so a module does not have run_phase. The function `run` of a module takes options.
+template <class Settings>
+constexpr void add_run(Functions& functions) {
+  using namespace parameter;
+  Function run{.name = "run",
+               .exported = "",
+               .result = "ladon_status",
+               .comment = "x and y are [@queries@][@model@]; y may be x itself."};
+  Function run_with{.name = "run_with",
+                    .exported = "run",
+                    .result = "ladon_status",
+                    .comment = "Like @name@_run, with options. NULL stands for default options."};
+  Function run_phase{.name = "run_phase",
+                     .exported = "",
+                     .result = "ladon_status",
+                     .comment =
+                         "Computes one share of one phase of @name@_run_with. Each thread calls the phases 0 to "
+                         "@NAME@_PHASES - 1\n * in this order, with its own share of `shares`; all other "
+                         "arguments are equal. After each phase, a thread waits\n * for all other threads. The "
+                         "workspace has @NAME@_TEAM_WORKSPACE_BYTES(shares), and must not change\n * between "
+                         "phases."};
+  run_phase << phase << share << shares;
+  if constexpr (Settings::context) {
+    run.comment = "x and y are [@queries@][@model@]; y may be x itself. context is [@keys@][@key_model@].";
+  }
+  for (Function* function : {&run, &run_with, &run_phase}) {
+    *function << x;
+    if (Settings::context) *function << context;
+    *function << weights << y << workspace;
+    if (function != &run) *function << options;
+    functions.add(*function);
+  }
+}
+
+// The functions of a kernel that projects a context once. If keys and values come from tokens of different widths,
+// there are two contexts.
+template <class Kernel>
+constexpr void add_attend(Functions& functions) {
+  using namespace parameter;
+  constexpr bool two_contexts = Kernel::shape.key_model != Kernel::shape.value_model;
+  Function project_keys{.name = "project_keys",
+                        .exported = "project_keys",
+                        .result = "ladon_status",
+                        .comment = two_contexts
+                                       ? "Replaces the content of the cache by the keys and values of the first "
+                                         "options->keys tokens of\n * key_context [@keys@][@key_model@] and "
+                                         "value_context [@keys@][@value_model@]."
+                                       : "Replaces the content of the cache by the keys and values of the first "
+                                         "options->keys tokens of\n * context [@keys@][@key_model@]."};
+  if (two_contexts) {
+    project_keys << key_context << value_context;
+  } else {
+    project_keys << context;
+  }
+  functions.add(project_keys << cache << weights << workspace << options);
+  Function attend{.name = "attend",
+                  .exported = "attend",
+                  .result = "ladon_status",
+                  .comment =
+                      "Computes the attention of x to the content of the cache. x and y are "
+                      "[@queries@][@model@]; y may be x itself."};
+  functions.add(attend << x << filled_cache << weights << y << workspace << options);
+}
+
+inline constexpr void add_extend(Functions& functions) {
+  using namespace parameter;
+  Function extend{.name = "extend",
+                  .exported = "extend",
+                  .result = "ladon_status",
+                  .comment =
+                      "Appends the first options->tokens tokens of x to the cache, and computes their attention "
+                      "to all tokens in the\n * cache. x and y are [@queries@][@model@]; y may be x itself."};
+  functions.add(extend << x << cache << weights << y << workspace << options);
+}
+
+// The functions of every kernel that has a cache.
+inline constexpr void add_cache(Functions& functions) {
+  Function clear{.name = "cache_clear",
+                 .exported = "cache_clear",
+                 .result = "ladon_status",
+                 .comment = "Empties the cache. A cache must be emptied before its first use."};
+  functions.add(clear << parameter::cache);
+  Function length{.name = "cache_length",
+                  .exported = "cache_length",
+                  .result = "size_t",
+                  .comment = "Returns how many tokens have been stored in the cache since it was emptied."};
+  functions.add(length << parameter::filled_cache);
+}
+
+inline constexpr void add_rotary_fill(Functions& functions) {
+  using namespace parameter;
+  Function fill{.name = "rotary_fill",
+                .exported = "rotary_fill",
+                .result = "ladon_status",
+                .comment =
+                    "Fills the table with the cosines and sines of position / scaling * base^(-2 pair / width). "
+                    "The usual base is\n * 10000, and the usual scaling is 1."};
+  functions.add(fill << table << base << scaling);
+}
+
+template <class Kernel, class Settings>
+constexpr Functions functions_of() {
+  Functions functions;
+  if constexpr (!Settings::cache) {
+    add_run<Settings>(functions);
+  } else if constexpr (Settings::context) {
+    add_attend<Kernel>(functions);
+  } else {
+    add_extend(functions);
+  }
+  if (Settings::cache) add_cache(functions);
+  if (Settings::Position::rotates) add_rotary_fill(functions);
+  return functions;
+}
+
+}  // namespace c_kernel

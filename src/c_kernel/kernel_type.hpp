@@ -1,0 +1,54 @@
+// The C++ types that the arguments of ladon_add_kernel stand for.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/ladon.hpp>
+
+namespace c_kernel {
+
+// The values of LAYOUT.
+namespace layout {
+using in_proj = ladon::layout::InProj;
+using separate_qkv = ladon::layout::SeparateQKV;
+using per_head = ladon::layout::PerHead;
+using in_out = ladon::layout::InOut;
+}  // namespace layout
+
+// The values of BIAS: which projections of the attention have biases.
+namespace bias {
+template <class Layout>
+using all = Layout;
+template <class Layout>
+using projections = ladon::layout::WithoutOutputBias<Layout>;
+template <class Layout>
+using none = ladon::layout::WithoutBias<Layout>;
+}  // namespace bias
+
+// The values of SCALE that are not numbers, and the default by_head_width.
+namespace score {
+using by_head_width = ladon::score::Scaled;
+using by_keys = ladon::score::ScaledByKeys;
+using by_model = ladon::score::ScaledByModel;
+}  // namespace score
+
+// The kernel with the given number of layers: a stack, or a single encoder layer if the number is 0. Without a
+// feed-forward network, the kernel is an attention.
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout,
+          class Mask, class Score, class Position>
+struct KernelType {
+  using Type = ladon::Encoder<Layers, S, Config, Mask, Final, Layout, Score, Position>;
+};
+template <ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask, class Score,
+          class Position>
+struct KernelType<0, S, Config, Final, Layout, Mask, Score, Position> {
+  using Type = ladon::EncoderLayer<S, Config, Mask, Layout, Score, Position>;
+};
+template <ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout, class Mask, class Score,
+          class Position>
+  requires(Config.feed_forward == 0)
+struct KernelType<0, S, Config, Final, Layout, Mask, Score, Position> {
+  using Type = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
+};
+
+}  // namespace c_kernel

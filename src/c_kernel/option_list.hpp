@@ -1,0 +1,24 @@
+// What the C header and the description of a WebAssembly module say about a member of NAME_options.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "element_types.hpp"
+#include "text.hpp"
+
+namespace c_kernel {
+
+// The comment of the member in the header is `before`, the extents such as "[4][20]", and `after`.
+struct Option {
+  std::string_view name;
+  Type type;
+  std::string_view before = "";
+  Extents extents{};
+  std::string_view after = "";
+  bool required = false;  // a null pointer is an error
+  std::size_t count = 0;  // number of pointers if the member is an array of pointers
+};
+using Options = List<Option, 24>;
+
+}  // namespace c_kernel

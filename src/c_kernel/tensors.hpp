@@ -1,0 +1,108 @@
+// The tensors of a kernel's weights, read from the C++ type of the weights. The C++ member `part.weight` is the C
+// member `part_weight`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include <ladon/ladon.hpp>
+
+#include "element_types.hpp"
+#include "text.hpp"
+
+// All parts that the weights of an attention, of a layer beside its attention, and of a stack beside its layers can
+// have, in the order of the C structs. weights.hpp converts the parts in the same order.
+#define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
+#define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
+#define LADON_STACK_PARTS(PART) PART(norm)
+
+namespace c_kernel {
+
+struct Tensor {
+  std::string_view part;    // in_proj, linear1, ...
+  std::string_view member;  // "_weight" or "_bias"
+  Type type;
+  std::size_t count = 0;  // number of matrices if each head has its own; 0 means that all heads share the tensor
+  Extents extents{};
+};
+using Tensors = List<Tensor, 24>;
+
+// The type of the elements and the extents of a view.
+template <class View>
+struct ViewOf;
+template <std::size_t... Sizes>
+struct ViewOf<ladon::TensorView<const float, Sizes...>> {
+  static constexpr Type type = float32_type;
+  static constexpr Extents extents{Sizes...};
+};
+
+// Adds the weight and the bias of one part. `Part` is a Linear, a Norm, or an array with a Linear for each head.
+template <class Part>
+constexpr void add_part(Tensors& list, std::string_view name, std::size_t count = 0) {
+  if constexpr (requires { Part::weight; }) {
+    using Weight = ViewOf<decltype(Part::weight)>;
+    list.add({name, "_weight", Weight::type, count, Weight::extents});
+    if constexpr (requires { Part::bias; }) {
+      using Bias = ViewOf<decltype(Part::bias)>;
+      list.add({name, "_bias", Bias::type, count, Bias::extents});
+    }
+  } else {
+    add_part<typename Part::value_type>(list, name, std::tuple_size_v<Part>);
+  }
+}
+
+#define LADON_ADD(part) \
+  if constexpr (requires { Weights::part; }) add_part<decltype(Weights::part)>(list, #part);
+// These functions return the tensors of an attention, of a layer beside its attention, and of a stack beside its
+// layers.
+template <class Weights>
+constexpr Tensors attention_tensors() {
+  Tensors list;
+  LADON_ATTENTION_PARTS(LADON_ADD)
+  return list;
+}
+template <class Weights>
+constexpr Tensors layer_tensors() {
+  Tensors list;
+  LADON_LAYER_PARTS(LADON_ADD)
+  return list;
+}
+template <class Weights>
+constexpr Tensors stack_tensors() {
+  Tensors list;
+  LADON_STACK_PARTS(LADON_ADD)
+  return list;
+}
+#undef LADON_ADD
+
+// The structure of a kernel's weights. `Layer` is the type of a layer's weights, and `Attention` that of an attention's
+// weights. `layers` is the number of layers of a stack.
+template <class Weights>
+struct Structure {  // an attention
+  static constexpr std::string_view kind = "attention";
+  static constexpr std::size_t layers = 0;
+  using Layer = Weights;
+  using Attention = Weights;
+};
+template <class Weights>
+  requires requires { Weights::attention; }
+struct Structure<Weights> {
+  static constexpr std::string_view kind = "encoder_layer";
+  static constexpr std::size_t layers = 0;
+  using Layer = Weights;
+  using Attention = decltype(Weights::attention);
+};
+template <class Weights>
+  requires requires { Weights::layers; }
+struct Structure<Weights> {
+  using Layers = decltype(Weights::layers);
+  static constexpr std::string_view kind = "encoder";
+  static constexpr std::size_t layers = std::tuple_size_v<Layers>;
+  using Layer = typename Layers::value_type;
+  using Attention = decltype(Layer::attention);
+};
+
+}  // namespace c_kernel
