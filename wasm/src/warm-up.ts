@@ -2,6 +2,7 @@
 import { checkCount, checkOptions, product } from "./check.js";
 import { type Description, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
+import { KernelCalls, type Words } from "./kernel-calls.js";
 import { ModuleMemory } from "./memory.js";
 import type { WarmedUp, WarmUpOptions } from "./types.js";
 
@@ -18,21 +19,11 @@ const allocateZeros = (memory: ModuleMemory, description: Description): number =
   return memory.allocate(4 * floats).at;
 };
 
-/** Writes the options of a call of `tokens` tokens. Returns the address of the C struct. */
-const writeOptions = (
-  memory: ModuleMemory,
-  { options, layers = 1, heads, queries, keys }: Description,
-  { tokens, zeros, attention }: { tokens: number; zeros: number; attention: boolean },
-): number => {
-  const mapBytes = 4 * heads * queries * keys;
-  const mapsAt = attention ? memory.allocate(layers * mapBytes).at : 0;
-  const words: Record<string, number> = { tokens, queries: tokens, keys: tokens, sinks: zeros, rotary: zeros };
-  const members = options.flatMap(({ name, count = 1 }) =>
-    Array.from({ length: count }, (_, i) => (name === "attention" && attention ? mapsAt + i * mapBytes : (words[name] ?? 0))),
-  );
-  const { at } = memory.allocate(4 * members.length);
-  memory.write(at, members, Uint32Array);
-  return at;
+/** Returns pointers to one attention map for each layer. */
+const allocateMaps = (memory: ModuleMemory, { layers = 1, heads, queries, keys }: Description): number[] => {
+  const bytes = 4 * heads * queries * keys;
+  const first = memory.allocate(layers * bytes).at;
+  return Array.from({ length: layers }, (_, layer) => first + layer * bytes);
 };
 
 /** Returns a function that runs the kernel once on zeros. */
@@ -42,25 +33,20 @@ const callOnZeros = (
   tokens: number,
   attention: boolean,
 ): (() => void) => {
-  const { queries, model, context, cache, workspace } = description;
+  const { queries, model, context } = description;
   const memory = new ModuleMemory(module);
+  const calls = new KernelCalls(memory, description);
   const zeros = allocateZeros(memory, description);
-  const allocate = (bytes: number): number => memory.allocate(bytes).at;
-  const y = allocate(4 * queries * model);
-  const workspaceAt = allocate(workspace);
-  const cacheAt = allocate(cache);
+  const y = memory.allocate(4 * queries * model).at;
   const pointers = slotsOf(description).flatMap((slot) => Array.from({ length: slot.pointers }, () => zeros));
-  const weightsAt = allocate(4 * pointers.length);
-  memory.write(weightsAt, pointers, Uint32Array);
-  const optionsAt = writeOptions(memory, description, { tokens, zeros, attention });
-
-  const second = cache ? [cacheAt] : context ? [zeros] : [];
-  const { run, extend, attend, cache_clear, project_keys } = memory.exports;
-  const call = (run ?? extend ?? attend)!;
+  const weights = memory.allocate(4 * pointers.length).at;
+  memory.write(weights, pointers, Uint32Array);
+  const words: Words = { tokens, queries: tokens, keys: tokens, sinks: zeros, rotary: zeros };
+  if (attention) words.attention = allocateMaps(memory, description);
+  calls.setOptions(words);
   return () => {
-    cache_clear?.(cacheAt);
-    project_keys?.(zeros, cacheAt, weightsAt, workspaceAt, optionsAt);
-    call(zeros, ...second, weightsAt, y, workspaceAt, optionsAt);
+    calls.clear();
+    calls.call({ x: zeros, context: context ? zeros : 0, weights, y });
   };
 };
 
