@@ -15,9 +15,10 @@ export interface MaskChoice {
  * offset is given at run time, by an offset at which each query sees all keys. Every other mask is part of the code.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
-  // Windows and ALiBi use the offset, too.
+  // Another mask without an array of its own, such as a window or ALiBi, uses the offset, too.
+  const hasArray = (one: string): boolean => options.some(({ name, shape }) => shape && one.startsWith(name));
   const isCausalOptional =
-    options.some(({ name }) => name === "offset") && !mask.includes("window") && !mask.includes("alibi");
+    options.some(({ name }) => name === "offset") && mask.every((one) => one === "causal" || hasArray(one));
   const required = isCausalOptional ? [] : mask.filter((one) => one !== "padding");
   const chosen: readonly string[] | undefined = wanted === undefined ? undefined : [wanted].flat();
   if (chosen) {
