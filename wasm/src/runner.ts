@@ -9,6 +9,8 @@ import { RotaryTable } from "./rotary.js";
 
 /** In the C options, a length of 0 stands for the default length, and LADON_NONE (all bits set) stands for 0. */
 const none = -1;
+/** The limit of numbers whose meaning only the kernel knows. */
+const largest = 2 ** 31 - 1;
 const lengthWord = (length: number): number => length || none;
 
 /** The options of a run as the caller gives them. */
@@ -109,7 +111,7 @@ export class Runner {
     return { queries, keys, offset };
   }
 
-  /** Copies the arrays of a run. Returns the words of all options but `attention`. */
+  /** Copies the arrays of a run and checks its numbers. Returns the words of all options but `attention`. */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, needsContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
     for (const { name, required, shape } of this.#description.options) {
@@ -120,6 +122,11 @@ export class Runner {
       if (given[name] == null && !(name === "context" && needsContext)) continue;
       words[`${name}_keys`] = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
       words[name] = at;
+    }
+    for (const { name, type } of this.#description.options) {
+      if (words[name] !== undefined || given[name] == null) continue;
+      if (type === "size") words[name] = checkCount(name, given[name], largest);
+      if (type === "offset") words[name] = checkCount(name, given[name], largest, -largest);
     }
     if (this.#rotary) {
       words.rotary_offset = this.#rotary.prepare(given.rotary);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
-import { randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
 import { attention } from "./oracle.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
@@ -173,6 +173,41 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
   assert.throws(() => instance.run(x, { ...still, rotary: { offset: 60 } }), { code: "status" }, "positions end");
   assert.throws(() => kernel.create({ mask: "none" }), { code: "mask" });
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
+
+/** A module whose description is another. The first section of a name counts. */
+const withDescription = (bytes, description) => {
+  const text = new TextEncoder().encode(`\u0005ladon${JSON.stringify(description)}`);
+  const size = [(text.length & 127) | 128, text.length >> 7];
+  return Uint8Array.from([...bytes.subarray(0, 8), 0, ...size, ...text, ...bytes.subarray(8)]);
+};
+
+test("options and masks that the binding does not know by their names", async () => {
+  const kernel = await load("attention_64_4", { variant: "scalar" });
+  const known = kernel.create({ mask: ["causal", "padding"] });
+  const weights = weightsOf(kernel.description, random);
+  known.weights.set(weights);
+  const x = randoms(random, 4 * 64);
+
+  const renamed = (name) => ({ offset: "shift", padding: "visible" })[name] ?? name;
+  const options = kernel.description.options.map((option) => ({ ...option, name: renamed(option.name) }));
+  const description = { ...kernel.description, options, mask: kernel.description.mask.map(renamed) };
+  const other = (await load(withDescription(moduleBytes("attention_64_4", "scalar"), description))).create();
+  other.weights.set(weights);
+  for (const [offset, padding] of [
+    [0, [1, 1, 1, 1]],
+    [-1, [1, 0, 1, 1]],
+    [2, [0, 1, 1, 0]],
+  ]) {
+    const y = known.run(x, { tokens: 4, offset, padding }).slice();
+    assert.deepEqual(other.run(x, { tokens: 4, shift: offset, visible: padding }), y);
+  }
+  assert.notDeepEqual(other.run(x, { tokens: 4, shift: 0 }).slice(), other.run(x, { tokens: 4, shift: 2 }));
+  for (const shift of [0.5, "1", 2 ** 31]) {
+    assert.throws(() => other.run(x, { tokens: 4, shift }), { code: "length", message: /shift/ });
+  }
+  assert.throws(() => other.run(x, { tokens: 4, visible: [1, 1, 1] }), { code: "length", message: /visible/ });
+  assert.throws(() => other.run(x, { tokens: 4, offset: 0 }), { code: "option" });
 });
 
 test("names of one layer, and of its attention alone", { skip }, async () => {
