@@ -19,13 +19,12 @@ export function neededFlops(description, causal) {
   return layers * (attention + 4 * queries * model * feedForward);
 }
 
-/** All tensors of a kernel in the order of its weights' pointers: {name, count}. */
+/** All tensors of a kernel in the order of its weights' pointers, each with its shape and its number of elements. */
 export function tensorsOf({weights, layer = [], layers = 0}) {
-  const each = Array.from({length: layers}, (_, i) => layer.map(([name, ...extents]) => [`${i}.${name}`, ...extents]));
-  return [...each.flat(), ...weights].flatMap(([name, ...extents]) => {
-    const [, member, copies = 1] = /^([^[]*)(?:\[(\d+)\])?$/.exec(name);
-    const count = extents.reduce((a, b) => a * b);
-    return Array.from({length: copies}, () => ({name: member, extents, count}));
+  const ofLayers = Array.from({length: layers}, () => layer).flat();
+  return [...ofLayers, ...weights].flatMap(({name, shape, count = 1}) => {
+    const elements = shape.reduce((a, b) => a * b);
+    return Array.from({length: count}, () => ({name, shape, elements}));
   });
 }
 
@@ -47,9 +46,9 @@ export function numbers(seed) {
 /** Such numbers for x and all tensors of a kernel. */
 export function inputsFor(description, seed = 20260101) {
   const draw = numbers(seed);
-  const tensors = tensorsOf(description).map(({name, extents, count}) =>
-      /norm/.test(name) ? draw(count, 0.02, name.endsWith("weight") ? 1 : 0) :
-      extents.length > 1 ? draw(count, 1 / Math.sqrt(extents[1])) : draw(count, 0.1));
+  const tensors = tensorsOf(description).map(({name, shape, elements}) =>
+      /norm/.test(name) ? draw(elements, 0.02, name.endsWith("weight") ? 1 : 0) :
+      shape.length > 1 ? draw(elements, 1 / Math.sqrt(shape[1])) : draw(elements, 0.1));
   return {x: draw(description.queries * description.model, 1), tensors};
 }
 
@@ -81,13 +80,15 @@ export async function instantiate(module, {x, tensors}, options = {}) {
     return place;
   };
   for (const name of Object.keys(options)) {
-    if (!description.options.includes(name)) throw new Error(`${description.name} has no option ${name}`);
+    if (!description.options.some(option => option.name === name)) {
+      throw new Error(`${description.name} has no option ${name}`);
+    }
   }
   const input = floats(x);
   const weights = words(tensors.map(floats));
   const output = room(x.byteLength);
   const workspace = room(description.workspace);
-  const chosen = words(description.options.map(name => options[name] ?? 0));
+  const chosen = words(description.options.flatMap(({name, count = 1}) => Array(count).fill(options[name] ?? 0)));
   const call = () => exports.run(input, weights, output, workspace, chosen);
   const start = performance.now();
   const status = call();

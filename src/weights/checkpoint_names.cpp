@@ -49,15 +49,21 @@ constexpr Row llama_attention[] = {
     {"value_proj_weight", "v_proj.weight"}, {"value_proj_bias", "v_proj.bias"},
     {"out_proj_weight", "o_proj.weight"},   {"out_proj_bias", "o_proj.bias"},
 };
-// transformers' LlamaDecoderLayer
+// transformers' LlamaDecoderLayer; StableLmDecoderLayer has norms with biases.
 constexpr Row llama_layer[] = {
-    {"gate_weight", "mlp.gate_proj.weight"},    {"gate_bias", "mlp.gate_proj.bias"},
-    {"linear1_weight", "mlp.up_proj.weight"},   {"linear1_bias", "mlp.up_proj.bias"},
-    {"linear2_weight", "mlp.down_proj.weight"}, {"linear2_bias", "mlp.down_proj.bias"},
-    {"norm1_weight", "input_layernorm.weight"}, {"norm2_weight", "post_attention_layernorm.weight"},
+    {"gate_weight", "mlp.gate_proj.weight"},
+    {"gate_bias", "mlp.gate_proj.bias"},
+    {"linear1_weight", "mlp.up_proj.weight"},
+    {"linear1_bias", "mlp.up_proj.bias"},
+    {"linear2_weight", "mlp.down_proj.weight"},
+    {"linear2_bias", "mlp.down_proj.bias"},
+    {"norm1_weight", "input_layernorm.weight"},
+    {"norm1_bias", "input_layernorm.bias"},
+    {"norm2_weight", "post_attention_layernorm.weight"},
+    {"norm2_bias", "post_attention_layernorm.bias"},
 };
-// transformers' LlamaModel
-constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}};
+// transformers' LlamaModel, and StableLmModel with a bias
+constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 constexpr Convention all[] = {
     {"PyTorch", "self_attn", pytorch_attention, pytorch_layer, pytorch_stack},

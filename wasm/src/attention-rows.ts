@@ -1,6 +1,6 @@
 import { type Instance, LadonError } from "./index.js";
 
-/** The part of one head's attention that a run had: [queries][keys], copied. Layers and heads count from 0. */
+/** Returns copies of the rows of one head's attention, [queries][keys]. Layers and heads count from 0. */
 export const attentionRows = (
   instance: Instance,
   layer: number,

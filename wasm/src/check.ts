@@ -1,7 +1,7 @@
-// What callers give, checked alike wherever they give it.
-import { fail } from "./errors.js";
+// Checks of arguments that several functions of the package share.
+import { fail } from "./fail.js";
 
-/** That options are an object, and all of them known. */
+/** Throws unless `given` is an object whose members all have known names. Undefined members are ignored. */
 export const checkOptions = (given: any, known: readonly string[]): void => {
   if (Object(given) !== given) fail("option", "options", `an object of ${known}`, given);
   for (const name in given) {
@@ -9,12 +9,13 @@ export const checkOptions = (given: any, known: readonly string[]): void => {
   }
 };
 
-export const count = (name: string, value: any, most: number, least = 0): number =>
+/** Returns `value`. Throws unless the value is an integer from `least` to `most`. */
+export const checkCount = (name: string, value: any, most: number, least = 0): number =>
   Number.isInteger(value) && value >= least && value <= most
     ? value
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
-/** That an array has as many numbers as take part, or as there is room for. */
+/** Throws unless the array has `part` numbers (those of this run) or `all` numbers (those of the shape). */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {
@@ -25,3 +26,7 @@ export const checkLength = (name: string, source: any, part: number, all: number
 export const checkSignal = (signal: any): void => {
   if (signal && !("aborted" in Object(signal))) fail("option", "signal", "an AbortSignal", signal);
 };
+
+export const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+export const product = (extents: readonly number[]): number => extents.reduce((a, b) => a * b, 1);

@@ -1,102 +1,59 @@
-// Reads a date as people write it: an encoder of 42,923 weights that sees up to 40 characters and answers with the
-// eight digits of YYYYMMDD, or says that there is no date. As examples/date_reader/reader.cpp.
+// Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits of
+// YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
+import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
-import { readBytes, type Source } from "./read-whole.js";
+import { readBytes } from "./read.js";
+import type { Source } from "./types.js";
 
-const longestText = 40; // characters, spaces squeezed
+export type { DateStatus } from "./date-text.js";
+
 const slots = 8; // one for each digit of YYYYMMDD
 const classes = 11; // ten digits and "no date"
 const noDateClass = 10;
-const firstYear = 1000;
-const lastYear = 2999;
-
-export type DateStatus = "date" | "no-date" | "empty" | "too-long" | "not-ascii";
 
 export interface DateReading {
   readonly status: DateStatus;
-  /** "2024-02-03", or null where the text is none. */
+  /** Such as "2024-02-03"; null if the text is not a date. */
   readonly date: string | null;
-  /** What the model sees of the text: lower case, runs of spaces as one, none at the ends. */
+  /** The text that the model read: lower case, runs of spaces as one space, no spaces at the ends. */
   readonly characters: readonly string[];
-  /** The likeliest digit of each place of YYYYMMDD, null for "no date"; nothing where no model ran (status). */
+  /** The likeliest digit of each place of YYYYMMDD, null for "no date". Empty if the model did not run (see status). */
   readonly digits: readonly (number | null)[];
-  /** Its probability. */
+  /** The probability of each digit. */
   readonly certainty: Float32Array;
-  /** How much each digit looks at each character: [8][characters]. Layers and heads count from 0. */
+  /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
-  /** How much each digit looks at each of the digits' own places: [8][8]. With the characters' a row sums to 1. */
+  /** The attention of each digit to the places of the digits: [8][8]. With the characters' part, a row sums to 1. */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }
 
 export interface DateReaderOptions extends LoadOptions {
-  /** Another than the shipped one, "date_reader". */
+  /** By default the shipped kernel "date_reader". */
   readonly kernel?: Kernel;
-  /** Another safetensors file than the shipped one. */
+  /** A safetensors file. By default the shipped file. */
   readonly weights?: Source;
-}
-
-interface Squeezed {
-  readonly status: DateStatus;
-  readonly characters: readonly string[];
-}
-
-// Status "date" here means that the text may be read.
-function squeeze(text: string): Squeezed {
-  const characters: string[] = [];
-  let gap = false;
-  let tooLong = false;
-  for (let i = 0; i < text.length; ++i) {
-    const c = text.charAt(i);
-    if (c >= "\x80") return { status: "not-ascii", characters };
-    if (c === " " || (c >= "\t" && c <= "\r")) {
-      gap = characters.length > 0;
-      continue;
-    }
-    if (characters.length + (gap ? 2 : 1) > longestText) tooLong = true;
-    if (tooLong) continue;
-    if (gap) characters.push(" ");
-    characters.push(c.toLowerCase());
-    gap = false;
-  }
-  const status = tooLong ? "too-long" : characters.length === 0 ? "empty" : "date";
-  return { status, characters };
-}
-
-function inCalendar(year: number, month: number, day: number): boolean {
-  if (year < firstYear || year > lastYear || month < 1 || month > 12) return false;
-  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  return day >= 1 && day <= days[month - 1]!;
-}
-
-// "2024-02-03" where all digits are there and the calendar has the day.
-function isoDate(digits: readonly (number | null)[]): string | null {
-  if (digits.includes(null)) return null;
-  const number = (first: number, end: number) => digits.slice(first, end).join("");
-  const [year, month, day] = [number(0, 4), number(4, 6), number(6, 8)];
-  return inCalendar(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}` : null;
 }
 
 export class DateReader {
   readonly layers: number;
   readonly heads: number;
-  /** Numbers that the model has learnt: the encoder's and those around it. */
+  /** The number of the model's weights: those of the encoder and those around it. */
   readonly parameters: number;
   readonly kernel: Kernel;
   /** The kernel with the reader's weights. */
   readonly encoder: Instance;
   readonly #model: number;
   readonly #sureEnough: number;
-  readonly #characterIds = new Map<string, number>(); // 0 for all others
-  // Copies: small, and no view of memory that may grow.
+  readonly #characterIds = new Map<string, number>(); // other characters have the id 0
+  // Copies, because views of memory become empty when the memory grows.
   readonly #position: Float32Array; // [40][model]
   readonly #slot: Float32Array; // [8][model]
   readonly #character: Float32Array; // [alphabet + 1][model]
   readonly #classifierWeight: Float32Array; // [classes][model]
   readonly #classifierBias: Float32Array; // [classes]
 
-  /** Module and weights are the shipped ones where the options name no others. */
+  /** Loads the kernel and the weights. */
   static async load(options: DateReaderOptions = {}): Promise<DateReader> {
     const shipped = new URL("./models/date_reader.safetensors", import.meta.url);
     const [kernel, file] = await Promise.all([
@@ -131,8 +88,7 @@ export class DateReader {
   }
 
   /**
-   * From text to date: squeeze, run the model, choose, and look into the calendar.
-   * `attention`: whether the reading can tell what its digits looked at; true where it is left out.
+   * Reads a date. `attention`: whether the reading has the attention of its digits; by default true.
    */
   read(text: string, { attention = true }: { readonly attention?: boolean } = {}): DateReading {
     const { status, characters } = squeeze(text);
@@ -149,12 +105,12 @@ export class DateReader {
     return new Reading(date === null ? "no-date" : "date", characters, date, digits, certainty, maps);
   }
 
-  /** Gives the memory back; what was read stays good. */
+  /** Frees the memory. Readings stay valid. */
   free(): void {
     this.encoder.free();
   }
 
-  // [layer][head][slot], each [tokens]: copies, so that they stay good when another text is read.
+  // Returns [layer][head][slot], each [tokens]. The rows are copies, which stay valid when another text is read.
   #maps(tokens: number): Float32Array[][][] {
     const range = (count: number) => Array.from({ length: count }, (_, i) => i);
     return range(this.layers).map((layer) =>
@@ -162,8 +118,8 @@ export class DateReader {
     );
   }
 
-  // The slots first, then the text, which stands at the end of the 40 places, so that a weekday in front of a date
-  // moves nothing.
+  // Returns the embeddings of the slots, then those of the text. The text has the last of the 40 positions, so that a
+  // weekday in front of a date does not move the date.
   #embed(characters: readonly string[]): Float32Array {
     const model = this.#model;
     const x = new Float32Array((slots + characters.length) * model);
@@ -179,7 +135,7 @@ export class DateReader {
     return x;
   }
 
-  // The likeliest class of each slot, and its share of the softmax. `y` is [slots][model].
+  // Returns the likeliest class of each slot and its probability by softmax. `y` is [slots][model].
   #choose(y: Float32Array): { digits: (number | null)[]; certainty: Float32Array } {
     const digits: (number | null)[] = [];
     const certainty = new Float32Array(slots);
@@ -231,7 +187,7 @@ class Reading implements DateReading {
   }
 }
 
-// What a safetensors file says beside its tensors, strings by name, and how many numbers there are.
+// Returns the metadata of a safetensors file, which are strings by name, and the number of weights.
 function headerOf(file: Uint8Array): { metadata: Record<string, string>; parameters: number } {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));

@@ -1,58 +1,148 @@
+import { isSize } from "./check.js";
+import { fail } from "./fail.js";
 import type { Variant } from "./variants.js";
 
-/** Version of the section below, with the order of its members, and of what the module's functions mean. */
-export const abi = 1;
+/** The version of the description and of the meaning of a module's functions. */
+export const abi = 2;
 
-/** A C member of the kernel's weights, then its extents, row-major; `"query_proj_weight[12]"` is one for each head. */
-export type TensorEntry = readonly [member: string, ...extents: number[]];
+/** A tensor of a kernel's weights, row-major. */
+export interface Tensor {
+  /** The member of the C struct. Members of a layer's attention begin with "attention.". */
+  readonly name: string;
+  readonly type: "float32";
+  readonly shape: readonly number[];
+  /** The number of matrices of this shape, if each head has its own. */
+  readonly count?: number;
+}
 
-/** What a module says of itself, in its custom section `ladon`. Sizes are numbers of floats, or of tokens. */
+/**
+ * The type of a member of the C function's options: a length, a signed offset, a pointer to an array of numbers, a
+ * pointer to a rotary table, or an instruction set.
+ */
+export type OptionType = "size" | "offset" | "uint8" | "uint32" | "float32" | "rotary_table" | "isa";
+
+/** A member of the C function's options. */
+export interface Option {
+  readonly name: string;
+  readonly type: OptionType;
+  /** The extents of an array, row-major. */
+  readonly shape?: readonly number[];
+  /** True if every call needs the option. */
+  readonly required?: boolean;
+  /** The number of pointers: `attention` of a stack has one for each layer. */
+  readonly count?: number;
+}
+
+/** The description in the custom section `ladon` of a module. Sizes are numbers of floats or of tokens. */
 export interface Description {
   readonly ladon: number;
-  /** Of the headers that it was made from. */
+  /** The version of the C++ headers that the module was made from. */
   readonly version: string;
   readonly name: string;
   readonly variant: Variant;
-  /** The same bits on every target. */
+  /** True if results have the same bits on every target. */
   readonly deterministic: boolean;
   readonly kind: "attention" | "encoder_layer" | "encoder";
-  /** Most tokens that ask. */
+  /** The largest number of queries. */
   readonly queries: number;
-  /** Most tokens that may be seen. */
+  /** The largest number of keys. */
   readonly keys: number;
-  /** Width of a token of x and of y. */
+  /** The width of a token of x and of y. */
   readonly model: number;
   readonly heads: number;
   readonly kvHeads: number;
   readonly headWidth: number;
   readonly valueWidth: number;
-  /** Width of a token that keys are made from, where it is not of x. */
+  /** The width of a token that keys are made from. */
   readonly keyModel: number;
+  /** The width of a token that values are made from. */
   readonly valueModel: number;
   readonly feedForward?: number;
+  /** The number of layers of a stack. */
   readonly layers?: number;
-  /** Whether keys and values are made from other tokens than x. */
+  /** True if keys and values are made from other tokens than x. */
   readonly context: boolean;
   readonly mask: readonly string[];
-  /** What `attention()` holds: the softmax's weights, or scores on their way there. */
+  /** What `attention()` holds: attention weights, or scores at one of three steps before the softmax. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
   /** Bytes. */
   readonly workspace: number;
-  /** Bytes; 0: no cache. */
+  /** Bytes; 0 if the kernel has no cache. */
   readonly cache: number;
-  /** Tensors beside those of the layers. */
-  readonly weights: readonly TensorEntry[];
-  /** Tensors of one layer. */
-  readonly layer?: readonly TensorEntry[];
-  /** Members of the C function's options. */
-  readonly options: readonly string[];
-  /** What `ladon_add_kernel` was called with. */
+  /** The tensors outside the layers. */
+  readonly weights: readonly Tensor[];
+  /** The tensors of one layer. */
+  readonly layer?: readonly Tensor[];
+  /** The members of the C function's options, in the order of the C struct. */
+  readonly options: readonly Option[];
+  /** The C functions, without the kernel's name. */
+  readonly functions: readonly string[];
+  /** The size of the rotary table, if the kernel has a rotary embedding. */
+  readonly rotary?: { readonly positions: number; readonly width: number };
+  /** The arguments of `ladon_add_kernel`. */
   readonly arguments: string;
 }
 
-/** Reads a module's section, which nobody may change then. */
+const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "valueModel", "workspace", "cache"];
+const optionTypes = ["size", "offset", "uint8", "uint32", "float32", "rotary_table", "isa"];
+
+const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
+const isTensor = (one: any): boolean => typeof one?.name === "string" && one.type === "float32" && isShape(one.shape);
+const isOption = (one: any): boolean =>
+  typeof one?.name === "string" && optionTypes.includes(one.type) && (one.shape === undefined || isShape(one.shape));
+const isListOf = (isOne: (one: any) => boolean, list: unknown): boolean => Array.isArray(list) && list.every(isOne);
+
+/** Throws if the description is of another version, or lacks a field that this package reads. */
+const checkDescription = (given: any): void => {
+  if (given?.ladon !== undefined && given.ladon !== abi) fail("version", "module's format", abi, given.ladon);
+  const isSound: Record<string, boolean> = {
+    mask: isListOf((one) => typeof one === "string", given?.mask),
+    weights: isListOf(isTensor, given?.weights),
+    layer: isListOf(isTensor, given?.layer ?? []),
+    options: isListOf(isOption, given?.options),
+    rotary: given?.rotary === undefined || (isSize(given.rotary?.positions) && isSize(given.rotary.width)),
+  };
+  const wrong = [...sizes.filter((name) => !isSize(given?.[name])), ...Object.keys(isSound).filter((name) => !isSound[name])];
+  if (given?.ladon === undefined) wrong.unshift("ladon");
+  if (wrong.length) fail("not-a-module", "description of a module", `fields ${wrong}`, "other values or none");
+};
+
+const parse = (section: BufferSource): unknown => {
+  try {
+    return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
+  } catch (cause) {
+    return fail("not-a-module", "description of a module", "JSON", cause, cause);
+  }
+};
+
+/** Reads and checks a module's description. The description is frozen. */
 export const describe = (module: WebAssembly.Module): Description => {
   const [section] = WebAssembly.Module.customSections(module, "ladon");
-  return JSON.parse(new TextDecoder().decode(section), (_, value) => Object.freeze(value));
+  if (!section) fail("not-a-module", "module", "a section that ladon_add_kernel makes", "none");
+  const description = parse(section!);
+  checkDescription(description);
+  return description as Description;
+};
+
+/** A tensor of one kernel: `name` has the layer's number, and `shape` begins with the number of matrices, if several. */
+export interface Slot {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** The number of pointers in the C struct, each to an equal part of the tensor. */
+  readonly pointers: number;
+}
+
+/** All tensors of a kernel, in the order of the pointers in the C struct of the weights. */
+export const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
+  const slotOf = (prefix: string, { name, shape, count }: Tensor): Slot => ({
+    name: prefix + name,
+    shape: count === undefined ? shape : [count, ...shape],
+    pointers: count ?? 1,
+  });
+  const prefixes = layers === undefined ? [""] : Array.from({ length: layers }, (_, i) => `layers.${i}.`);
+  return [
+    ...prefixes.flatMap((prefix) => layer.map((tensor) => slotOf(prefix, tensor))),
+    ...weights.map((tensor) => slotOf("", tensor)),
+  ];
 };

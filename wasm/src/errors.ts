@@ -1,24 +1,22 @@
-import { shown } from "./shown.js";
-
 /**
  * What a {@link LadonError} is about:
  *
- * - `"length"`: an array or a run's length does not fit; numbers are elements, or tokens
- * - `"option"`: an option that the kernel lacks or needs, or a value that none can be
- * - `"mask"`: a mask that the kernel cannot be, or data of a mask that the instance was created without
- * - `"weights"`: none yet, or tensors that are missing, unknown, of another dtype or misaligned; a damaged file
- * - `"shape"`: a tensor of a shape that the kernel does not read
- * - `"attention"`: the last run kept none
- * - `"busy"`: the instance's weights are being loaded
+ * - `"length"`: an array or a length of a run does not fit; numbers are elements or tokens
+ * - `"option"`: an option that the kernel does not have, a missing option that the kernel needs, or a wrong value
+ * - `"mask"`: a mask that the kernel does not have, or data of a mask that the instance was created without
+ * - `"weights"`: no weights yet; tensors that are missing, unknown, misaligned or of another dtype; a damaged file
+ * - `"shape"`: a tensor of another shape than the kernel reads
+ * - `"attention"`: the last run kept no attention weights
+ * - `"busy"`: `weights.load` of the instance is running
  * - `"closed"`: the instance was freed
- * - `"memory"`: WebAssembly has no more of it
- * - `"unknown-kernel"`: no shipped kernel is that
- * - `"not-a-module"`: bytes that are no WebAssembly, or no module made by `ladon_add_kernel`
- * - `"version"`: a module for another version of this package
- * - `"unsupported"`: this engine has no WebAssembly, or not what the variant needs
+ * - `"memory"`: WebAssembly cannot allocate more memory
+ * - `"unknown-kernel"`: the package ships no such kernel
+ * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module
+ * - `"version"`: the module was made for another version of this package
+ * - `"unsupported"`: this engine lacks WebAssembly, or the instructions of the variant
  * - `"network"`: a file could not be read
- * - `"aborted"`: by the caller's signal, whose reason is the `cause`
- * - `"status"`: the kernel refused a call that the binding let through; `actual` is the `ladon_status` of the C header
+ * - `"aborted"`: the caller's signal aborted the call; the signal's reason is the `cause`
+ * - `"status"`: the kernel rejected a call that the binding accepted; `actual` is the `ladon_status` of the C header
  */
 export type ErrorCode =
   | "length"
@@ -38,16 +36,25 @@ export type ErrorCode =
   | "aborted"
   | "status";
 
-/** The one error of this package. Where it is thrown nothing was written that a caller can see. */
+/** Returns the first 200 characters of a value as text. `expected` and `actual` of an error hold the whole value. */
+const shown = (value: unknown): string => {
+  try {
+    return String(value).slice(0, 200);
+  } catch {
+    return typeof value; // an object without a prototype has no text
+  }
+};
+
+/** The only error type of this package. A call that throws it has not written anything that the caller can see. */
 export class LadonError extends Error {
   override name = "LadonError";
 
   /**
-   * @param code what it is about
-   * @param what the first part of the message; `expected` and `actual` follow it where there are any
+   * @param code what the error is about
+   * @param what the first part of the message; `expected` and `actual` follow if `expected` is defined
    * @param expected what would have been right
    * @param actual what was found
-   * @param cause another error that led to this one
+   * @param cause the error that led to this error
    */
   constructor(
     readonly code: ErrorCode,
@@ -59,19 +66,3 @@ export class LadonError extends Error {
     super(expected === undefined ? what : `${what}: expected ${shown(expected)}, got ${shown(actual)}`, { cause });
   }
 }
-
-/** Throws a {@link LadonError}. */
-export const fail = (...about: ConstructorParameters<typeof LadonError>): never => {
-  throw new LadonError(...about);
-};
-
-/** The same where it was another error, which the message has the text of. */
-export const failOf = (code: ErrorCode, cause: unknown, what: unknown = code): never =>
-  fail(code, `${what}: ${cause}`, undefined, undefined, cause);
-
-/**
- * A file of the package that is loaded when it is needed, over a network that may be gone by then. Where the file is to
- * tell why something failed, that is told without it: `what` and its `reason`.
- */
-export const loaded = <T>(file: Promise<T>, what?: unknown, reason?: unknown): Promise<T> =>
-  file.catch((cause) => failOf("network", reason ?? cause, what));

@@ -1,5 +1,5 @@
 export type { ShippedName, Wanted } from "./catalog.js";
-export type { Description, TensorEntry } from "./description.js";
+export type { Description, Option, OptionType, Tensor } from "./description.js";
 export { type ErrorCode, LadonError } from "./errors.js";
 export { type CompiledModule, type KernelSource, load, type LoadOptions } from "./load.js";
 export type {

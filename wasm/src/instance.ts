@@ -1,103 +1,70 @@
 import { checkOptions } from "./check.js";
 import type { Description } from "./description.js";
-import { fail, loaded } from "./errors.js";
-import { type Block, type Live, liveOf } from "./memory.js";
-import type { OtherKernels } from "./other-kernels.js";
-import { runnerOf } from "./runner.js";
+import { fail, failFor } from "./fail.js";
+import { chooseMask } from "./mask-choice.js";
+import { ModuleMemory } from "./memory.js";
+import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
-import { finderOf, type Tensor, type Tensors, usualNaming } from "./weights.js";
+import { WeightStore } from "./weight-store.js";
 
-export const instanceOf = (
+/** What an instance has until it is freed. */
+interface Parts {
+  readonly runner: Runner;
+  readonly store: WeightStore;
+}
+
+export const createInstance = (
   module: WebAssembly.Module,
   description: Description,
   options: CreateOptions = {},
-  others?: OtherKernels,
 ): Instance => {
   checkOptions(options, ["mask"]);
-  let live: Live | undefined = liveOf(module);
+  const mask = chooseMask(description, options.mask);
+  const memory = new ModuleMemory(module);
+  const runner = new Runner(memory, description, mask);
+  // The cache holds keys and values of the weights before.
+  const store = new WeightStore(memory, description, () => runner.clear());
+  return instanceOf(description, { runner, store });
+};
+
+const instanceOf = (description: Description, created: Parts): Instance => {
+  let parts: Parts | undefined = created;
   let loading: AbortController | undefined;
-  let block: Block | undefined; // the C struct that points to the tensors, then these
-  let tensorsAt = 0;
-  let tensors: Tensors = new Map();
-
-  const alive = (): Live => live ?? fail("closed", "the instance was freed");
-  const idle = (): Live => (loading ? fail("busy", "weights.load is under way") : alive());
-  const { run, attention, inputs } = runnerOf(description, alive, options.mask, others);
-  const find = finderOf((others?.namingOf ?? usualNaming)(description));
-
-  /** Makes tensors the weights that are in a block behind room for a pointer of each offset. */
-  const adopt = (found: Tensors, offsets: number[], next: Block): void => {
-    const { give, put } = alive();
-    tensorsAt = next.at + 4 * offsets.length;
-    put(
-      next.at,
-      offsets.map((offset) => tensorsAt + offset),
-      Uint32Array,
-    );
-    give(block);
-    block = next;
-    tensors = found;
-    inputs?.clear(); // what a cache holds came of other weights
-  };
+  const alive = (): Parts => parts ?? fail("closed", "the instance was freed");
+  const idle = (): Parts => (loading ? fail("busy", "weights.load is running") : alive());
   const free = (): void => {
-    live = undefined;
+    parts = undefined;
     loading?.abort();
   };
-
   return {
     description,
     weights: {
-      set(given, setOptions = {}) {
-        checkOptions(setOptions, ["prefix"]);
-        const { exports, put, take } = idle();
-        const found = new Map<string, Tensor>();
-        let bytes = 0;
-        const sources = Object.entries(given ?? {}).map(([name, data]) => {
-          if (!(data instanceof Float32Array)) fail("weights", name, "a Float32Array", data);
-          found.set(name, { begin: bytes, length: data.length });
-          bytes += data.byteLength;
-          // Views of this memory end where it grows.
-          return data.buffer === exports.memory.buffer ? data.slice() : data;
-        });
-        const offsets = find(found, setOptions.prefix);
-        adopt(found, offsets, take(4 * offsets.length + bytes));
-        let at = tensorsAt;
-        for (const source of sources) {
-          put(at, source);
-          at += source.byteLength;
-        }
+      set(tensors, options = {}) {
+        checkOptions(options, ["prefix"]);
+        idle().store.set(tensors, options.prefix);
       },
-      async load(source, loadOptions = {}) {
+      async load(source, options = {}) {
         idle();
-        loading = new AbortController();
+        const stop = (loading = new AbortController());
         try {
-          // On demand: who has the weights in arrays needs none of it.
-          const { loadFile } = await loaded(import("./safetensors.js"));
-          await loadFile({ stop: loading, alive, find, adopt }, source, loadOptions);
+          const { loadFile } = await import("./safetensors.js").catch((cause) => failFor("network", cause));
+          await loadFile({ stop, store: () => alive().store }, source, options);
         } finally {
           loading = undefined;
         }
       },
-      tensor(name) {
-        const { floats } = alive();
-        const found = tensors.get(name) ?? fail("weights", "tensor", [...tensors.keys()], name);
-        found.refuse?.();
-        return floats(tensorsAt + found.begin, found.length);
-      },
+      tensor: (name) => alive().store.tensor(name),
     },
-    run(x, runOptions) {
-      idle();
-      return run((block ?? fail("weights", "no weights yet")).at, x, runOptions);
+    run(x, options) {
+      const { runner, store } = idle();
+      return runner.run(store.at, x, options);
     },
-    attention,
-    clear() {
-      idle();
-      inputs?.clear();
-    },
+    attention: (layer) => alive().runner.attention(layer),
+    clear: () => idle().runner.clear(),
     get cached() {
-      return inputs?.cached() ?? 0;
+      return alive().runner.cached;
     },
     free,
-    [Symbol.dispose ?? "dispose"]: free, // which not every engine has
+    [Symbol.dispose ?? "dispose"]: free, // some engines have no Symbol.dispose
   } as Instance;
 };

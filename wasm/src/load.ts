@@ -1,14 +1,16 @@
-import { isUrl, nameOf, type ShippedName, type Wanted } from "./catalog.js";
-import { checkOptions } from "./check.js";
-import { loaded } from "./errors.js";
+import { shippedNameOf, type ShippedName, type Wanted } from "./catalog.js";
+import { checkOptions, checkSignal } from "./check.js";
+import { fail } from "./fail.js";
 import { kernelOf } from "./kernel.js";
+import { failModule } from "./module-bytes.js";
+import { classOf, readBytes, unshared } from "./read.js";
 import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
- * A shipped kernel by its name or by what it is to do; where modules are (a string is a URL if it has a "/", a "." or a
- * ":": one that ends with .wasm is one module, any other the begin of three, as `${url}.${variant}.wasm` before its
- * query); or one at hand.
+ * A shipped kernel, by its name or by what it is needed for; a place of modules; bytes; or a compiled module. A string
+ * is a URL if it has a "/", a "." or a ":". A URL that ends with .wasm is one module. Any other URL is the beginning of
+ * three, to which `.${variant}.wasm` is added before the query.
  */
 export type KernelSource =
   | ShippedName
@@ -21,7 +23,7 @@ export type KernelSource =
 
 declare global {
   namespace WebAssembly {
-    /** In the DOM's library an interface without members, which anything at all would be; elsewhere there is none. */
+    /** The DOM's library declares an interface without members, which accepts any value. Node's types have none. */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";
     }
@@ -30,35 +32,57 @@ declare global {
 export type CompiledModule = WebAssembly.Module;
 
 export interface LoadOptions {
-  /** The fastest that the engine has, where it is left out. */
+  /** By default the fastest that the engine supports. */
   readonly variant?: Variant;
   readonly signal?: AbortSignal;
 }
 
-/** Where a module is. Whether a name is one of a shipped kernel is asked when nothing is there. */
-const placeOf = (name: unknown, variant: Variant): string | URL =>
-  !isUrl(name)
-    ? new URL(`./modules/${name}.${variant}.wasm`, import.meta.url) // the form that bundlers look for
-    : `${name}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
+const isUrl = (source: unknown): source is string | URL =>
+  source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
+
+/** Returns the URL of a module of this package, in the form that bundlers look for. */
+const shippedUrl = (name: ShippedName, variant: Variant): URL =>
+  new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
+
+/** Adds the variant to a URL that is the beginning of three modules. */
+const withVariant = (url: string | URL, variant: Variant): string =>
+  `${url}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
+
+const failSource = (source: unknown): never => {
+  const kind = classOf(source);
+  let actual = source;
+  if (kind === "Promise") actual = "a Promise (await it)";
+  if (["Response", "Blob", "File"].includes(kind)) actual = `a ${kind} (give its URL, or its arrayBuffer())`;
+  return fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
+};
+
+const placeOf = (source: any, variant: Variant): string | URL => {
+  if (isUrl(source)) return withVariant(source, variant);
+  if (typeof source !== "string" && !source?.kind) return failSource(source);
+  return shippedUrl(shippedNameOf(source), variant);
+};
+
+const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
+  WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
+
+/** Compiles the module of a source. A module of the package is for `variant`. */
+const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source?.byteLength >= 0) return compile(unshared(source), "bytes");
+  const place = placeOf(source, variant);
+  return compile((await readBytes(place, signal)) as BufferSource, `${place}`);
+};
 
 /**
  * Compiles a kernel for this engine. Errors: "unknown-kernel", "option", "unsupported", "not-a-module", "version",
- * "network", "aborted". What goes wrong here, load-again.js does another way, or tells what it was.
+ * "network", "aborted".
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
   checkOptions(options, ["variant", "signal"]);
-  let module = source as any;
-  let place: string | URL | undefined;
-  try {
-    if (module.byteLength >= 0) {
-      module = await WebAssembly.compile(module);
-    } else if (!(module instanceof WebAssembly.Module)) {
-      place = placeOf(nameOf(source), options.variant ?? variants.find(supports)!);
-      module = await WebAssembly.compileStreaming(fetch(place, options));
-    }
-    return await kernelOf(module, source, options.variant);
-  } catch (cause) {
-    const { loadAgain } = await loaded(import("./load-again.js"), place, cause);
-    return loadAgain(source, place, options, cause, module);
-  }
+  const { variant, signal } = options;
+  checkSignal(signal);
+  if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
+  const supported = variants.filter(supports);
+  if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
+  return kernelOf(await moduleOf(source, variant ?? supported[0]!, signal), variant);
 };

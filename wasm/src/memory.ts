@@ -1,6 +1,6 @@
-import { type ErrorCode, failOf } from "./errors.js";
+import { attempt } from "./fail.js";
 
-/** What a module exports: functions of the C header, without NAME_. Pointers are numbers. */
+/** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly __heap_base: WebAssembly.Global;
@@ -13,7 +13,7 @@ export interface Exports {
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
 }
 
-/** A piece of a module's memory: where it begins, and its bytes. */
+/** A block of a module's memory: the address of its first byte, and its size in bytes. */
 export interface Block {
   readonly at: number;
   readonly bytes: number;
@@ -25,49 +25,44 @@ export type NumberArray =
   | Uint32ArrayConstructor
   | Uint8ArrayConstructor;
 
-/** A module that runs, with all of its memory: to let go of this is to free it. */
-export interface Live {
+/** An instantiated module and the allocation of its memory. */
+export class ModuleMemory {
   readonly exports: Exports;
-  /** A piece of memory, aligned to 64 bytes. Memory grows where there is no room, and views of it end. */
-  take(bytes: number): Block;
-  /** One piece, the larger of two, is kept for whom it is enough. */
-  give(block: Block | undefined): void;
-  floats(at: number, count: number): Float32Array;
-  /** Copies numbers, as that type has them, F32 where none is given. */
-  put(at: number, values: ArrayLike<number>, type?: NumberArray): void;
-}
+  #top: number;
+  #spare: Block | undefined;
 
-export const liveOf = (module: WebAssembly.Module): Live => {
-  const orFail = <T>(act: () => T, code: ErrorCode = "memory", what?: string): T => {
-    try {
-      return act();
-    } catch (cause) {
-      return failOf(code, cause, what);
+  constructor(module: WebAssembly.Module) {
+    this.exports = attempt("memory", () => new WebAssembly.Instance(module).exports as unknown as Exports);
+    this.#top = this.exports.__heap_base.value;
+  }
+
+  /** Allocates a block, aligned to 64 bytes. If the memory grows, views of the memory become empty. */
+  allocate(bytes: number): Block {
+    const spare = this.#spare;
+    if (spare && spare.bytes >= bytes) {
+      this.#spare = undefined;
+      return spare;
     }
-  };
-  const exports = orFail(() => new WebAssembly.Instance(module).exports as unknown as Exports);
-  const { memory } = exports;
-  let top = exports.__heap_base.value;
-  let spare: Block | undefined;
-  return {
-    exports,
-    take(bytes) {
-      const block = spare;
-      if (block && block.bytes >= bytes) {
-        spare = undefined;
-        return block;
-      }
-      const at = Math.ceil(top / 64) * 64;
-      const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
-      if (pages > 0) orFail(() => memory.grow(pages));
-      top = at + bytes;
-      return { at, bytes };
-    },
-    give(block) {
-      if (block && !(spare && spare.bytes > block.bytes)) spare = block;
-    },
-    floats: (at, count) => new Float32Array(memory.buffer, at, count),
-    put: (at, values, type = Float32Array) =>
-      orFail(() => new type(memory.buffer, at).set(values), "option", "numbers"),
-  };
-};
+    const { memory } = this.exports;
+    const at = Math.ceil(this.#top / 64) * 64;
+    const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
+    if (pages > 0) attempt("memory", () => memory.grow(pages));
+    this.#top = at + bytes;
+    return { at, bytes };
+  }
+
+  /** Gives a block back. Only the larger of two such blocks is kept; a later allocation that fits uses it. */
+  release(block: Block | undefined): void {
+    if (block && !(this.#spare && this.#spare.bytes > block.bytes)) this.#spare = block;
+  }
+
+  /** Returns a view. */
+  floats(at: number, count: number): Float32Array {
+    return new Float32Array(this.exports.memory.buffer, at, count);
+  }
+
+  /** Copies numbers, converted to the element type. */
+  write(at: number, values: ArrayLike<number>, Type: NumberArray = Float32Array): void {
+    attempt("option", () => new Type(this.exports.memory.buffer, at).set(values), "numbers");
+  }
+}

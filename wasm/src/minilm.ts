@@ -1,8 +1,9 @@
-// sentence-transformers/all-MiniLM-L6-v2: a text to one vector of unit length; the closer two vectors, the closer the
-// meanings. As examples/minilm/minilm.cpp.
+// sentence-transformers/all-MiniLM-L6-v2: turns a text into a vector of unit length. Texts of similar meaning have similar
+// vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
-import { readText, type Source } from "./read-whole.js";
+import { readBytes } from "./read.js";
+import type { Source } from "./types.js";
 import { WordPiece } from "./word-piece.js";
 
 export { splitWords, WordPiece } from "./word-piece.js";
@@ -10,24 +11,24 @@ export { splitWords, WordPiece } from "./word-piece.js";
 const epsilon = 1e-12;
 
 export interface SentenceEncoderOptions extends LoadOptions {
-  /** Another than the shipped one, "minilm", which takes up to 256 tokens. */
+  /** By default the shipped kernel "minilm", which has room for 256 tokens. */
   readonly kernel?: Kernel;
-  /** The model's model.safetensors. */
+  /** The file model.safetensors of the model. */
   readonly weights: Source;
-  /** Its vocab.txt. */
+  /** The file vocab.txt of the model. */
   readonly vocabulary: Source;
-  /** Called as bytes of the weights arrive, with how many there are, and how many there will be. */
+  /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;
-  /** What stands before the names of the file's tensors, such as "bert". */
+  /** The text before the names of the file's tensors, such as "bert". */
   readonly prefix?: string;
 }
 
 export class SentenceEncoder {
   readonly layers: number;
   readonly heads: number;
-  /** Numbers in an embedding. */
+  /** The length of an embedding. */
   readonly width: number;
-  /** What a longer text is cut to. */
+  /** Longer texts are cut to this number of tokens. */
   readonly maxTokens: number;
   readonly vocabulary: WordPiece;
   readonly kernel: Kernel;
@@ -41,7 +42,7 @@ export class SentenceEncoder {
     const kernel = options.kernel ?? (await load("minilm", { variant, signal }));
     const encoder = kernel.create();
     try {
-      const words = new WordPiece(await readText(vocabulary, signal));
+      const words = new WordPiece(new TextDecoder().decode(await readBytes(vocabulary, signal)));
       await encoder.weights.load(weights, { prefix, progress, signal });
       return new SentenceEncoder(kernel, encoder, words, prefix);
     } catch (error) {
@@ -49,6 +50,7 @@ export class SentenceEncoder {
       throw error;
     }
   }
+
   private constructor(kernel: Kernel, encoder: Instance, vocabulary: WordPiece, prefix: string) {
     const { layers, heads, model, queries } = kernel.description;
     this.kernel = kernel;
@@ -62,17 +64,17 @@ export class SentenceEncoder {
     this.#checkTables();
   }
 
-  /** The text's ids: [CLS] pieces.. [SEP], at most maxTokens. */
+  /** Returns the ids of a text: [CLS], the pieces, [SEP]; at most maxTokens. */
   ids(text: string): number[] {
     return this.vocabulary.encode(text, this.maxTokens);
   }
 
-  /** The same as written in the vocabulary; a piece that continues a word begins with "##". */
+  /** Returns the pieces of a text as the vocabulary has them. A piece that continues a word begins with "##". */
   tokens(text: string): string[] {
     return this.ids(text).map((id) => this.vocabulary.pieces[id]!);
   }
 
-  /** A vector of unit length; the caller's to keep. `attention`: keeps what attention() then gives. */
+  /** Returns a vector of unit length. `attention`: whether attention() has the attention of this text. */
   embed(text: string, { attention = false }: { readonly attention?: boolean } = {}): Float32Array {
     const ids = this.ids(text);
     const y = this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });
@@ -80,24 +82,24 @@ export class SentenceEncoder {
     return this.#pool(y, ids.length);
   }
 
-  /** How much each token of the last embed with attention looks at each: [tokens][tokens], rows sum to 1; a copy. */
+  /** Returns a copy of the attention in the last embed with attention: [tokens][tokens]. Rows sum to 1. */
   attention(layer: number, head: number): Float32Array[] {
     const tokens = this.#capturedTokens;
     if (tokens === 0) throw new LadonError("attention", "no embed(text, {attention: true}) yet");
     return attentionRows(this.encoder, layer, head, tokens);
   }
 
-  /** Gives the memory back; embeddings stay good. */
+  /** Frees the memory. Embeddings stay valid. */
   free(): void {
     this.encoder.free();
   }
 
-  // What goes into the first layer, [ids][width]: word + position + type, normalised.
+  // Returns the input of the first layer, [ids][width]: word + position + type, normalised.
   #lookUp(ids: readonly number[]): Float32Array {
     const width = this.width;
     const word = this.#table("word_embeddings.weight");
     const position = this.#table("position_embeddings.weight");
-    const type = this.#table("token_type_embeddings.weight"); // first and second sentence; here all is the first
+    const type = this.#table("token_type_embeddings.weight"); // of the first of two sentences, the only one here
     const weight = this.#table("LayerNorm.weight");
     const bias = this.#table("LayerNorm.bias");
     const x = new Float32Array(ids.length * width);
@@ -109,13 +111,13 @@ export class SentenceEncoder {
     return x;
   }
 
-  // The mean over the tokens, scaled to length 1; their number cancels out.
+  // Returns the mean over the tokens, scaled to length 1. The sum has the same direction as the mean.
   #pool(y: Float32Array, tokens: number): Float32Array {
     const sum = new Float64Array(this.width);
     for (let at = 0; at < tokens * this.width; ++at) sum[at % this.width]! += y[at]!;
     const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));
     if (!(length > 0 && length < Infinity)) {
-      throw new LadonError("weights", "the model's answer has no direction: its file's values are damaged");
+      throw new LadonError("weights", "the model's output has no direction: the values in the file are damaged");
     }
     return Float32Array.from(sum, (value) => value / length);
   }
@@ -124,7 +126,7 @@ export class SentenceEncoder {
     return this.encoder.weights.tensor(`${this.#prefix}embeddings.${name}`);
   }
 
-  // The sizes that nothing in the encoder checks.
+  // Checks the sizes of the tables around the encoder. The encoder checks its own weights.
   #checkTables(): void {
     const expect = (name: string, rows: number) => {
       const { length } = this.#table(name);
@@ -138,7 +140,7 @@ export class SentenceEncoder {
   }
 }
 
-// LayerNorm of one token; sums in double.
+// Applies LayerNorm to one token. Sums are float64.
 function normalise(token: Float32Array, weight: Float32Array, bias: Float32Array): void {
   const mean = token.reduce((sum, value) => sum + value, 0) / token.length;
   const variance = token.reduce((sum, value) => sum + (value - mean) ** 2, 0) / token.length;
@@ -146,7 +148,7 @@ function normalise(token: Float32Array, weight: Float32Array, bias: Float32Array
   for (let i = 0; i < token.length; ++i) token[i] = (token[i]! - mean) * scale * weight[i]! + bias[i]!;
 }
 
-/** The cosine of two embeddings, which are of length 1. */
+/** Returns the cosine of two embeddings of length 1. */
 export function similarity(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 }

@@ -1,92 +1,150 @@
-import { checkLength, checkOptions, count } from "./check.js";
+import { type ArrayInput, allocateInputs, writeInput } from "./array-inputs.js";
+import { checkCount, checkLength, checkOptions } from "./check.js";
 import type { Description } from "./description.js";
-import { fail } from "./errors.js";
-import type { Live } from "./memory.js";
-import type { Inputs, OtherKernels, Values } from "./other-kernels.js";
-import type { Mask, RunOptions } from "./types.js";
+import { fail } from "./fail.js";
+import { KernelCalls, type Words } from "./kernel-calls.js";
+import type { MaskChoice } from "./mask-choice.js";
+import type { ModuleMemory } from "./memory.js";
+import { RotaryTable } from "./rotary.js";
 
-/** An instance's calls of its kernel. */
-export interface Runner {
-  run(weightsAt: number, x: ArrayLike<number>, options?: RunOptions): Float32Array;
-  attention(layer?: number): Float32Array;
-  readonly inputs: Inputs | undefined;
+/** In the C options, a length of 0 stands for the default length, and LADON_NONE (all bits set) stands for 0. */
+const none = -1;
+/** The limit of numbers whose meaning only the kernel knows. */
+const largest = 2 ** 31 - 1;
+const lengthWord = (length: number): number => length || none;
+
+/** The options of a run as the caller gives them. */
+type Given = Record<string, any>;
+
+interface Lengths {
+  readonly queries: number;
+  readonly keys: number;
+  readonly offset: number;
 }
 
-// A length of 0 stands for what is usual in C, and this for 0.
-export const none = -1;
+/** Names of the options of a run. `boolean_keys` and `rotary_offset` come from other options of the run. */
+const knownOptions = ({ options, context }: Description): string[] => {
+  const names = options.map(({ name }) => name);
+  const isDerived = (name: string): boolean =>
+    names.some((other) => name === `${other}_keys` || name === `${other}_offset`);
+  return [...names.filter((name) => !isDerived(name) && name !== "isa"), ...(context ? ["context"] : [])];
+};
 
-export const runnerOf = (description: Description, alive: () => Live, wanted?: Mask, others?: OtherKernels): Runner => {
-  const { queries: mostQueries, keys: mostKeys, model, heads, mask, options: members, layers = 1 } = description;
-  const mapFloats = heads * mostQueries * mostKeys;
+/** Checks and executes the runs of one instance. All memory but the attention maps is allocated at the beginning. */
+export class Runner {
+  readonly #memory: ModuleMemory;
+  readonly #description: Description;
+  readonly #mask: MaskChoice;
+  readonly #known: readonly string[];
+  readonly #calls: KernelCalls;
+  readonly #inputs: readonly ArrayInput[];
+  readonly #rotary: RotaryTable | undefined;
+  readonly #xAt: number;
+  readonly #yAt: number;
+  #mapsAt = 0;
+  #hasMaps = false;
 
-  // A causal mask whose offset is given at run time is none where it shows all keys, and padding none without bytes.
-  // All others are part of the code.
-  const chosen: string[] | undefined = wanted === undefined ? wanted : [wanted].flat();
-  const inputs = others?.inputsOf(description, alive);
-  const free = inputs?.freeOffset ?? members.includes("offset");
-  const fixed = free ? [] : mask.filter((one) => one !== "padding");
-  const possible = chosen?.[1] ? mask : ["none", ...mask];
-  if (chosen && !(chosen.every((one) => possible.includes(one)) && fixed.every((one) => chosen.includes(one)))) {
-    fail("mask", "mask", fixed[0] ? fixed : possible, wanted);
+  constructor(memory: ModuleMemory, description: Description, mask: MaskChoice) {
+    const { queries, model, cache, rotary, context, keyModel, valueModel } = description;
+    if (context && cache && keyModel !== valueModel) {
+      fail("unsupported", "keys and values from two contexts", "one", "two");
+    }
+    this.#memory = memory;
+    this.#description = description;
+    this.#mask = mask;
+    this.#known = knownOptions(description);
+    this.#calls = new KernelCalls(memory, description);
+    this.#xAt = memory.allocate(4 * queries * model).at;
+    this.#yAt = memory.allocate(4 * queries * model).at;
+    this.#inputs = allocateInputs(memory, description);
+    this.#rotary = rotary && new RotaryTable(memory, rotary);
+    this.clear();
   }
 
-  const take = (bytes: number): number => alive().take(bytes).at;
-  const xBytes = 4 * mostQueries * model;
-  const optionsBytes = 4 * (members.length + layers);
-  const pieces = [description.workspace, optionsBytes, mostKeys, xBytes, xBytes];
-  const [workspaceAt, optionsAt, paddingAt, xAt, yAt] = pieces.map(take) as [number, number, number, number, number];
-  const known = inputs?.known ?? members;
-  let mapsAt = 0;
-  let attended: unknown;
+  get cached(): number {
+    return this.#calls.cached;
+  }
 
-  return {
-    inputs,
-    run(weightsAt, x, given: Record<string, any> = {}) {
-      const { exports, floats, put } = alive();
-      checkOptions(given, known);
-      const needs = (name: string, one: string): void => {
-        if (given[name] !== undefined && chosen && !chosen.includes(one)) fail("mask", `mask for ${name}`, one, wanted);
-      };
-      needs("padding", "padding");
-      if (free) needs("offset", "causal");
-      const { tokens, padding } = given;
-      count("tokens", tokens ?? 0, mostQueries);
-      const queries = count("queries", given.queries ?? tokens ?? mostQueries, mostQueries);
-      const keys = count("keys", given.keys ?? inputs?.usualKeys(given) ?? tokens ?? mostKeys, mostKeys);
-      const offset = given.offset ?? (free && !chosen?.includes("causal") ? keys : keys - queries);
-      count("offset", offset, 1e9, -1e9);
-      const rows = inputs?.ownRows ? queries : Math.max(queries, keys);
-      checkLength("x", x, rows * model, mostQueries * model);
-      put(xAt, x);
-      const values: Values = {
-        tokens: queries || none,
-        queries: queries || none,
-        keys: keys || none,
-        offset,
-      };
-      if (padding != null) {
-        checkLength("padding", padding, keys, mostKeys);
-        // 256 and true are a yes as well.
-        put((values.padding = paddingAt), Uint8Array.from(padding, Boolean as any), Uint8Array);
-      }
-      inputs?.put(given, queries, keys, values);
-      if (given.attention) mapsAt ||= take(4 * layers * mapFloats);
-      // A pointer a layer. What is undefined becomes 0.
-      values.attention = Array.from({ length: layers }, (_, i) => given.attention && mapsAt + 4 * i * mapFloats);
-      put(
-        optionsAt,
-        members.flatMap((name) => values[name]),
-        Int32Array,
-      );
-      const status = (inputs?.call ?? exports.run!)(xAt, weightsAt, yAt, workspaceAt, optionsAt);
-      if (status) fail("status", "ladon_status", 0, status);
-      attended = given.attention;
-      return floats(yAt, queries * model);
-    },
-    attention(layer = 0) {
-      const { floats } = alive();
-      if (!attended) fail("attention", "attention of the last run", true, attended);
-      return floats(mapsAt + 4 * count("layer", layer, layers - 1) * mapFloats, mapFloats);
-    },
-  };
-};
+  clear(): void {
+    this.#calls.clear();
+  }
+
+  /** Runs the kernel. Returns a view of y, [queries][model]. An error leaves y as it was. */
+  run(weightsAt: number, x: ArrayLike<number>, given: Given = {}): Float32Array {
+    const { queries: mostQueries, model, context, cache } = this.#description;
+    checkOptions(given, this.#known);
+    this.#mask.check(given);
+    const lengths = this.#lengths(given);
+    const { queries, keys } = lengths;
+    // Each row of x is a query. Without context and cache, each row is a key, too.
+    const rows = context || cache ? queries : Math.max(queries, keys);
+    checkLength("x", x, rows * model, mostQueries * model);
+    this.#memory.write(this.#xAt, x);
+
+    // A context is needed, except if the cache has one.
+    const needsContext = context && Boolean(given.context || !this.cached);
+    const words = this.#writeInputs(given, lengths, needsContext);
+    if (given.attention) words.attention = this.#mapPointers();
+    this.#calls.setOptions(words);
+    const contextAt = needsContext ? (words.context as number) : 0;
+    this.#calls.call({ x: this.#xAt, context: contextAt, weights: weightsAt, y: this.#yAt });
+    this.#hasMaps = Boolean(given.attention);
+    return this.#memory.floats(this.#yAt, queries * model);
+  }
+
+  attention(layer = 0): Float32Array {
+    const { layers = 1 } = this.#description;
+    if (!this.#hasMaps) fail("attention", "attention of the last run", true, false);
+    const floats = this.#mapFloats();
+    return this.#memory.floats(this.#mapsAt + 4 * checkCount("layer", layer, layers - 1) * floats, floats);
+  }
+
+  #lengths(given: Given): Lengths {
+    const { queries: mostQueries, keys: mostKeys, context } = this.#description;
+    const { tokens } = given;
+    checkCount("tokens", tokens ?? 0, mostQueries);
+    const queries = checkCount("queries", given.queries ?? tokens ?? mostQueries, mostQueries);
+    const contextKeys = !given.context && this.cached ? this.cached : mostKeys;
+    const defaultKeys = context ? contextKeys : (tokens ?? mostKeys);
+    const keys = checkCount("keys", given.keys ?? defaultKeys, mostKeys);
+    const offset = checkCount("offset", given.offset ?? this.#mask.defaultOffset(queries, keys), 1e9, -1e9);
+    return { queries, keys, offset };
+  }
+
+  /** Copies the arrays of a run and checks its numbers. Returns the words of all options but `attention`. */
+  #writeInputs(given: Given, { queries, keys, offset }: Lengths, needsContext: boolean): Words {
+    const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
+    for (const { name, required, shape } of this.#description.options) {
+      if (required && shape && !given[name]) fail("option", name, `numbers of shape ${shape}`, given[name]);
+    }
+    for (const input of this.#inputs) {
+      const { name, at, partOf } = input;
+      if (given[name] == null && !(name === "context" && needsContext)) continue;
+      words[`${name}_keys`] = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
+      words[name] = at;
+    }
+    for (const { name, type } of this.#description.options) {
+      if (words[name] !== undefined || given[name] == null) continue;
+      if (type === "size") words[name] = checkCount(name, given[name], largest);
+      if (type === "offset") words[name] = checkCount(name, given[name], largest, -largest);
+    }
+    if (this.#rotary) {
+      words.rotary_offset = this.#rotary.prepare(given.rotary);
+      words.rotary = this.#rotary.at;
+    }
+    return words;
+  }
+
+  #mapFloats(): number {
+    const { heads, queries, keys } = this.#description;
+    return heads * queries * keys;
+  }
+
+  /** Returns a pointer for each layer's attention map. The first call allocates the maps. */
+  #mapPointers(): number[] {
+    const { layers = 1 } = this.#description;
+    const bytes = 4 * this.#mapFloats();
+    this.#mapsAt ||= this.#memory.allocate(layers * bytes).at;
+    return Array.from({ length: layers }, (_, layer) => this.#mapsAt + layer * bytes);
+  }
+}

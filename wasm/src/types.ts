@@ -2,27 +2,27 @@
 import type { Description } from "./description.js";
 import type { Variant } from "./variants.js";
 
-/** What may be hidden from every query, as far as the kernel leaves it open. */
+/** A mask that `create` can choose, if the kernel leaves it open. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
 
 export interface CreateOptions {
   /**
-   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: keys that `run`'s `padding` hides.
-   * Left out: what the kernel cannot do without, and whatever a run's options give.
+   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. By
+   * default, the masks that the kernel requires, and those that the options of a run give.
    */
   readonly mask?: Mask;
 }
 
 export interface RunOptions {
-  /** Tokens of x that take part; all where it is left out, none where it is 0. The same goes for the next two. */
+  /** The number of tokens of x that the run reads. By default all that the kernel has room for; 0 is no token. */
   readonly tokens?: number;
-  /** Rows of x that ask: y has so many. Usually as many as `tokens`; with a context all. */
+  /** The number of queries, which are the first rows of x, and of rows of y. By default `tokens`; with a context, all. */
   readonly queries?: number;
-  /** Tokens that may be seen. Usually as many as `tokens`; with a context all. */
+  /** The number of tokens that queries may see. By default `tokens`; with a context, all. */
   readonly keys?: number;
-  /** Query i stands at i + offset among the keys. */
+  /** Query i has position i + offset among the keys. */
   readonly offset?: number;
-  /** [keys][keyModel]: the tokens that keys and values are made from, of a kernel with CONTEXT. */
+  /** [keys][keyModel]: the tokens that keys and values are made from. For kernels with CONTEXT. */
   readonly context?: ArrayLike<number>;
   /** [keys]: 0 or false hides a key. */
   readonly padding?: ArrayLike<number | bigint | boolean>;
@@ -30,105 +30,108 @@ export interface RunOptions {
   readonly bits?: ArrayLike<number>;
   /** [queries][keys], or with boolean_per_head [heads][queries][keys]: 0 or false hides a key from a query. */
   readonly boolean?: ArrayLike<number | bigint | boolean>;
-  /** [queries][keys], or with additive_per_head [heads][queries][keys]: joins each score; -Infinity hides. */
+  /** [queries][keys], or with additive_per_head [heads][queries][keys]: added to each score; -Infinity hides. */
   readonly additive?: ArrayLike<number>;
-  /** [heads]: ALiBi's; the paper's where they are left out. */
+  /** [heads]: ALiBi's slopes. By default those of the paper. */
   readonly slopes?: ArrayLike<number>;
-  /** [heads]: needed by a kernel with SINKS. */
+  /** [heads]: required by kernels with SINKS. */
   readonly sinks?: ArrayLike<number>;
-  /** Of a kernel with ROTARY: angles are (position + offset) / scaling * base^(-2 pair / width). */
+  /** For kernels with ROTARY. An angle is (position + offset) / scaling * base^(-2 pair / width). */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
-  /** Whether `attention()` shall hold what this run looks at. */
+  /** True if `attention()` shall return the attention weights of this run. */
   readonly attention?: boolean;
 }
 
 export interface SetOptions {
-  /** What stands before the tensors' names, such as "encoder.layer.0.attention"; the dot between is optional. */
+  /** The text before the tensors' names, such as "encoder.layer.0.attention". The dot at the end may be left out. */
   readonly prefix?: string;
 }
 
 export interface LoadWeightsOptions extends SetOptions {
-  /** Called as bytes arrive, with how many there are, and how many there will be. */
+  /** Called when bytes arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** A safetensors file: where it is, or itself. A string is a URL, relative to the page or, in Node, the directory. */
+/** A safetensors file, or its place. A string is a URL, relative to the page, or in Node a path. */
 export type WeightsSource = string | URL | Response | ReadableStream<Uint8Array> | Blob | ArrayBufferLike | ArrayBufferView;
+
+/** A file that is read as a whole, or its place. */
+export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array;
 
 export interface Weights {
   /**
-   * Copies tensors, all F32, after all were checked. Names are PyTorch's, Hugging Face's of BERT and Llama, or those of
-   * the C members; each array has the tensor's numbers, row-major. In place of all weights that there were.
+   * Checks all tensors, which are F32, then copies them. Names are those of PyTorch, of Hugging Face's BERT and Llama, or
+   * of the C members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
    */
   set(tensors: Readonly<Record<string, Float32Array>>, options?: SetOptions): void;
   /**
-   * Streams a safetensors file into the instance's memory and uses it where it lies. Tensors that the kernel does not
-   * need may be of any dtype. On any error, an abort among them, the weights are what they were.
+   * Streams a safetensors file into the instance's memory, without a copy. Tensors that the kernel does not need may have
+   * any dtype. On any error, also on an abort, the weights stay as they were.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
-  /** A view of any F32 tensor of the file, or the record, that the weights came from. Valid until the next call. */
+  /** Returns a view of an F32 tensor of the file or record that the weights came from. Valid until the next call. */
   tensor(name: string): Float32Array;
 }
 
 /**
- * A kernel with memory, workspace and weights of its own. Views are valid until the next call on their instance; memory
- * grows in `weights.set`, `weights.load` and a first `run` with `attention`, and a view from before then has length 0.
+ * A kernel with memory, workspace and weights of its own. Views are valid until the next call on their instance. Memory
+ * can grow in `weights.set`, `weights.load` and the first `run` with `attention`; then older views have length 0.
  */
 export interface Instance {
   readonly description: Description;
   readonly weights: Weights;
   /**
-   * @param x [tokens][model], or more exactly as many rows as the longer of `queries` and `keys` (with a context:
-   *   `queries`); or all rows that the kernel has room for, of which the first are read
+   * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or a
+   *   cache. x may also have all rows that the kernel has room for; then the first are read.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
-   * What the last run looked at, if it was asked for: [heads][description.queries][description.keys], so query i of
-   * head h has its row at (h * description.queries + i) * description.keys, whatever the run's lengths. Rows of queries
-   * that took no part have no meaning.
+   * Returns a view of the attention weights of the last run, if it had `attention: true`. The shape is
+   * [heads][description.queries][description.keys] for any lengths of the run: the row of query i of head h begins at
+   * (h * description.queries + i) * description.keys. Rows of queries that the run did not have are undefined.
    */
   attention(layer?: number): Float32Array;
-  /** Tokens in the cache of a kernel with CACHE: of x that `run` extended it by, or of the last run's `context`. */
+  /** The number of tokens in the cache of a kernel with CACHE: those of all runs, or those of the last `context`. */
   readonly cached: number;
-  /** Forgets what is in the cache, as new weights do too. */
+  /** Empties the cache. New weights empty the cache, too. */
   clear(): void;
-  /** Lets go of the memory; every later call is a LadonError "closed". A second time does nothing. */
+  /** Frees the memory. Every later call throws a LadonError "closed". A second `free` has no effect. */
   free(): void;
   [Symbol.dispose](): void;
 }
 
 export interface WarmUpOptions {
-  /** Of each call: short ones, for the engine swaps a function's code between two calls only. 32 by default. */
+  /** Tokens of each call. Calls are short, because the engine replaces a function's code between two calls. Default 32. */
   readonly tokens?: number;
-  /** At most so long, in milliseconds; 2000 by default. */
+  /** The time limit in milliseconds. Default 2000. */
   readonly most?: number;
-  /** Whether runs with `attention: true` shall be warm: they have code of their own. */
+  /** True if runs with `attention: true` shall be fast: they have code of their own. */
   readonly attention?: boolean;
 }
 
-/** Milliseconds. */
+/** Times are in milliseconds. */
 export interface WarmedUp {
   readonly calls: number;
-  /** Of all calls and the pauses between them. */
+  /** The time of all calls and of the pauses between them. */
   readonly total: number;
-  /** Of the first call, of code that the engine had not optimised. */
+  /** The time of the first call, whose code the engine had not optimised. */
   readonly first: number;
-  /** Of the shortest call. */
+  /** The time of the shortest call. */
   readonly best: number;
 }
 
-/** A compiled module, from which any number of instances are made. */
+/** A compiled module. Any number of instances can be made from it. */
 export interface Kernel {
   readonly description: Description;
   readonly variant: Variant;
   readonly module: WebAssembly.Module;
-  /** An instance, without weights. A mask that the kernel cannot do is a LadonError "mask". */
+  /** Returns an instance without weights. Throws a LadonError "mask" if the kernel does not have the mask. */
   create(options?: CreateOptions): Instance;
   /**
-   * Runs on zeros, in short calls and without weights, until they get no faster: the engine has optimised the code,
-   * for all instances of this kernel. It lets others work between two calls.
+   * Runs the kernel on zeros, in short calls, until the calls get no faster. Then the engine has optimised the code, for
+   * all instances of this kernel. Other code can run between the calls.
    */
   warmUp(options?: WarmUpOptions): Promise<WarmedUp>;
 }

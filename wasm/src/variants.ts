@@ -1,14 +1,12 @@
-/**
- * What a module is compiled for: relaxed SIMD (multiply and add as one), SIMD, or neither. The first that the engine
- * has is the fastest.
- */
+/** The instructions of a module: relaxed SIMD (multiply and add as one), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 
+/** The first variant that an engine supports is the fastest. */
 export const variants: readonly Variant[] = ["relaxed", "simd", "scalar"];
 
 /**
- * Whether the engine validates a function () -> v128 with an instruction of that kind: versions tell nothing. What
- * it gets is one local, three times: f32x4.relaxed_madd (253 133 2), or v128.bitselect (253 82) and a nop (1).
+ * Returns true if the engine supports the variant. The engine validates a function () -> v128 that pushes one local three
+ * times. Then follows f32x4.relaxed_madd (253 133 2), or v128.bitselect (253 82) and a nop (1).
  */
 export const supports = (variant: Variant): boolean =>
   variant === "scalar" ||

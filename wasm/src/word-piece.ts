@@ -1,15 +1,15 @@
-// BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py): a text is cut into
-// words, and each word, from its beginning on, into the longest pieces that the vocabulary has. Unicode's tables are
-// the engine's.
+// BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
+// words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
+// of the engine.
 import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
-// Of a broken pair of surrogates either half vanishes, as bytes do that are no UTF-8.
+// A surrogate without its other half is dropped, as bytes that are not UTF-8 are.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/gu;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/gu;
-// The blocks that BERT's tokenizers know; later extensions are not among them. The gap before U+2B920 (extension E
-// begins at U+2B820) is the one of the `tokenizers` library.
+// The blocks that BERT's tokenizers know, without later extensions. The library `tokenizers` has the same gap before
+// U+2B920, although extension E begins at U+2B820.
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
@@ -17,13 +17,13 @@ const ideograph = new RegExp(`[${blocks}]`, "gu");
 const accent = /\p{Mn}/gu;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/gu;
 
-// Cleans a text and cuts it into words, as BERT's uncased models were trained to see them:
-//   1. U+0000, U+FFFD, controls (Cc but tab, LF, CR), format (Cf) and private (Co) signs go,
-//   2. whitespace becomes a space, and a CJK ideograph gets one on either side (before step 3: the compatibility blocks
-//      decompose to others),
-//   3. canonical decomposition (NFD), and the accents (Mn) go,
-//   4. lower case, code point by code point: of a whole text, a final sigma would become another,
-//   5. a word ends at a space; a punctuation sign (P*, and every ASCII sign) is a word by itself.
+// Cleans a text and splits it into words, as in the training of BERT's uncased models:
+//   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
+//   2. Replace whitespace by a space, and put spaces around each CJK ideograph. Step 3 would decompose the compatibility
+//      blocks into other ideographs.
+//   3. Decompose (NFD) and remove accents (Mn).
+//   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
+//   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.
 export function splitWords(text: string): string[] {
   const cleaned = text.replace(dropped, "").replace(space, " ").replace(ideograph, " $& ");
   const plain = cleaned.normalize("NFD").replace(accent, "");
@@ -41,8 +41,8 @@ export class WordPiece {
   readonly #begin: number; // [CLS]
   readonly #end: number; // [SEP]
 
-  // The text of a vocabulary: one piece a line, its line number (from 0) is its id. Throws LadonError where it lacks
-  // [UNK], [CLS] or [SEP].
+  // Reads a vocabulary: one piece per line; the line number, from 0, is the id. Throws LadonError if [UNK], [CLS] or
+  // [SEP] is missing.
   constructor(vocabulary: string) {
     const lines = vocabulary.split("\n");
     if (lines.at(-1) === "") lines.pop();
@@ -53,7 +53,7 @@ export class WordPiece {
     this.#end = this.#special("[SEP]");
   }
 
-  // [CLS] pieces.. [SEP], at most `maxTokens` (two or more) in all: the rest of the text is cut.
+  // Returns the ids of [CLS], the pieces, and [SEP]. The text is cut to `maxTokens` ids, which is at least 2.
   encode(text: string, maxTokens: number): number[] {
     const ids = [this.#begin];
     for (const word of splitWords(text)) {
@@ -71,7 +71,7 @@ export class WordPiece {
     throw new LadonError("weights", "lines of a vocabulary", piece, `${this.pieces.length} others`);
   }
 
-  // A word too long, or with one piece that is not in the vocabulary, is unknown as a whole.
+  // Returns the ids of a word's pieces; [UNK] if the word is too long or if a part of it is not in the vocabulary.
   #idsOf(word: string): number[] {
     if (Array.from(word).length > longestWord) return [this.#unknown];
     const ids: number[] = [];
@@ -84,8 +84,8 @@ export class WordPiece {
     return ids;
   }
 
-  // Where the longest piece that begins there ends; at its beginning where there is none. No piece of a vocabulary ends
-  // between two surrogates, so none is cut there.
+  // Returns the end of the longest piece that begins at `begin`, or `begin` if there is no such piece. No piece of a
+  // vocabulary ends between two surrogates, so no surrogate pair is split.
   #endOfPiece(word: string, begin: number): number {
     let end = word.length;
     while (end > begin && !this.#ids.has(pieceText(word, begin, end))) --end;

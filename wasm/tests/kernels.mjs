@@ -35,11 +35,11 @@ export const rowsOf = (flat, width) =>
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {
-    for (const [member, ...shape] of description.layer ?? []) {
-      entries.push([description.layers ? `layers.${i}.${member}` : member, shape]);
+    for (const { name, shape } of description.layer ?? []) {
+      entries.push([description.layers ? `layers.${i}.${name}` : name, shape]);
     }
   }
-  for (const [member, ...shape] of description.weights) entries.push([member, shape]);
+  for (const { name, shape } of description.weights) entries.push([name, shape]);
   return Object.fromEntries(
     entries.map(([name, shape]) => {
       const count = shape.reduce((a, b) => a * b, 1);

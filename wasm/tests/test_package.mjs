@@ -1,12 +1,14 @@
-// The package as such: what it weighs, what it says of itself, and that the shipped modules are what the catalog says.
+// The package as such: its size, its version, its imports, and that the shipped modules are those of the list.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
+import { findCycle, importsOfSource } from "./imports.mjs";
 import { moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
-// gzip -9. test_consumers.mjs shows that beside a module a page needs no more to run attention on PyTorch's tensors.
-const mostBytes = 3072;
+// gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run attention on PyTorch's tensors.
+const mostBytes = 8192;
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = JSON.parse(read("../package.json"));
@@ -17,6 +19,16 @@ test("index.js is a small file that needs no other", (t) => {
   t.diagnostic(`${size} bytes gzipped`);
   assert.ok(size <= mostBytes, `${size} bytes gzipped`);
   assert.doesNotMatch(text, /\bfrom\s*"/, "a static import");
+});
+
+test("the source has no import cycle", () => {
+  const imports = importsOfSource();
+  assert.ok(imports.get("index").includes("load"), "static imports are found");
+  assert.ok(imports.get("instance").includes("safetensors"), "imports on demand are found");
+  assert.ok(imports.get("types").includes("description"), "imports of types are found");
+  assert.equal(findCycle(imports), undefined);
+  imports.get("errors").push("load");
+  assert.ok(findCycle(imports).includes("load"), "a cycle is found");
 });
 
 test("the version is that of the headers", () => {
@@ -32,9 +44,9 @@ test("nothing is needed at run time, and the lock file names no registry", () =>
   assert.doesNotMatch(read("../package-lock.json"), /https?:\/\/registry|"resolved"/);
 });
 
-test("the shipped modules are those of the catalog", () => {
-  const attentions = ["64_4", "128_4", "256_8", "384_12", "512_8", "768_12"].map((sizes) => `attention_${sizes}`);
-  assert.deepEqual(shippedNames.slice().sort(), [...attentions, "date_reader", "minilm"].sort());
+test("the shipped modules are those of the list", () => {
+  const list = JSON.parse(read("../modules.json"));
+  assert.deepEqual(shippedNames.slice().sort(), Object.keys(list).sort());
   assert.equal(readdirSync(modules).length, 3 * shippedNames.length);
   for (const name of shippedNames) {
     for (const variant of variants) {
@@ -45,9 +57,37 @@ test("the shipped modules are those of the catalog", () => {
       assert.equal(description.name, name);
       assert.equal(description.variant, variant);
       assert.equal(description.version, manifest.version);
+      assert.equal(description.arguments, list[name]);
       assert.deepEqual(WebAssembly.Module.imports(module), []);
       const [, model, heads] = /^attention_(\d+)_(\d+)$/.exec(name) ?? [];
       if (model) assert.deepEqual([512, +model, +heads], [description.queries, description.model, description.heads]);
     }
+  }
+});
+
+test("the table of checkpoint names is read completely, or not at all", () => {
+  const table = read("../../src/weights/checkpoint_names.cpp");
+  const conventions = readCheckpointNames(table);
+  assert.deepEqual(
+    conventions.map(({ title, attention }) => [title, attention]),
+    [
+      ["PyTorch", "self_attn"],
+      ["Hugging Face BERT", "attention"],
+      ["Hugging Face Llama", "self_attn"],
+    ],
+  );
+  const [pytorch, bert, llama] = conventions;
+  assert.deepEqual(pytorch.ofAttention[0], ["in_proj_weight", "in_proj_weight"]);
+  assert.deepEqual(bert.ofLayer.at(-1), ["norm2_bias", "output.LayerNorm.beta"]);
+  assert.deepEqual(bert.besideLayers, []);
+  assert.deepEqual(llama.besideLayers[0], ["norm_weight", "norm.weight"]);
+  const changes = [
+    ['{"norm_weight", "norm.weight"}', 'Row("norm_weight", "norm.weight")'],
+    ["bert_attention[] =", "bert_attention[8] ="],
+    ["self_attn", 'self_attn", "layers'],
+  ];
+  for (const [from, to] of changes) {
+    assert.ok(table.includes(from), from);
+    assert.throws(() => readCheckpointNames(table.replace(from, to)), /checkpoint_names\.cpp/, to);
   }
 });

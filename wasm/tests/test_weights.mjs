@@ -14,7 +14,7 @@ import { safetensors, streamOf } from "./safetensors.mjs";
 const random = randomOf(11);
 const kernel = await load("attention_64_4", { variant: "scalar" });
 const { model } = kernel.description;
-const shapes = Object.fromEntries(kernel.description.weights.map(([name, ...shape]) => [name, shape]));
+const shapes = Object.fromEntries(kernel.description.weights.map(({ name, shape }) => [name, shape]));
 const pytorch = (name) => name.replace("out_proj_", "out_proj.");
 const tensorsOf = (weights, rename = pytorch) =>
   Object.entries(weights).map(([name, data]) => [rename(name), shapes[name], data]);
@@ -408,7 +408,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   // PyTorch, whose three projections are one tensor
   const packed = {};
   for (let i = 0; i < layers; ++i) {
-    for (const [member] of layer) {
+    for (const { name: member } of layer) {
       const name = `layers.${i}.${member.replace("attention.", "self_attn.")}`.replace(
         /(out_proj|linear.|norm.)_/,
         "$1.",
@@ -426,7 +426,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   instance.weights.set(packed);
   assert.deepEqual(yOf(instance), y);
   // In a file, below a prefix, beside tensors that are none of the kernel's
-  const shapeOf = Object.fromEntries(layer.map(([member, ...shape]) => [member, shape]));
+  const shapeOf = Object.fromEntries(layer.map(({ name, shape }) => [name, shape]));
   const entries = Object.entries(own).map(([name, data]) => [
     `bert.${bert(name)}`,
     shapeOf[name.replace(/layers\.\d+\./, "")],

@@ -1,14 +1,14 @@
 // node date-reader-weights.mjs WEIGHTS.HPP OUT.SAFETENSORS
-// The date reader's weights, which the repository holds as C++ arrays only, as a safetensors file: the names are those
-// of the PyTorch model that was trained (examples/date_reader/export.py turns them into C++), alphabet and threshold
-// stand in its __metadata__.
+// Converts the date reader's weights from C++ arrays into a safetensors file. The tensors have the names of the trained
+// PyTorch model, which examples/date_reader/export.py had turned into C++. The alphabet and the threshold are in the
+// file's __metadata__.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const header = "inline constexpr";
 
-// layer0_in_proj_weight becomes encoder.layers.0.self_attn.in_proj_weight, and so on.
+// Returns the PyTorch name of an array: encoder.layers.0.self_attn.in_proj_weight for layer0_in_proj_weight.
 function pytorchName(name) {
   if (name === "character") return "character.weight";
   const layer = /^layer(\d+)_(.*)$/.exec(name);

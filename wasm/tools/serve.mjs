@@ -1,5 +1,5 @@
-// node serve.mjs [FOLDER] [PORT]: a folder as static files, on this machine only. For looking at the page and for
-// tests; any other server of static files does as well.
+// node serve.mjs [FOLDER] [PORT]: serves a folder of static files on this machine only, for tests and for a look at the
+// page. Any other server of static files works, too.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ const types = {
   ".wasm": "application/wasm",
 };
 
-/** Serves `folder`, below `path` ("/" or such as "/some/where/"); `headers` go with every answer. */
+/** Serves a folder below a path such as "/" or "/some/where/". Every response has the `headers`. */
 export async function serve(folder, { port = 0, path = "/", headers = {} } = {}) {
   const server = createServer(async (request, response) => {
     const refuse = (status) => response.writeHead(status, { "content-type": "text/plain" }).end(`${status}\n`);

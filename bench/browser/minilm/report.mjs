@@ -13,7 +13,7 @@ const quartiles = ({median, lower, upper}, digits) =>
 
 /** What a page loads beside the model: the package's files, each build of transformers.js. */
 export function sizes(build, index, peers) {
-  const ours = ["minilm.js", "index.js", "other-kernels.js", "safetensors.js", "modules/minilm.relaxed.wasm"];
+  const ours = ["minilm.js", "index.js", "safetensors.js", "modules/minilm.relaxed.wasm"];
   const ladon = Object.fromEntries(ours.map(name => [name, weigh(join(dirname(index), name))]));
   const theirs = Object.entries(peers).flatMap(([name, wasm]) => [
     [`${peerNames[name]}, wasm`, weigh(join(build, wasm))],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
-import { randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
 import { attention } from "./oracle.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
@@ -121,9 +121,8 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
   // (in, out) for each head, so the members' own names; for the oracle (out, in) of all heads.
   const own = {};
   const turned = {};
-  for (const [entry, ...extents] of description.weights) {
-    const [name, heads = 1] = entry.split(/[[\]]/);
-    const [rows, columns = 1] = extents;
+  for (const { name, shape, count: heads = 1 } of description.weights) {
+    const [rows, columns = 1] = shape;
     own[name] = randoms(random, heads * rows * columns, 0.3);
     turned[name] = own[name].slice();
     if (columns === 1) continue;
@@ -174,4 +173,91 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
   assert.throws(() => instance.run(x, { ...still, rotary: { offset: 60 } }), { code: "status" }, "positions end");
   assert.throws(() => kernel.create({ mask: "none" }), { code: "mask" });
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
+});
+
+/** A module whose description is another. The first section of a name counts. */
+const withDescription = (bytes, description) => {
+  const text = new TextEncoder().encode(`\u0005ladon${JSON.stringify(description)}`);
+  const size = [(text.length & 127) | 128, text.length >> 7];
+  return Uint8Array.from([...bytes.subarray(0, 8), 0, ...size, ...text, ...bytes.subarray(8)]);
+};
+
+test("options and masks that the binding does not know by their names", async () => {
+  const kernel = await load("attention_64_4", { variant: "scalar" });
+  const known = kernel.create({ mask: ["causal", "padding"] });
+  const weights = weightsOf(kernel.description, random);
+  known.weights.set(weights);
+  const x = randoms(random, 4 * 64);
+
+  const renamed = (name) => ({ offset: "shift", padding: "visible" })[name] ?? name;
+  const options = kernel.description.options.map((option) => ({ ...option, name: renamed(option.name) }));
+  const description = { ...kernel.description, options, mask: kernel.description.mask.map(renamed) };
+  const other = (await load(withDescription(moduleBytes("attention_64_4", "scalar"), description))).create();
+  other.weights.set(weights);
+  for (const [offset, padding] of [
+    [0, [1, 1, 1, 1]],
+    [-1, [1, 0, 1, 1]],
+    [2, [0, 1, 1, 0]],
+  ]) {
+    const y = known.run(x, { tokens: 4, offset, padding }).slice();
+    assert.deepEqual(other.run(x, { tokens: 4, shift: offset, visible: padding }), y);
+  }
+  assert.notDeepEqual(other.run(x, { tokens: 4, shift: 0 }).slice(), other.run(x, { tokens: 4, shift: 2 }));
+  for (const shift of [0.5, "1", 2 ** 31]) {
+    assert.throws(() => other.run(x, { tokens: 4, shift }), { code: "length", message: /shift/ });
+  }
+  assert.throws(() => other.run(x, { tokens: 4, visible: [1, 1, 1] }), { code: "length", message: /visible/ });
+  assert.throws(() => other.run(x, { tokens: 4, offset: 0 }), { code: "option" });
+});
+
+test("names of one layer, and of its attention alone", { skip }, async () => {
+  const { instance, weights } = await prepared("odd_layer");
+  const x = randoms(random, 4 * 16);
+  const run = () => instance.run(x, { tokens: 4 }).slice();
+  instance.weights.set(weights);
+  const y = run();
+  const bert = (name) =>
+    name
+      .replace(/attention\.(query|key|value)_proj_/, "attention.self.$1.")
+      .replace("attention.out_proj_", "attention.output.dense.")
+      .replace("linear1_", "intermediate.dense.")
+      .replace("linear2_", "output.dense.")
+      .replace("norm1_", "attention.output.LayerNorm.")
+      .replace("norm2_", "output.LayerNorm.");
+  const llama = (name) =>
+    name
+      .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")
+      .replace("attention.out_proj_", "self_attn.o_proj.")
+      .replace("linear1_", "mlp.up_proj.")
+      .replace("linear2_", "mlp.down_proj.")
+      .replace("norm1_", "input_layernorm.")
+      .replace("norm2_", "post_attention_layernorm.");
+  const named = (rename, entries = weights) =>
+    Object.fromEntries(Object.entries(entries).map(([name, data]) => [rename(name), data]));
+  for (const [rename, prefix] of [
+    [bert, "encoder.layer.0"],
+    [llama, "model.layers.0."],
+    [(name) => name, "own"],
+  ]) {
+    instance.weights.set(named((name) => name, weightsOf(instance.description, random)));
+    assert.notDeepEqual(run(), y);
+    const inPlace = (name) => `${prefix}${prefix.endsWith(".") ? "" : "."}${rename(name)}`;
+    instance.weights.set(named(inPlace), { prefix });
+    assert.deepEqual(run(), y, prefix);
+  }
+  // "output.dense" is the attention's below "attention", and the feed-forward's beside it.
+  const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
+  assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
+
+  const attention = (await prepared("odd_context")).instance;
+  const own = weightsOf(attention.description, random);
+  const [queries, context] = [randoms(random, 3 * 16), randoms(random, 5 * 12)];
+  const attend = () => attention.run(queries, { queries: 3, keys: 5, context }).slice();
+  attention.weights.set(own);
+  const attended = attend();
+  for (const rename of [bert, llama]) {
+    const below = (name) => rename(`attention.${name}`).replace(/^\w+\./, "");
+    attention.weights.set(named(below, own));
+    assert.deepEqual(attend(), attended);
+  }
 });

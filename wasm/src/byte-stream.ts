@@ -1,0 +1,116 @@
+// Reads a file of known layout from a stream.
+import { fail } from "./fail.js";
+import { checkSource, failRead, open, unshared } from "./read.js";
+import type { WeightsSource } from "./types.js";
+
+/** Returns the name of a source for error messages. */
+const nameOf = (source: any): string => {
+  if (typeof source === "string" || source instanceof URL) return `${source}`;
+  return source.url || "weights";
+};
+
+/** Opens a source. `size` is its number of bytes, or Infinity if the size is unknown. */
+const openSource = async (source: any, signal: AbortSignal): Promise<{ response: Response; size: number }> => {
+  if (source.byteLength >= 0) return { response: new Response(unshared(source)), size: source.byteLength };
+  if (source.locked || source.bodyUsed || source.body?.locked) {
+    fail("weights", "source of a file", "a body that nobody reads", "one in use");
+  }
+  const isPlace = typeof source === "string" || source instanceof URL;
+  const response: Response = isPlace ? await open(source, signal) : source.headers ? source : new Response(source);
+  const { ok, status, url, type, headers } = response;
+  if (!ok) fail("network", url, "HTTP status 200", status);
+  // The content-length of a compressed body is the compressed size. A response of another origin does not say whether
+  // its body was compressed.
+  const isExact = type !== "cors" && !headers.has("content-encoding");
+  const length = isExact && headers.get("content-length");
+  return { response, size: source.size ?? (length ? Number(length) : Infinity) };
+};
+
+/** Returns an error for a failed read. Throws "closed" if the instance was freed. */
+export type Failed = (cause: unknown) => never;
+
+export class ByteStream {
+  readonly name: string;
+  /** The number of bytes read so far. */
+  seen = 0;
+  /** The number of bytes that the file must have, as far as its header was read. */
+  total = 0;
+  readonly #size: number;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #signal: AbortSignal;
+  readonly #failed: Failed;
+  #rest: Uint8Array = new Uint8Array();
+
+  private constructor(name: string, response: Response, size: number, signal: AbortSignal, failed: Failed) {
+    this.name = name;
+    this.#size = size;
+    this.#reader = (response.body ?? new Blob().stream()).getReader();
+    this.#signal = signal;
+    this.#failed = failed;
+    signal.addEventListener("abort", () => this.cancel());
+  }
+
+  /** Opens a source. `checkAlive` throws if nobody needs the file any more. */
+  static async open(source: WeightsSource, signal: AbortSignal, checkAlive: () => void): Promise<ByteStream> {
+    checkSource(source);
+    const name = nameOf(source);
+    const failed: Failed = (cause) => {
+      checkAlive();
+      return failRead(name, cause, signal);
+    };
+    try {
+      signal.throwIfAborted();
+      const { response, size } = await openSource(source, signal);
+      return new ByteStream(name, response, size, signal, failed);
+    } catch (cause) {
+      return failed(cause);
+    }
+  }
+
+  /** Stops the stream. A second call has no effect. */
+  cancel(): void {
+    this.#reader.cancel().catch(() => {});
+  }
+
+  /** Announces bytes. Throws if the file is known to be too short, before memory is allocated for the bytes. */
+  expect(bytes: number): void {
+    this.total += bytes;
+    if (this.total > this.#size) fail("weights", `bytes of ${this.name}`, this.total, this.#size);
+  }
+
+  /** Passes the next `count` bytes to `put`, in pieces. */
+  async read(count: number, put: (piece: Uint8Array, at: number) => void): Promise<void> {
+    for (let at = 0; at < count;) {
+      if (!(await this.#hasMore())) fail("weights", `bytes of ${this.name}`, this.total, this.seen);
+      const piece = this.#rest.subarray(0, count - at);
+      put(piece, at);
+      at += piece.length;
+      this.seen += piece.length;
+      this.#rest = this.#rest.subarray(piece.length);
+    }
+  }
+
+  /** Returns the next `count` bytes. */
+  async collect(count: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(count);
+    await this.read(count, (piece, at) => bytes.set(piece, at));
+    return bytes;
+  }
+
+  /** Throws unless the file ends here. */
+  async expectEnd(): Promise<void> {
+    if (await this.#hasMore()) fail("weights", `bytes of ${this.name}`, this.total, "more");
+  }
+
+  /** Waits for bytes. Returns false at the end of the file. */
+  async #hasMore(): Promise<boolean> {
+    while (!this.#rest.length) {
+      const { done, value } = await this.#reader.read().catch(this.#failed);
+      if (this.#signal.aborted) this.#failed(this.#signal.reason);
+      if (done) return false;
+      if (value?.BYTES_PER_ELEMENT !== 1) fail("weights", `stream of ${this.name}`, "bytes", typeof value);
+      this.#rest = value;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+// Short ways to throw a LadonError.
+import { type ErrorCode, LadonError } from "./errors.js";
+
+/** Throws a {@link LadonError}. */
+export const fail = (...about: ConstructorParameters<typeof LadonError>): never => {
+  throw new LadonError(...about);
+};
+
+/** Throws a {@link LadonError} for another error. The message contains the text of the other error. */
+export const failFor = (code: ErrorCode, cause: unknown, what: string = code): never =>
+  fail(code, `${what}: ${cause}`, undefined, undefined, cause);
+
+/** Returns the result of `act`. Throws a {@link LadonError} if `act` throws. */
+export const attempt = <T>(code: ErrorCode, act: () => T, what?: string): T => {
+  try {
+    return act();
+  } catch (cause) {
+    return failFor(code, cause, what);
+  }
+};

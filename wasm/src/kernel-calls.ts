@@ -1,0 +1,62 @@
+import type { Description } from "./description.js";
+import type { ModuleMemory } from "./memory.js";
+import { checkStatus } from "./status.js";
+
+/** Words of the C options by the option's name. An option with a count has several words. */
+export type Words = Record<string, number | readonly number[]>;
+
+/** Addresses of what a call reads and writes. `context` is 0 if the call has no context. */
+export interface Addresses {
+  readonly x: number;
+  readonly context: number;
+  readonly weights: number;
+  readonly y: number;
+}
+
+/** The C functions of a kernel, and the memory that they need beside inputs and outputs: workspace, cache, options. */
+export class KernelCalls {
+  readonly #memory: ModuleMemory;
+  readonly #description: Description;
+  readonly #workspace: number;
+  readonly #cache: number;
+  readonly #options: number;
+
+  constructor(memory: ModuleMemory, description: Description) {
+    const { workspace, cache, options } = description;
+    const words = options.reduce((sum, { count = 1 }) => sum + count, 0);
+    this.#memory = memory;
+    this.#description = description;
+    this.#workspace = memory.allocate(workspace).at;
+    this.#cache = memory.allocate(cache).at;
+    this.#options = memory.allocate(4 * words).at;
+  }
+
+  /** The number of tokens in the cache. */
+  get cached(): number {
+    return this.#memory.exports.cache_length?.(this.#cache) ?? 0;
+  }
+
+  /** Empties the cache. A new cache has to be emptied before its first use. */
+  clear(): void {
+    checkStatus(this.#memory.exports.cache_clear?.(this.#cache));
+  }
+
+  /** Writes the C struct of options. On wasm32, each member is one word. Options without words are 0. */
+  setOptions(words: Words): void {
+    const members = this.#description.options.flatMap(
+      ({ name, count = 1 }) => words[name] ?? Array.from({ length: count }, () => 0),
+    );
+    this.#memory.write(this.#options, members, Int32Array);
+  }
+
+  /** Calls the kernel. With a cache, a context is projected first. */
+  call({ x, context, weights, y }: Addresses): void {
+    const hasCache = this.#description.cache > 0;
+    const { run, extend, attend, project_keys } = this.#memory.exports;
+    if (hasCache && context) {
+      checkStatus(project_keys!(context, this.#cache, weights, this.#workspace, this.#options));
+    }
+    const second = hasCache ? [this.#cache] : this.#description.context ? [context] : [];
+    checkStatus((run ?? extend ?? attend!)(x, ...second, weights, y, this.#workspace, this.#options));
+  }
+}

@@ -1,0 +1,50 @@
+// Errors about bytes that the engine does not compile.
+import { fail } from "./fail.js";
+import { textIn } from "./read.js";
+import { supports, type Variant, variants } from "./variants.js";
+
+/** Returns the content of a custom section of a WebAssembly file; undefined if the file has no such section. */
+const customSection = (bytes: Uint8Array, wanted: string): Uint8Array | undefined => {
+  let at = 8; // after the magic number and the version
+  const readUnsigned = (): number => {
+    let [value, scale, byte] = [0, 1, 128];
+    while (byte & 128) {
+      byte = bytes[at++] ?? 0; // beyond the end
+      value += (byte & 127) * scale;
+      scale *= 128;
+    }
+    return value;
+  };
+  while (at < bytes.length) {
+    const id = bytes[at++];
+    const size = readUnsigned();
+    const end = at + size;
+    if (id === 0) {
+      const length = readUnsigned();
+      const name = new TextDecoder().decode(bytes.subarray(at, at + length));
+      if (name === wanted) return bytes.subarray(at + length, end);
+    }
+    at = end;
+  }
+  return undefined;
+};
+
+const variantIn = (bytes: Uint8Array): Variant | undefined => {
+  try {
+    return JSON.parse(new TextDecoder().decode(customSection(bytes, "ladon"))).variant;
+  } catch {
+    return undefined; // the section is missing or damaged
+  }
+};
+
+/** Throws the reason why the engine does not compile the bytes: an unsupported variant, or no module at all. */
+export const failModule = (source: BufferSource, cause: unknown, place: string): never => {
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
+  const variant = variantIn(bytes);
+  if (variant && !supports(variant)) {
+    return fail("unsupported", "variant of the module", variants.filter(supports), variant, cause);
+  }
+  return fail("not-a-module", place, "WebAssembly", textIn(bytes.subarray(0, 8)) ?? cause, cause);
+};

@@ -1,0 +1,88 @@
+// Reads files: by fetch, or in Node also from the file system.
+import { LadonError } from "./errors.js";
+import { fail } from "./fail.js";
+import type { Source } from "./types.js";
+
+/** Throws the error of a failed read: a LadonError as it is, the reason of an aborted signal, or a network error. */
+export const failRead = (what: string, cause: unknown, signal?: AbortSignal): never => {
+  const reason = signal?.aborted ? signal.reason : cause;
+  if (reason instanceof LadonError) throw reason;
+  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
+};
+
+/** Imports a module of Node. The name is a variable, because bundlers for browsers do not find such modules. */
+const importFromNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+
+/** Returns the name of a built-in class, also for an object of another realm. */
+export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Throws unless a source of a file is of a type that the package reads. */
+export const checkSource = (source: any): void => {
+  if (ArrayBuffer.isView(source)) return;
+  const classes = ["String", "URL", "Response", "ReadableStream", "Blob", "File", "ArrayBuffer", "SharedArrayBuffer"];
+  if (classes.includes(classOf(source))) return;
+  const actual = typeof source?.then === "function" ? "a Promise (await it)" : source;
+  fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
+};
+
+/** Returns the bytes, or a copy if they are in shared memory: compilers and Response reject shared memory. */
+export const unshared = (bytes: any): BufferSource => {
+  const { buffer = bytes, byteOffset = 0, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer ? bytes : new Uint8Array(buffer, byteOffset, byteLength).slice();
+};
+
+/** If all bytes are printable ASCII, returns a sentence with them, for errors about a page of HTML in place of a file. */
+export const textIn = (bytes: Uint8Array): string | undefined => {
+  const text = new TextDecoder("latin1").decode(bytes);
+  return /^[\t\n\r -~]+$/.test(text) ? `text that begins with "${text}"` : undefined;
+};
+
+/** Returns a URL, relative to the page. Without a page, as in Node, a string without a scheme is a path. */
+const urlOf = async (given: string | URL): Promise<URL> => {
+  const { document, location } = globalThis as any;
+  const base = document?.baseURI ?? location?.href;
+  // A scheme has at least two letters: one letter and a colon are a drive of Windows.
+  const isPath = !base && !/^[a-z][a-z\d+.-]+:/i.test(`${given}`);
+  return isPath ? (await importFromNode("node:url")).pathToFileURL(given) : new URL(given, base);
+};
+
+/** Opens a file of Node, whose fetch does not read file: URLs. */
+const openFile = async (url: URL): Promise<Response> => {
+  const fs = await importFromNode("node:fs");
+  const { size } = await fs.promises.stat(url);
+  return new Response(fs.createReadStream(url), { headers: { "content-length": size } });
+};
+
+/** Opens a URL or, in Node, a path. Errors: "network", "aborted". */
+export const open = async (given: string | URL, signal?: AbortSignal): Promise<Response> => {
+  try {
+    signal?.throwIfAborted();
+    const url = await urlOf(given);
+    const isFile = url.protocol === "file:" && (globalThis as any).process;
+    const response = await (isFile ? openFile(url) : fetch(url, { signal }));
+    return response.ok ? response : fail("network", `${given}`, "HTTP status 200", response.status);
+  } catch (cause) {
+    return failRead(`${given}`, cause, signal);
+  }
+};
+
+/** Opens a source that is not a stream. */
+const bodyOf = async (source: any, signal?: AbortSignal): Promise<Response> => {
+  if (typeof source === "string" || source instanceof URL) return open(source, signal);
+  if (!(source instanceof Response)) {
+    checkSource(source);
+    return new Response(source);
+  }
+  return source.ok ? source : fail("network", source.url, "HTTP status 200", source.status);
+};
+
+/** Reads a whole file. Errors: "network", "aborted", "weights". */
+export const readBytes = async (source: Source, signal?: AbortSignal): Promise<Uint8Array> => {
+  const response = await bodyOf(source, signal);
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (cause) {
+    const isPlace = typeof source === "string" || source instanceof URL;
+    return failRead(isPlace ? `${source}` : response.url, cause, signal);
+  }
+};

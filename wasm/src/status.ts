@@ -1,0 +1,13 @@
+import { fail } from "./fail.js";
+
+/** The rules that only the kernel checks, by the status of the C header. */
+const messages: Record<number, string> = {
+  7: "a length or a position is larger than the kernel has room for",
+  11: "the cache has no room for these tokens",
+  13: "rotary.base is below 1 or not a number, or rotary.scaling is not above 0 or not a number",
+};
+
+/** Throws "status" if a C function returned another status than LADON_OK. */
+export const checkStatus = (status = 0): void => {
+  if (status) fail("status", messages[status] ?? `ladon_status ${status}`, undefined, status);
+};

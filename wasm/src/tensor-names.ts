@@ -1,0 +1,52 @@
+// Finds the member of a kernel's weights that a tensor of a checkpoint is for.
+import type { Description } from "./description.js";
+import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
+
+/**
+ * Returns the name of the member for a tensor's name below the prefix. Members are named as in `Slot`. Undefined means
+ * that no kernel of this kind has such a tensor.
+ */
+export type MemberOf = (name: string) => string | undefined;
+
+// Of PyTorch and Llama, and of BERT. In C++, the name of the list is part of the prefix.
+const layerLists = ["layers.", "encoder.layer."];
+
+type Names = Map<string, string>;
+
+/** Adds the names that a table has for its roles. A role is a name, too. */
+const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
+  for (const [role, name] of rows) {
+    names.set(member + role, member + role);
+    if (!isOwnOnly) names.set(place + name, member + role);
+  }
+};
+
+/** Returns the names of one part of a kernel, in all conventions. */
+const namesOf = (add: (names: Names, convention: Convention) => void): Names => {
+  const names: Names = new Map();
+  for (const convention of conventions) add(names, convention);
+  return names;
+};
+
+export const memberFinder = ({ kind, layout }: Description): MemberOf => {
+  // The tensors of checkpoints are (out, in). A kernel that reads (in, out) accepts only the names of its own members.
+  const isOwnOnly = layout === "per_head" || layout === "in_out";
+  if (kind === "attention") {
+    const names = namesOf((to, { ofAttention }) => addRows(to, ofAttention, isOwnOnly));
+    return (name) => names.get(name);
+  }
+  const ofLayer = namesOf((to, { attention, ofAttention, ofLayer: rows }) => {
+    addRows(to, ofAttention, isOwnOnly, `${attention}.`, "attention.");
+    addRows(to, rows, isOwnOnly);
+  });
+  if (kind === "encoder_layer") return (name) => ofLayer.get(name);
+
+  const besideLayers = namesOf((to, { besideLayers: rows }) => addRows(to, rows, isOwnOnly));
+  return (name) => {
+    const list = layerLists.find((one) => name.startsWith(one));
+    if (!list) return besideLayers.get(name);
+    const [number = "", ...rest] = name.slice(list.length).split(".");
+    const member = ofLayer.get(rest.join("."));
+    return member && `layers.${number}.${member}`;
+  };
+};

@@ -1,0 +1,36 @@
+// The imports between the files of src.
+import { readdirSync, readFileSync } from "node:fs";
+
+const folder = new URL("../src/", import.meta.url);
+const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)"\.\/([\w/-]+)\.js"/g;
+
+/** Each file of src with the files that it imports: statically, on demand, or only for types. */
+export const importsOfSource = () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  return new Map(
+    files.map((name) => {
+      const text = readFileSync(new URL(name, folder), "utf8");
+      return [name.replace(".ts", ""), [...text.matchAll(pattern)].map(([, imported]) => imported)];
+    }),
+  );
+};
+
+/** Returns the files of a cycle, the first of them also at the end; undefined if there is no cycle. */
+export const findCycle = (imports) => {
+  const done = new Set();
+  const visit = (file, path) => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const imported of imports.get(file) ?? []) {
+      const cycle = visit(imported, [...path, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of imports.keys()) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+};

@@ -1,0 +1,17 @@
+// Makes src/generated: what TypeScript shares with C++ and CMake. build.mjs calls it, so the files cannot be out of date,
+// and git ignores them.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { checkpointNames } from "./checkpoint-names.mjs";
+import { shippedKernels } from "./shipped-kernels.mjs";
+
+const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+const folder = new URL("../src/generated/", import.meta.url);
+
+const write = (name, source, text) => writeFileSync(new URL(name, folder), `// Made from ${source}. Do not edit.\n${text}`);
+
+export function generate() {
+  mkdirSync(folder, { recursive: true });
+  const table = "src/weights/checkpoint_names.cpp";
+  write("checkpoint-names.ts", table, checkpointNames(read(`../../${table}`)));
+  write("shipped-kernels.ts", "wasm/modules.json", shippedKernels(JSON.parse(read("../modules.json"))));
+}
