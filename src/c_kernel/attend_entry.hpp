@@ -96,7 +96,7 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.expect(call.lengths.keys <= given.cache->length, LADON_LENGTH_BEYOND_SHAPE);
     check.writes(given.y, call.lengths.queries * shape.model);
     check.writes(static_cast<const std::byte*>(given.workspace), workspace_bytes);
-    Prepared::attention(check, options, call.lengths.queries);
+    Prepared::attention(check, options);
     check.reads_x(given.x, call.lengths.queries * shape.model);
     check.reads(given.cache, 1);
     call.take_options(check, options);

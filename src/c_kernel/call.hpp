@@ -32,11 +32,11 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x.
-  static void attention(Checked& check, const O& from, std::size_t queries) {
-    const std::size_t numbers = ((shape.heads - 1) * shape.queries + queries) * shape.keys;
+  // check.reads or check.reads_x. Each array counts in full, as NAME.h declares the array: the inner layers of a stack
+  // may write the rows of more queries than the call has.
+  static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
-      if (to != nullptr) check.writes(to, numbers);
+      if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);
     });
   }
 

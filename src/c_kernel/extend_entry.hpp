@@ -53,7 +53,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.writes(given.y, tokens * shape.model);
     check.writes(static_cast<const std::byte*>(given.workspace), sizeof(Workspace));
     check.writes(static_cast<const std::byte*>(given.cache), sizeof(Stored));
-    Prepared::attention(check, options, tokens);
+    Prepared::attention(check, options);
     check.reads_x(given.x, tokens * shape.model);
     call.take_options(check, options);
     call.take_weights(check, given.weights);

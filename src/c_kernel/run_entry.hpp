@@ -83,7 +83,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
     const ladon::Lengths lengths = call.lengths;
     check.writes(given.y, lengths.queries * shape.model);
     check.writes(static_cast<const std::byte*>(given.workspace), given.workspace_bytes);
-    Prepared::attention(check, options, lengths.queries);
+    Prepared::attention(check, options);
     check.reads_x(given.x, (Settings::context ? lengths.queries : lengths.longer()) * shape.model);
     check.reads(given.context, lengths.keys * shape.key_model);
     call.take_options(check, options);

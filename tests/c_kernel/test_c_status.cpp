@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -164,6 +165,32 @@ TEST_CASE("what is written overlaps with what it may not") {
   call.options.padding = nullptr;
   call.x = scratch;
   CHECK(call.run() == LADON_OVERLAP);
+}
+
+// With fewer queries than keys, layer 0 of a stack writes a row of its map for each key.
+TEST_CASE("the maps of a stack overlap") {
+  constexpr std::size_t map = C_STACK_HEADS * C_STACK_QUERIES * C_STACK_KEYS;
+  alignas(64) static unsigned char workspace[C_STACK_WORKSPACE_BYTES];
+  static float weight[4 * C_STACK_MODEL * C_STACK_FEED_FORWARD], x[C_STACK_QUERIES * C_STACK_MODEL],
+      y[C_STACK_QUERIES * C_STACK_MODEL], maps[2 * map];
+  std::array<const float*, sizeof(c_stack_weights) / sizeof(const float*)> pointers;
+  pointers.fill(weight);
+  c_stack_weights weights;
+  std::memcpy(&weights, pointers.data(), sizeof(weights));
+  const auto run = [&](float* first, float* second) {
+    c_stack_options options{};
+    options.queries = 2;
+    options.keys = 7;
+    options.attention[0] = first;
+    options.attention[1] = second;
+    return c_stack_run_with(x, &weights, y, workspace, &options);
+  };
+  CHECK(run(maps, maps + map) == LADON_OK);
+  CHECK(run(maps + map, maps) == LADON_OK);
+  CHECK(run(maps, maps + map - 1) == LADON_OVERLAP);
+  CHECK(run(maps, maps + 63) == LADON_OVERLAP);
+  CHECK(run(maps, nullptr) == LADON_OK);
+  CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
 TEST_CASE("shorter runs need less room") {
