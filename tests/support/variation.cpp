@@ -52,7 +52,7 @@ std::vector<std::ptrdiff_t> offsets_to_try(const ladon::Shape& shape) {
 std::vector<std::vector<std::uint8_t>> paddings_to_try(std::size_t keys) {
   const auto pattern = [&](auto shown) {
     std::vector<std::uint8_t> bytes(keys);
-    for (std::size_t k = 0; k < keys; ++k) bytes[k] = shown(k) ? 1 : 0;
+    for (std::size_t k = 0; k < keys; ++k) bytes[k] = shown(k) ? static_cast<std::uint8_t>(1 + k * 37 % 255) : 0;
     return bytes;
   };
   return {pattern([](std::size_t k) { return k % 3 != 1; }),
