@@ -42,7 +42,7 @@ if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
 # A build for tests alone compiles at a lower level than users do, in a third of the time. The bits are the same, because
-# the sources fix every rounding. C kernels and conformance cases keep ladon_release_flags, but for the quick set.
+# the sources fix every rounding. C kernels are compiled with ladon_release_flags.
 set(ladon_release_flags "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O1" quick_flags "${CMAKE_CXX_FLAGS_RELEASE}")
 if(LADON_TEST_SET STREQUAL "quick" AND NOT MSVC)
