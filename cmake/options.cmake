@@ -9,8 +9,8 @@ endif()
 set(LADON_ARCH ${arch_default} CACHE STRING
     "Instruction set: native, default (no flag), sse2, avx2, avx512, or any value of -march")
 set(LADON_SANITIZE "" CACHE STRING "Sanitizers, such as address;undefined")
-set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual or slow")
-set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual slow)
+set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual, wide or slow")
+set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual wide slow)
 option(LADON_WERROR "Treat warnings as errors" OFF)
 
 add_library(ladon_checks INTERFACE)
@@ -38,14 +38,35 @@ if(LADON_SANITIZE)
   target_link_options(ladon_checks INTERFACE -fsanitize=${sanitizers})
 endif()
 
-if(NOT LADON_TEST_SET MATCHES "^(quick|usual|slow)$")
-  message(FATAL_ERROR "LADON_TEST_SET is quick, usual or slow, not '${LADON_TEST_SET}'")
+if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
+  message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
+# A build for tests alone compiles at a lower level than users do, in a third of the time. The bits are the same, because
+# the sources fix every rounding. C kernels are compiled with ladon_release_flags.
+set(ladon_release_flags "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-O3" "-O1" quick_flags "${CMAKE_CXX_FLAGS_RELEASE}")
 if(LADON_TEST_SET STREQUAL "quick" AND NOT MSVC)
-  # A third of the time to compile, and the same bits: rounding is what the sources say at any level.
-  string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
-  # What only tests use that are left out.
+  set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
+  set(ladon_release_flags "${quick_flags}")
+elseif(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
+  set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
+endif()
+if(NOT LADON_TEST_SET STREQUAL "slow")
+  # Constants that only the tests of another set use.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
 string(TOUPPER ${LADON_TEST_SET} test_set)
 target_compile_definitions(ladon_options INTERFACE LADON_TEST_SET_${test_set}=1)
+if(LADON_TEST_SET MATCHES "^(wide|slow)$") # the slow set has everything that the wide set has
+  target_compile_definitions(ladon_options INTERFACE LADON_TEST_WIDE=1)
+endif()
+
+# ladon_doctest_main: doctest with its main().
+function(ladon_need_doctest_main)
+  if(TARGET ladon_doctest_main)
+    return()
+  endif()
+  ladon_need_doctest()
+  add_library(ladon_doctest_main STATIC ${ladon_SOURCE_DIR}/tests/support/main.cpp)
+  target_link_libraries(ladon_doctest_main PUBLIC doctest::doctest PRIVATE ladon_checks)
+endfunction()

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 
 namespace ladon_test {
 

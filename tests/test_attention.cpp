@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 
@@ -75,12 +76,12 @@ TEST_CASE("a mask that is off by one breaks the bound") {
       CHECK(ran.distance_of_map(ran.problem, wrong, heads) > 1);
     };
     Variation wrong = ran.variation;
-    wrong.given.keys = ran.subject.shape.keys - 1;
+    wrong.lengths.keys = ran.subject.shape.keys - 1;
     caught(wrong);
     if (ran.subject.mask.causal) {
       for (const std::ptrdiff_t offset : {-1, 1}) {
         wrong = ran.variation;
-        wrong.given.offset = offset;
+        wrong.lengths.offset = offset;
         caught(wrong);
       }
     }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 
 namespace ladon_test {
 

@@ -32,7 +32,7 @@ struct Ran {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));
   }
-  double distance(const std::function<void(oracle::ScoreForm&)>& mistake) const {
+  double distance(const std::function<void(oracle::Score&)>& mistake) const {
     oracle::Heads heads = heads_of(subject, variation);
     mistake(heads.score);
     return distance(variation, heads);
@@ -46,7 +46,7 @@ Ran run_right() {
           {}};
   fill_at_random(ran.subject, ran.variation, 1);
   ran.outcome = run_guarded(ran.subject, task_of(ran.subject, ran.problem, ran.variation));
-  REQUIRE(ran.distance([](oracle::ScoreForm&) {}) <= 1);
+  REQUIRE(ran.distance([](oracle::Score&) {}) <= 1);
   return ran;
 }
 
@@ -54,14 +54,14 @@ Ran run_right() {
 
 TEST_CASE("a score made a little otherwise breaks the bound") {
   const Ran ran = run_right();
-  CHECK(ran.distance([](oracle::ScoreForm& score) { score.softcap *= 1.001; }) > 1);
-  CHECK(ran.distance([](oracle::ScoreForm& score) { score.softcap = 0; }) > 1);
-  CHECK(ran.distance([](oracle::ScoreForm& score) { score.sinks.clear(); }) > 1);
-  CHECK(ran.distance([](oracle::ScoreForm& score) { score.sinks[1] += 1e-3f; }) > 1);
-  CHECK(ran.distance([](oracle::ScoreForm& score) { std::swap(score.sinks[0], score.sinks[1]); }) > 1);
-  CHECK(ran.distance([](oracle::ScoreForm& score) { score.scale *= 1.0001; }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { score.softcap *= 1.001; }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { score.softcap = 0; }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { score.sinks.clear(); }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { score.sinks[1] += 1e-3f; }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { std::swap(score.sinks[0], score.sinks[1]); }) > 1);
+  CHECK(ran.distance([](oracle::Score& score) { score.scale *= 1.0001; }) > 1);
   for (const std::size_t which : {0u, 1u}) {
-    CHECK(ran.distance([&](oracle::ScoreForm& score) {
+    CHECK(ran.distance([&](oracle::Score& score) {
       score.biases[which] = [bias = score.biases[which]](std::size_t h, std::size_t q, std::size_t k) {
         const Real right = bias(h, q, k);
         return Real(right.value * 1.001, right.deviation);
@@ -72,7 +72,7 @@ TEST_CASE("a score made a little otherwise breaks the bound") {
 
 TEST_CASE("a cap that comes after what is added breaks the bound") {
   const Ran ran = run_right();
-  CHECK(ran.distance([](oracle::ScoreForm& score) {
+  CHECK(ran.distance([](oracle::Score& score) {
     for (oracle::Bias& bias : score.biases) {
       bias = [cap = score.softcap, bias](std::size_t h, std::size_t q, std::size_t k) {
         const Real right = bias(h, q, k);

@@ -63,12 +63,12 @@ void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::
     whole.shape.queries = whole.shape.keys = length;
     whole.layers = Layers;
     whole.mask = MaskOf<Mask>::form;
-    whole.score = kind_of_score<Many::shape, ladon::score::Scaled, Position>();
+    whole.score = score_form<Many::shape, ladon::score::Scaled, Position>();
     whole.score.rotary.first_query = 0;
     const EncoderForm form{
         .layers = Layers, .layer = Config, .projections = attention, .output = attention, .final_norm = true};
     const EncoderProblem problem = random_encoder(whole.shape, form, 3);
-    const Expected expected = expected_encoder(whole, problem, {.given = {.offset = 0}}).y;
+    const Expected expected = expected_encoder(whole, problem, {.lengths = {.offset = 0}}).y;
 
     const std::vector<Floats> tensors = task_of(whole, problem, {}).weights;
     const auto many = weights_of<Many>(tensors, form.epsilon);

@@ -12,6 +12,7 @@
 #include "attention_check.hpp"
 #include "cached_check.hpp"
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 
 static_assert(LADON_DETERMINISTIC && !ladon::detail::simd::fma_is_fused);
 

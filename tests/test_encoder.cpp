@@ -2,7 +2,9 @@
 // mask, every length.
 #include <doctest/doctest.h>
 
+#include "attention_subject.hpp"
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 
 namespace ladon_test {
 
@@ -36,25 +38,6 @@ TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
               CausalAndPadding>(1e-12f);
 }
 
-// Weights of the feed-forward network that are large enough for panels to share them, more panels than do, the last one
-// narrower, and hidden features that do not fall into equal chunks.
-TEST_CASE("layer: several groups of panels, post-LN") {
-  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
-              ladon::mask::None>();
-}
-
-// Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
-#if defined(__SSE2__)
-template <std::size_t RowStride>
-constexpr std::size_t tile_rows =
-    ladon::detail::tile_rows<ladon::detail::Tiling{16, 2, 12}, 2, ladon::detail::WeightMatrix<float, RowStride, 1>>;
-static_assert(tile_rows<1024> == 8);
-static_assert(tile_rows<1040> == 12);
-#endif
-TEST_CASE("layer: 1024 hidden features") {
-  check_layer<S{.queries = 37, .model = 31, .heads = 1}, LayerConfig{.feed_forward = 1024}, ladon::mask::None>();
-}
-
 TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no biases, grouped heads, causal") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
               LayerConfig{.feed_forward = 21,
@@ -81,16 +64,6 @@ TEST_CASE("layer: post-LN, GELU by tanh, causal, weights (in, out)") {
   check_layer<S{.queries = 40, .model = 9, .heads = 3, .kv_heads = 1, .head_width = 4, .value_width = 5},
               LayerConfig{.feed_forward = 33, .activation = Activation::gelu_tanh}, ladon::mask::Causal,
               ladon::layout::InOut>();
-}
-
-TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
-  check_layer<S{.queries = 70, .model = 128, .heads = 1},
-              LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
-}
-
-TEST_CASE("layer: several panels, heads that are narrower than the model and leave no room for sums") {
-  check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerConfig{.feed_forward = 515},
-              ladon::mask::None, ladon::layout::SeparateQKV>();
 }
 
 TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
@@ -126,7 +99,9 @@ TEST_CASE("stack: post-LN, GELU, causal") {
               LayerConfig{.feed_forward = 12, .activation = Activation::gelu}, ladon::mask::Causal,
               FinalNorm::without>();
 }
+#endif
 
+#if defined(LADON_TEST_WIDE)
 TEST_CASE("stack: three pre-LN layers, both masks") {
   check_stack<3, S{.queries = 9, .model = 4, .heads = 2}, LayerConfig{.feed_forward = 8, .norm = NormOrder::pre},
               CausalAndPadding, FinalNorm::with>(1e-12f);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 #include "sweep.hpp"
 
 namespace ladon_test {

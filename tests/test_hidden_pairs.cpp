@@ -39,15 +39,15 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
 // Every key, or some of many, in turn: first its K, then its V, in all heads.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
-  const Given given = random_given(shape, 3);
+  const GivenProblem given = random_given(shape, 3);
   const Outcome clean = run_guarded(subject, task_of(subject, given, variation));
   for (std::size_t key = 0; key < shape.keys; key += 1 + shape.keys / 11) {
     CAPTURE(key);
     for (const float what : {nan, infinity, -infinity}) {
       CAPTURE(what);
-      for (Floats Given::* const which : {&Given::k, &Given::v}) {
-        Given wrong = given;
-        const std::size_t width = which == &Given::k ? shape.head_width : shape.value_width;
+      for (Floats GivenProblem::* const which : {&GivenProblem::k, &GivenProblem::v}) {
+        GivenProblem wrong = given;
+        const std::size_t width = which == &GivenProblem::k ? shape.head_width : shape.value_width;
         for (std::size_t g = 0; g < shape.kv_heads; ++g) (wrong.*which)[(g * shape.keys + key) * width] = what;
         const Outcome spoiled = run_guarded(subject, task_of(subject, wrong, variation));
         check_unseen_unchanged(subject, variation, key, clean, spoiled, std::isnan(what));
@@ -109,7 +109,7 @@ TEST_CASE("a bias of NaN or infinity at a pair that another mask hides changes n
   for (const Subject& subject : subjects) {
     Variation variation;
     fill_at_random(subject, variation, 2);
-    const Given given = random_given(subject.shape, 3);
+    const GivenProblem given = random_given(subject.shape, 3);
     const Outcome clean = run_guarded(subject, task_of(subject, given, variation));
     const Floats values = variation.values;
     spoil_hidden_values(subject, variation);

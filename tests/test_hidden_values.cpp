@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 #include "encoder_check.hpp"
 
 namespace ladon_test {
@@ -58,7 +59,7 @@ void check_hidden(const Subject& subject, const Variation& variation) {
 TEST_CASE("hidden values: causal") {
   check_hidden(attention_subject<S{.queries = 19, .keys = 23, .model = 10, .heads = 2}, ladon::mask::Causal>(), {});
   check_hidden(attention_subject<S{.queries = 19, .keys = 23, .model = 10, .heads = 2}, ladon::mask::Causal>(),
-               {.given = {.offset = -3}});
+               {.lengths = {.offset = -3}});
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
@@ -66,7 +67,7 @@ TEST_CASE("hidden values: causal and padding") {
   Variation variation;
   variation.may_see.assign(40, 1);
   for (const std::size_t hole : {0u, 7u, 8u, 21u, 39u}) variation.may_see[hole] = 0;
-  variation.given.offset = 5;
+  variation.lengths.offset = 5;
   check_hidden(attention_subject<S{.queries = 33, .keys = 40, .model = 6, .heads = 3}, CausalAndPadding>(), variation);
 }
 

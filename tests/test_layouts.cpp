@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 

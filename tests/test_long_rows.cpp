@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 
@@ -37,7 +38,7 @@ TEST_CASE("long rows: no mask") {
   check_attention(subject);
   for (const bool growing : {true, false}) check_problem(subject, trending_problem(subject.shape, growing), {});
   for (const std::size_t keys : {255u, 256u, 257u, 511u, 512u, 513u, 1024u, 1025u}) {
-    check_problem(subject, trending_problem(subject.shape, true), {.given = {.keys = keys}});
+    check_problem(subject, trending_problem(subject.shape, true), {.lengths = {.keys = keys}});
   }
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("long rows: causal, where some queries see one block more than others"
   const Subject subject = attention_subject<long_rows, ladon::mask::Causal>();
   check_attention(subject);
   for (const std::ptrdiff_t offset : {250, 500, 511, 1010}) {
-    check_problem(subject, trending_problem(subject.shape, true), {.given = {.offset = offset}});
+    check_problem(subject, trending_problem(subject.shape, true), {.lengths = {.offset = offset}});
   }
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("long rows: causal and padding, first blocks hidden from all and later
   const AttentionProblem problem = trending_problem(subject.shape, false);
   for (const std::ptrdiff_t offset : {505, 520, 1020}) {
     Variation variation = showing(512, 1100);
-    variation.given.offset = offset;
+    variation.lengths.offset = offset;
     check_problem(subject, problem, variation);
   }
 }

@@ -55,7 +55,7 @@ TEST_CASE("blocks hidden by bits or by what comes later") {
 TEST_CASE("blocks hidden by a window that ends where they do") {
   const Subject subject = given_subject<long_rows, ladon::mask::Window<block - 1>>();
   for (const std::ptrdiff_t offset : {-1, 0, 254, 255, 256, 510, 511, 512, 767, 899, 1150, 1160}) {
-    check(subject, {.given = {.offset = offset}});
+    check(subject, {.lengths = {.offset = offset}});
   }
 }
 #endif

@@ -72,7 +72,7 @@ void check_masks() {
   CHECK(same(run_with<Shape, Alibi>({.slopes = {0, 0}}), plain));
   CHECK(!same(run_with<Shape, Alibi>({.slopes = {0, 0.25f}}), plain));
   if constexpr (Shape.queries > 1) CHECK(same(run_with<Shape, Window<all, all>>(), plain));
-  CHECK(same(run_with<Shape, Causal>({.given = {.offset = 1000}}), plain));
+  CHECK(same(run_with<Shape, Causal>({.lengths = {.offset = 1000}}), plain));
 }
 
 struct Capped : Scaled {
@@ -115,7 +115,7 @@ TEST_CASE("scores as usual: one query") { check_scores<one>(); }
 
 TEST_CASE("a window without a left end is causal, and an offset is the same by type and by run") {
   CHECK(same(run_with<wide, Window<all, 0>>(), run_with<wide, Causal>()));
-  const Variation at{.given = {.offset = 5}}, before{.given = {.offset = -1}};
+  const Variation at{.lengths = {.offset = 5}}, before{.lengths = {.offset = -1}};
   CHECK(same(run_with<wide, CausalAt<5>>(), run_with<wide, Causal>(at)));
   CHECK(same(run_with<wide, CausalAt<-1>>(), run_with<wide, Causal>(before)));
   CHECK(same(run_with<wide, WindowAt<3, 1, 5>>(), run_with<wide, Window<3, 1>>(at)));
@@ -133,15 +133,15 @@ TEST_CASE("alibi: the paper's slopes are the usual ones, and the offset shifts n
   const auto slopes = {1.0f / 16, 1.0f / 256};  // 2^(-8 / 2), 2^(-16 / 2)
   CHECK(same(run_with<square, Alibi>(), run_with<square, Alibi>({.slopes = slopes})));
   // all scores of a query change alike, so only roundings do
-  const Outcome here = run_with<wide, Alibi>(), there = run_with<wide, Alibi>({.given = {.offset = 3}});
+  const Outcome here = run_with<wide, Alibi>(), there = run_with<wide, Alibi>({.lengths = {.offset = 3}});
   for (std::size_t i = 0; i < here.y.size(); ++i) CHECK(std::abs(here.y[i] - there.y[i]) < 1e-5f);
 }
 
 TEST_CASE("a mask of fewer columns hides the keys beyond them") {
   const auto check = [&]<class Mask>(Mask, Variation narrow, const Variation& full) {
-    narrow.given.mask_keys = 20;
+    narrow.lengths.mask_keys = 20;
     const Outcome shorter = run_with<wide, Mask>(narrow);
-    CHECK(same_bits(shorter.y, run_with<wide, None>({.given = {.keys = 20}}).y));
+    CHECK(same_bits(shorter.y, run_with<wide, None>({.lengths = {.keys = 20}}).y));
     CHECK(!same_bits(shorter.y, run_with<wide, Mask>(full).y));
   };
   Variation pairs, values;

@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 #include "encoder_check.hpp"
+#include "encoder_subject.hpp"
 #include "team.hpp"
 
 namespace ladon_test {

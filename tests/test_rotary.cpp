@@ -73,7 +73,8 @@ TEST_CASE("a first token is not turned, and what changes a turn changes the resu
   constexpr S first{.queries = 1, .keys = 1, .model = 12, .heads = 2};
   constexpr S shape{.queries = 7, .keys = 7, .model = 12, .heads = 2};
   const auto run = [](const Subject& subject, std::size_t offset) {
-    return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), {.given = {.rotary_offset = offset}}));
+    return run_guarded(subject,
+                       task_of(subject, random_given(subject.shape, 9), {.lengths = {.rotary_offset = offset}}));
   };
   const auto same = [](const Outcome& a, const Outcome& b) { return same_bits(a.maps[0], b.maps[0]); };
   using Neighbours = RotaryOf<Pairing::neighbours, 6, 40>;

@@ -98,16 +98,16 @@ void check_nothing_projected(const Variation& variation, std::size_t blind) {
 }  // namespace
 
 TEST_CASE("sees nothing: causal with a negative offset") {
-  check_nothing<many, Causal>({.given = {.offset = -2}}, 2);
-  check_nothing<many, Causal>({.given = {.offset = -1000}}, many.queries);
-  check_nothing_projected<many, Causal>({.given = {.offset = -static_cast<std::ptrdiff_t>(lanes)}}, lanes);
+  check_nothing<many, Causal>({.lengths = {.offset = -2}}, 2);
+  check_nothing<many, Causal>({.lengths = {.offset = -1000}}, many.queries);
+  check_nothing_projected<many, Causal>({.lengths = {.offset = -static_cast<std::ptrdiff_t>(lanes)}}, lanes);
 }
 
 TEST_CASE("sees nothing: no keys") {
-  check_nothing<one, None>({.given = {.keys = 0}}, 1);
-  check_nothing<many, None>({.given = {.keys = 0}}, many.queries);
-  check_nothing_projected<many, None>({.given = {.keys = 0}}, many.queries);
-  check_nothing_projected<one, None>({.given = {.keys = 0}}, 1);
+  check_nothing<one, None>({.lengths = {.keys = 0}}, 1);
+  check_nothing<many, None>({.lengths = {.keys = 0}}, many.queries);
+  check_nothing_projected<many, None>({.lengths = {.keys = 0}}, many.queries);
+  check_nothing_projected<one, None>({.lengths = {.keys = 0}}, 1);
 }
 
 TEST_CASE("sees nothing: one query") {
@@ -145,18 +145,18 @@ TEST_CASE("sees nothing: two masks that exclude each other") {
 }
 
 TEST_CASE("sees nothing: in any of several blocks") {
-  check_nothing<rows_long, Causal>({.given = {.offset = -2}}, 2);
+  check_nothing<rows_long, Causal>({.lengths = {.offset = -2}}, 2);
   check_nothing<rows_long, Bits>(pairs_hidden(rows_long, 3), 3);
   check_nothing<rows_long, Additive>(values_hidden(rows_long, 5), 5);
   check_nothing<rows_long, Padding>(padded(rows_long), 5);
 }
 
 TEST_CASE("sees nothing but a sink") {
-  check_nothing_with_sinks<many, Causal>({.given = {.offset = -2}}, 2);
+  check_nothing_with_sinks<many, Causal>({.lengths = {.offset = -2}}, 2);
   check_nothing_with_sinks<many, Additive>(values_hidden(many, many.queries), many.queries);
   check_nothing_with_sinks<one, Bits>(pairs_hidden(one, 1), 1);
-  check_nothing_with_sinks<one, None>({.given = {.keys = 0}}, 1);
-  check_nothing_with_sinks<rows_long, Causal>({.given = {.offset = -3}}, 3);
+  check_nothing_with_sinks<one, None>({.lengths = {.keys = 0}}, 1);
+  check_nothing_with_sinks<rows_long, Causal>({.lengths = {.offset = -3}}, 3);
 }
 
 }  // namespace ladon_test

@@ -16,7 +16,7 @@ template <ladon::Shape Shape, class Mask, class Score, Captures captures, class.
 void check_equal() {
   const Subject subjects[] = {given_subject<Shape, Mask, Score, ladon::position::None, captures, Targets>()...,
                               given_subject<Shape, Mask, Score, ladon::position::None, captures>()};
-  const Given given = random_given(subjects[0].shape, 23);
+  const GivenProblem given = random_given(subjects[0].shape, 23);
   for (const Variation& variation : variations(subjects[0])) {
     INFO(to_string(subjects[0], variation));
     const Task task = task_of(subjects[0], given, variation);

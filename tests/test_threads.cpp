@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include "attention_subject.hpp"
 #include "random.hpp"
-#include "subject.hpp"
 #include "team.hpp"
 #include "threads.hpp"
 
@@ -67,36 +67,36 @@ using Stack =
     ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
 // A call by so many threads, again and again, on one workspace: x to y, and in place.
-template <class Kind, std::size_t Threads>
-void check_team(const typename Kind::Options& options = {}) {
-  using Team = InPhases<Kind, OnThreads<Threads>>;
-  const RandomWeights<typename Kind::Weights> random;
+template <class Block, std::size_t Threads>
+void check_team(const typename Block::Options& options = {}) {
+  using Team = InPhases<Block, OnThreads<Threads>>;
+  const RandomWeights<typename Block::Weights> random;
   const Floats x = Random(4).normals(numbers);
-  const auto alone = std::make_unique<typename Kind::Workspace>();
+  const auto alone = std::make_unique<typename Block::Workspace>();
   const auto workspace = std::make_unique<typename Team::Workspace>();
   const Floats expected =
-      output_of(numbers, [&](float* y) { Kind::run(x.data(), random.weights, y, *alone, options); });
+      output_of(numbers, [&](float* y) { Block::run(x.data(), random.weights, y, *alone, options); });
   for (std::size_t round = 0; round < rounds; ++round) {
     const auto run = [&](float* y) { Team::run(x.data(), random.weights, y, *workspace, options); };
     REQUIRE(same(output_of(numbers, run), expected));
   }
   Floats in_place = x, in_place_alone = x;
-  Kind::run(in_place_alone.data(), random.weights, in_place_alone.data(), *alone, options);
+  Block::run(in_place_alone.data(), random.weights, in_place_alone.data(), *alone, options);
   Team::run(in_place.data(), random.weights, in_place.data(), *workspace, options);
   CHECK(same(in_place, in_place_alone));
 }
 
-template <class Kind>
+template <class Block>
 void check_cross_team() {
-  constexpr S shape = Kind::shape;
-  using Team = InPhases<Kind, OnThreads<3>>;
-  const RandomWeights<typename Kind::Weights> random;
+  constexpr S shape = Block::shape;
+  using Team = InPhases<Block, OnThreads<3>>;
+  const RandomWeights<typename Block::Weights> random;
   const Floats x = Random(4).normals(shape.queries * shape.model),
                context = Random(5).normals(shape.keys * shape.model);
-  const auto alone = std::make_unique<typename Kind::Workspace>();
+  const auto alone = std::make_unique<typename Block::Workspace>();
   const auto workspace = std::make_unique<typename Team::Workspace>();
   Floats y(x.size()), expected = y, map(shape.heads * shape.queries * shape.keys), expected_map = map;
-  Kind::run(x.data(), context.data(), random.weights, expected.data(), *alone, {}, expected_map.data());
+  Block::run(x.data(), context.data(), random.weights, expected.data(), *alone, {}, expected_map.data());
   for (std::size_t round = 0; round < rounds; ++round) {
     std::ranges::fill(y, nan);
     std::ranges::fill(map, nan);
@@ -106,15 +106,15 @@ void check_cross_team() {
   }
 }
 
-template <class Kind>
+template <class Block>
 void check_one_set_of_weights() {
-  const RandomWeights<typename Kind::Weights> random;
+  const RandomWeights<typename Block::Weights> random;
   const auto one = [&](std::size_t seed) {
     const Floats x = Random(seed).normals(numbers);
-    const auto workspace = std::make_unique<typename Kind::Workspace>();
+    const auto workspace = std::make_unique<typename Block::Workspace>();
     Floats y;
     for (std::size_t round = 0; round < rounds; ++round) {
-      y = output_of(numbers, [&](float* to) { Kind::run(x.data(), random.weights, to, *workspace); });
+      y = output_of(numbers, [&](float* to) { Block::run(x.data(), random.weights, to, *workspace); });
     }
     return y;
   };
@@ -127,22 +127,22 @@ void check_one_set_of_weights() {
 }
 
 // Of several lengths, and of numbers that are none, in any order: the next run does not know.
-template <class Kind>
+template <class Block>
 void check_reuse() {
-  const RandomWeights<typename Kind::Weights> random;
+  const RandomWeights<typename Block::Weights> random;
   const Floats inputs[] = {Random(4).normals(numbers), Random(5).normals(numbers), Floats(numbers, nan)};
   const std::size_t lengths[] = {41, 1, 17, 0, 32};
   const auto run = [&](std::size_t which, auto& workspace) {
     return output_of(numbers, [&](float* y) {
-      Kind::run(inputs[which % 3].data(), random.weights, y, workspace, {.tokens = lengths[which % 5]});
+      Block::run(inputs[which % 3].data(), random.weights, y, workspace, {.tokens = lengths[which % 5]});
     });
   };
   std::vector<Floats> expected;
   for (std::size_t which = 0; which < 15; ++which) {
-    const auto fresh = std::make_unique<typename Kind::Workspace>();
+    const auto fresh = std::make_unique<typename Block::Workspace>();
     expected.push_back(run(which, *fresh));
   }
-  const auto workspace = std::make_unique<typename Kind::Workspace>();
+  const auto workspace = std::make_unique<typename Block::Workspace>();
   Random order(6);
   for (std::size_t round = 0; round < 3 * rounds; ++round) {
     const std::size_t which = order.next() % 15;

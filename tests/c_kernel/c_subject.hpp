@@ -74,7 +74,7 @@ Subject c_subject(std::size_t layers = 1) {
     const O options = c_options<O>(call, S.complete());
     CHECK(Run(call.x, &weights, call.y, call.workspace, &options) == LADON_OK);
   };
-  return {S.complete(), LayoutKind::in_proj, layers, WorkspaceBytes, 0, run};
+  return {S.complete(), WeightLayout::in_proj, layers, WorkspaceBytes, 0, run};
 }
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const float*, const W*, float*, void*, const O*)>
@@ -84,7 +84,7 @@ Subject c_cross_subject() {
     const O options = c_options<O>(call, S.complete());
     CHECK(Run(call.x, call.context, &weights, call.y, call.workspace, &options) == LADON_OK);
   };
-  return {S.complete(), LayoutKind::in_proj, 1, 0, WorkspaceBytes, run};
+  return {S.complete(), WeightLayout::in_proj, 1, 0, WorkspaceBytes, run};
 }
 
 }  // namespace ladon_test

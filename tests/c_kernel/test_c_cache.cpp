@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "attention_subject.hpp"
 #include "c_full.h"
 #include "c_grown.h"
 #include "c_projected.h"

@@ -67,7 +67,7 @@ TEST_CASE("a matrix for each head, one key for three, sinks, a scale, ALiBi") {
   constexpr S shape{.queries = 18, .model = 15, .heads = 3, .kv_heads = 1, .head_width = 5, .value_width = 7};
   Subject subject = c_subject<shape, C_HEADS_WORKSPACE_BYTES, c_heads_weights, c_heads_options, c_heads_run_with>();
   subject.mask = {.boolean = true, .alibi = true};
-  subject.layout = LayoutKind::per_head;
+  subject.layout = WeightLayout::per_head;
   subject.score = {.scale = 0.25, .sinks = true};
   check_self(subject);
 }
@@ -77,7 +77,7 @@ TEST_CASE("attention to a context, (in, out), bits, a bias a head, a softcap") {
   Subject subject =
       c_cross_subject<shape, C_CROSS_WORKSPACE_BYTES, c_cross_weights, c_cross_options, c_cross_run_with>();
   subject.mask = {.bits = true, .additive_per_head = true};
-  subject.layout = LayoutKind::in_out;
+  subject.layout = WeightLayout::in_out;
   subject.score = {.softcap = 3};
   check_cross(subject);
 }
@@ -95,7 +95,7 @@ TEST_CASE("every instruction set: grouped heads, a window and a bias, separate p
   constexpr S shape{.queries = 19, .model = 24, .heads = 4, .kv_heads = 2};
   each_isa<shape, C_WIDE_WORKSPACE_BYTES, c_wide_weights, c_wide_options, c_wide_run_with>(1, [](Subject subject) {
     subject.mask = {.window = true, .left = 5, .right = 2, .additive = true};
-    subject.layout = LayoutKind::separate;
+    subject.layout = WeightLayout::separate;
     check_self(subject);
   });
 }

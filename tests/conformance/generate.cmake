@@ -26,7 +26,7 @@ endfunction()
 
 # ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...)
 function(ladon_attention_sources out)
-  set(in_one_file 8)
+  set(in_one_file 16)
   set(sources "")
   set(scores "")
   set(declarations "")

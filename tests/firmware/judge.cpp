@@ -1,6 +1,6 @@
 // judge COUNT: reads what the firmware's date_reader printed of COUNT texts (its argument `exact`), and runs them here.
 // Dates must be the native reader's. Each digit's probability must agree with the oracle, which computes the whole
-// model in float64 and with it how far float32 may be off (tests/bound.hpp).
+// model in float64 and with it how far float32 may be off (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>

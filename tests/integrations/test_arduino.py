@@ -4,11 +4,9 @@ and its example as Arduino's own builder compiles it."""
 import re
 import zipfile
 
-from common import (COMPILER, CORTEX_M7, FLAGS, HERE, InFolder, ROOT, attention_of_examples, machine_of, main,
-                    need_command, run, version)
+from common import FLAGS, HERE, InFolder, ROOT, attention_of_examples, machine_of, main, need_command, run, version
 
 HARDWARE = HERE / "arduino/hardware"
-CORE = HARDWARE / "ladon/host/cores/host"
 URL = "https://example.org/ladon"
 CATEGORIES = ("Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing", "Data Storage",
               "Data Processing", "Other")
@@ -58,21 +56,6 @@ class Library(InFolder):
         with self.assertRaisesRegex(AssertionError, "LADON_URL"):
             run("cmake", f"-DOUTPUT={self.folder}/none", "-P", copy / "arduino.cmake",
                 GIT_CEILING_DIRECTORIES=str(self.folder))
-
-    def test_example_by_the_compiler(self):
-        program = self.compile(COMPILER)
-        self.assert_says_what_is_right(run(program))
-
-    @need_command("arm-none-eabi-g++")
-    def test_example_by_the_compiler_of_cortex_m7(self):
-        program = self.compile("arm-none-eabi-g++", *CORTEX_M7, "-specs=nano.specs", "-specs=nosys.specs")
-        self.assertEqual(machine_of(program), 40)
-
-    def compile(self, compiler, *flags):
-        program = self.folder / "program"
-        run(compiler, *FLAGS, *flags, "-Os", f"-I{self.library}/src", f"-I{CORE}", "-include", "Arduino.h", "-x", "c++",
-            self.sketch, CORE / "main.cpp", "-o", program)
-        return program
 
     @need_command("arduino-builder")
     @need_command("arduino-ctags")

@@ -1,5 +1,5 @@
-// What a mask and a score are made of, for those who check them: the definitions of include/ladon/mask/ and
-// score.hpp in words that know no lanes and no ranges. A mask of several parts has each kind of part once.
+// The forms of masks and scores: the definitions of include/ladon/mask/ and score.hpp without lanes and key ranges. A
+// mask of several parts has each part once.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include <ladon/shape.hpp>
 
-#include "score_form.hpp"
+#include "oracle_score.hpp"
 
 namespace ladon_test {
 
@@ -47,7 +47,7 @@ struct MaskForm {
   }
 };
 
-struct ScoreKind {
+struct ScoreForm {
   double scale = 0;  // 0: 1 / sqrt(head width)
   double softcap = 0;
   bool sinks = false;

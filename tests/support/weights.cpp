@@ -69,8 +69,8 @@ void append(std::vector<Floats>& tensors, const Floats& values) {
   if (!values.empty()) tensors.push_back(values);
 }
 
-void append(std::vector<Floats>& tensors, const Linear& w, LayoutKind layout) {
-  const bool transposed = layout == LayoutKind::in_out || layout == LayoutKind::per_head;
+void append(std::vector<Floats>& tensors, const Linear& w, WeightLayout layout) {
+  const bool transposed = layout == WeightLayout::in_out || layout == WeightLayout::per_head;
   append(tensors, transposed ? in_out(w, 0, w.out) : w.weight);
   append(tensors, w.bias);
 }
@@ -92,18 +92,18 @@ Floats joined(const Floats& a, const Floats& b, const Floats& c) {
 
 }  // namespace
 
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const AttentionWeights& w) {
   switch (layout) {
-    case LayoutKind::in_proj:
+    case WeightLayout::in_proj:
       tensors.push_back(joined(w.query.weight, w.key.weight, w.value.weight));
       append(tensors, joined(w.query.bias, w.key.bias, w.value.bias));
       break;
-    case LayoutKind::separate:
-    case LayoutKind::in_out:
+    case WeightLayout::separate:
+    case WeightLayout::in_out:
       for (const Linear* projection : {&w.query, &w.key, &w.value}) append(tensors, *projection, layout);
       break;
-    case LayoutKind::per_head:
+    case WeightLayout::per_head:
       append_heads(tensors, w.query, shape.head_width);
       append_heads(tensors, w.key, shape.head_width);
       append_heads(tensors, w.value, shape.value_width);
@@ -114,7 +114,7 @@ void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon
 
 namespace {
 
-void append_feed_forward(std::vector<Floats>& tensors, LayoutKind layout, const LayerWeights& w) {
+void append_feed_forward(std::vector<Floats>& tensors, WeightLayout layout, const LayerWeights& w) {
   for (const Linear* linear : {&w.gate, &w.linear1, &w.linear2}) append(tensors, *linear, layout);
   append_tensors(tensors, w.norm1);
   append_tensors(tensors, w.norm2);
@@ -122,12 +122,13 @@ void append_feed_forward(std::vector<Floats>& tensors, LayoutKind layout, const 
 
 }  // namespace
 
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape, const LayerWeights& w) {
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
+                    const LayerWeights& w) {
   append_tensors(tensors, layout, shape, w.attention);
   append_feed_forward(tensors, layout, w);
 }
 
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::DecoderLayerWeights& w) {
   append_tensors(tensors, layout, shape, w.own.attention);
   append_tensors(tensors, layout, shape, w.cross);

@@ -1,4 +1,4 @@
-// What one instantiation is asked at run time: lengths, offsets, the data of its mask, sinks.
+// The part of a call that can change at run time: lengths, offsets, the data of masks and scores.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace ladon_test {
 
 struct Variation {
-  Call given{};                         // tokens, queries, keys, offset, mask columns, as the caller gives them
+  Lengths lengths{};
   std::vector<std::uint8_t> may_see{};  // [keys]; empty: null
   std::vector<std::uint8_t> pairs{};    // [heads or 1][queries][columns], of Bits and Boolean
   std::vector<float> values{};          // [heads or 1][queries][columns], of Additive

@@ -11,8 +11,6 @@ namespace ladon_test {
 
 namespace {
 
-using Lengths = Call;
-
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::size_t given_or(std::size_t own, std::size_t tokens, std::size_t capacity) {
@@ -54,7 +52,7 @@ std::vector<std::ptrdiff_t> offsets_to_try(const ladon::Shape& shape) {
 std::vector<std::vector<std::uint8_t>> paddings_to_try(std::size_t keys) {
   const auto pattern = [&](auto shown) {
     std::vector<std::uint8_t> bytes(keys);
-    for (std::size_t k = 0; k < keys; ++k) bytes[k] = shown(k) ? 1 : 0;
+    for (std::size_t k = 0; k < keys; ++k) bytes[k] = shown(k) ? static_cast<std::uint8_t>(1 + k * 37 % 255) : 0;
     return bytes;
   };
   return {pattern([](std::size_t k) { return k % 3 != 1; }),
@@ -102,7 +100,7 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;
   Random random(i * 977 + shape.queries * 13 + shape.keys);
-  if (mask.takes_columns() && !mask.bits) variation.given.mask_keys = columns_to_try(i, shape);
+  if (mask.takes_columns() && !mask.bits) variation.lengths.mask_keys = columns_to_try(i, shape);
   const auto each_pair = [&](bool per_head, auto f) {
     for (std::size_t h = 0; h < (per_head ? shape.heads : 1); ++h) {
       for (std::size_t q = 0; q < shape.queries; ++q) {
@@ -126,7 +124,7 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
     for (std::size_t h = 0; h < shape.heads; ++h) variation.slopes.push_back(static_cast<float>(random.uniform()));
   }
   if (subject.score.positions > shape.keys) {
-    variation.given.rotary_offset = i * 3 % (subject.score.positions - shape.keys + 1);
+    variation.lengths.rotary_offset = i * 3 % (subject.score.positions - shape.keys + 1);
   }
   if (subject.score.sinks) {
     const float far[] = {-infinity, 20.0f, -20.0f};
@@ -136,7 +134,7 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
   }
 }
 
-oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& given, std::ptrdiff_t offset) {
+oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& slopes, std::ptrdiff_t offset) {
   // 2^(-8 (h + 1) / heads) where heads are a power of two; where not, those of the next smaller power and then every
   // other one of the next larger (https://github.com/ofirpress/attention_with_linear_biases, get_slopes)
   std::size_t power = 1;
@@ -145,14 +143,14 @@ oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& given, s
     const bool beyond = head >= power;
     const std::size_t of = beyond ? 2 * power : power, index = beyond ? 2 * (head - power) : head;
     double slope = std::exp2(-8 * static_cast<double>(index + 1) / static_cast<double>(of));
-    if (!given.empty()) slope = static_cast<double>(given[head]);
+    if (!slopes.empty()) slope = static_cast<double>(slopes[head]);
     const auto distance = static_cast<std::ptrdiff_t>(key) - static_cast<std::ptrdiff_t>(query) - offset;
     return rounded(slope * static_cast<double>(distance), 0, 0, 2);
   };
 }
 
 std::ptrdiff_t offset_of(const Subject& subject, const Variation& variation) {
-  const std::ptrdiff_t given = subject.mask.fixed_offset ? subject.mask.offset : variation.given.offset;
+  const std::ptrdiff_t given = subject.mask.fixed_offset ? subject.mask.offset : variation.lengths.offset;
   constexpr std::ptrdiff_t far = 1 << 24;
   if (given != bottom_right) return std::clamp(given, -far, far);
   return static_cast<std::ptrdiff_t>(subject.shape.keys) - static_cast<std::ptrdiff_t>(subject.shape.queries);
@@ -161,10 +159,12 @@ std::ptrdiff_t offset_of(const Subject& subject, const Variation& variation) {
 }  // namespace
 
 std::size_t Variation::queries(const ladon::Shape& shape) const {
-  return given_or(given.queries, given.tokens, shape.queries);
+  return given_or(lengths.queries, lengths.tokens, shape.queries);
 }
-std::size_t Variation::keys(const ladon::Shape& shape) const { return given_or(given.keys, given.tokens, shape.keys); }
-std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(given.mask_keys, shape.keys); }
+std::size_t Variation::keys(const ladon::Shape& shape) const {
+  return given_or(lengths.keys, lengths.tokens, shape.keys);
+}
+std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(lengths.mask_keys, shape.keys); }
 
 // Every length with some offset and padding, every offset and padding with full lengths.
 std::vector<Variation> variations(const Subject& subject) {
@@ -178,9 +178,9 @@ std::vector<Variation> variations(const Subject& subject) {
   std::vector<Variation> all;
   for (std::size_t i = 0; i < lengths.size() + more; ++i) {
     Variation variation;
-    if (i < lengths.size()) variation.given = lengths[i];
-    if (mask.takes_offset()) variation.given.offset = offsets[i % offsets.size()];
-    if (mask.alibi) variation.given.offset = offsets[i % 7];  // no slope times 2^63
+    if (i < lengths.size()) variation.lengths = lengths[i];
+    if (mask.takes_offset()) variation.lengths.offset = offsets[i % offsets.size()];
+    if (mask.alibi) variation.lengths.offset = offsets[i % 7];  // no slope times 2^63
     if (mask.padding) variation.may_see = paddings[i % paddings.size()];
     fill(subject, variation, i);
     variation.poison_hidden_queries = i % 2 == 1;
@@ -228,8 +228,8 @@ oracle::Heads heads_of(const Subject& subject, const Variation& variation) {
   heads.score.softcap = subject.score.softcap;
   heads.score.sinks = variation.sinks;
   heads.score.rotary = subject.score.rotary;
-  heads.score.rotary.first_query += variation.given.rotary_offset;
-  heads.score.rotary.first_key += variation.given.rotary_offset;
+  heads.score.rotary.first_query += variation.lengths.rotary_offset;
+  heads.score.rotary.first_key += variation.lengths.rotary_offset;
   const std::size_t columns = variation.columns(shape);
   const auto index = [=, queries = shape.queries](bool per_head, std::size_t h, std::size_t q, std::size_t k) {
     return ((per_head ? h * queries : 0) + q) * columns + k;
@@ -308,7 +308,7 @@ std::string to_string(const Subject& subject, const Variation& variation) {
       {mask.alibi, " alibi"},          {subject.score.softcap != 0, " softcap"},
       {subject.score.sinks, " sinks"}, {subject.score.rotary.width != 0, " rotary"}};
   for (const auto& [has, name] : parts) text += has ? name : "";
-  if (mask.takes_offset()) text += " offset " + number(variation.given.offset);
+  if (mask.takes_offset()) text += " offset " + number(variation.lengths.offset);
   if (mask.takes_columns()) text += " columns " + number(variation.columns(s));
   const auto append = [&](const std::vector<std::uint8_t>& bytes, const char* name) {
     if (bytes.empty() || bytes.size() > 2000) return;

@@ -29,7 +29,7 @@ struct Task {
   std::vector<std::uint8_t> pairs{};
   std::vector<std::uint32_t> bits{};
   Floats values{}, slopes{}, sinks{};
-  Call lengths{};  // tokens, queries, keys, offset, mask_keys, epsilon
+  Lengths lengths{};
   // How much of x, context, may_see and y the lengths leave in use: at one edge there is no more of it.
   std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;

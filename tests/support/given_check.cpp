@@ -8,14 +8,14 @@
 // Attention of given q [heads][queries][head_width], k [kv_heads][keys][head_width], v [kv_heads][keys][value_width].
 namespace ladon_test {
 
-Given random_given(const ladon::Shape& shape, std::uint64_t seed) {
+GivenProblem random_given(const ladon::Shape& shape, std::uint64_t seed) {
   Random random(seed + shape.queries * 31 + shape.keys);
   return {random.normals(shape.heads * shape.queries * shape.head_width, 1.3),
           random.normals(shape.kv_heads * shape.keys * shape.head_width, 1.3),
           random.normals(shape.kv_heads * shape.keys * shape.value_width)};
 }
 
-Task task_of(const Subject& subject, const Given& given, const Variation& variation) {
+Task task_of(const Subject& subject, const GivenProblem& given, const Variation& variation) {
   const ladon::Shape& shape = subject.shape;
   Task task{.x = given.q, .context = given.k, .weights = {given.v}};
   append_variation(task, subject, variation);
@@ -27,7 +27,7 @@ Task task_of(const Subject& subject, const Given& given, const Variation& variat
 
 namespace {
 
-void spoil_what_is_hidden(const Subject& subject, const Variation& variation, Given& given) {
+void spoil_what_is_hidden(const Subject& subject, const Variation& variation, GivenProblem& given) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);
   const Seen seen = seen_of(subject, variation);
@@ -43,7 +43,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, Gi
   }
 }
 
-ExpectedAttention expected_given(const Subject& subject, const Given& given, const Variation& variation) {
+ExpectedAttention expected_given(const Subject& subject, const GivenProblem& given, const Variation& variation) {
   const ladon::Shape& s = subject.shape;
   const std::size_t queries = variation.queries(s), keys = variation.keys(s);
   ExpectedAttention expected{Expected(s.heads * s.queries * s.value_width), {}};
@@ -70,7 +70,7 @@ ExpectedAttention expected_given(const Subject& subject, const Given& given, con
 
 void check_given(const Subject& subject, const Variation& asked, std::uint64_t seed) {
   Variation variation = asked;
-  Given given = random_given(subject.shape, seed);
+  GivenProblem given = random_given(subject.shape, seed);
   spoil_hidden_values(subject, variation);
   spoil_what_is_hidden(subject, variation, given);
   const std::string description = to_string(subject, variation);

@@ -78,7 +78,7 @@ Task task_of(const Subject& subject, const EncoderProblem& problem, const Variat
   for (const auto& layer : problem.layers) append_tensors(task.weights, subject.layout, shape, layer);
   if (problem.form.final_norm) append_tensors(task.weights, problem.final_norm);
   task.may_see = variation.may_see;
-  task.lengths = variation.given;
+  task.lengths = variation.lengths;
   task.lengths.epsilon = problem.form.epsilon;
   task.x_used = inner_queries(subject, variation) * shape.model;
   task.may_see_used = variation.keys(shape);

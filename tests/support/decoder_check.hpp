@@ -13,8 +13,10 @@
 #include <ladon/decoder.hpp>
 
 #include "guarded_run.hpp"
+#include "mask_data.hpp"
 #include "oracle.hpp"
 #include "subject.hpp"
+#include "weight_views.hpp"
 #include "weights.hpp"
 
 namespace ladon_test {
@@ -38,14 +40,14 @@ struct DecoderProblem {
 };
 
 DecoderProblem random_decoder(const ladon::Shape& cross, const DecoderForm& form, std::uint64_t seed);
-Task task_of(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+Task task_of(const Subject& subject, const DecoderProblem& problem, const Lengths& lengths,
              const std::vector<std::uint8_t>& may_see);
 
 struct ExpectedDecoder {
   Expected y;
   std::vector<Expected> maps;
 };
-ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& problem, const Lengths& lengths,
                                  const std::vector<std::uint8_t>& may_see);
 
 void check_decoder(const Subject& subject, const DecoderForm& form);
@@ -63,7 +65,7 @@ typename Layer::Options decoder_options_of(const Call& call) {
 }
 
 template <class Decoder, std::size_t Layers>
-Subject decoder_subject_running(void (*run)(const Call&), LayoutKind layout) {
+Subject decoder_subject_running(void (*run)(const Call&), WeightLayout layout) {
   Subject subject{};
   subject.shape = Decoder::shape;
   subject.shape.keys = Decoder::MemoryInput::size / Decoder::shape.model;
@@ -90,7 +92,7 @@ Subject decoder_layer_subject() {
       Layer::run(call.x, call.context, weights, call.y, workspace, options);
     }
   };
-  return decoder_subject_running<Layer, 1>(run, kind_of<Layout>);
+  return decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
 }
 
 template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask,
@@ -115,7 +117,7 @@ Subject decoder_subject() {
       Decoder::run(call.x, call.context, weights, call.y, workspace, options);
     }
   };
-  return decoder_subject_running<Decoder, Layers>(run, LayoutKind::in_proj);
+  return decoder_subject_running<Decoder, Layers>(run, WeightLayout::in_proj);
 }
 
 }  // namespace ladon_test

@@ -110,7 +110,7 @@ Matrix capped_scores(const Matrix& scaled, double softcap) {
 }
 
 // Each pair plus what is added to it; -inf where it is hidden, whatever stood there.
-Matrix masked_scores(const Matrix& capped, const ScoreForm& form, std::size_t head, const MaySee& may_see) {
+Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, const MaySee& may_see) {
   Matrix scores = capped;
   for (std::size_t i = 0; i < scores.rows; ++i) {
     for (std::size_t j = 0; j < scores.columns; ++j) {
@@ -128,7 +128,7 @@ Matrix masked_scores(const Matrix& capped, const ScoreForm& form, std::size_t he
 
 }  // namespace
 
-Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const ScoreForm& form, std::size_t head,
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& form, std::size_t head,
                 const MaySee& may_see) {
   const Matrix scaled = scaled_scores(rotate(q, form.rotary, form.rotary.first_query),
                                       rotate(k, form.rotary, form.rotary.first_key), form.scale);

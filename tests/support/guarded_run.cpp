@@ -67,7 +67,7 @@ class Stage {
       std::ranges::fill(map.values(), poison());
       maps.push_back(map.data());
     }
-    Call call = task_.lengths;
+    Call call{task_.lengths};
     call.x = task_.aliased ? y_.data() : x_.data();
     call.context = task_.context.empty() ? nullptr : context_.data();
     call.value_context = task_.value_context.empty() ? nullptr : value_context_.data();

@@ -32,13 +32,13 @@ struct AttentionProblem {
 AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint64_t seed);
 Task task_of(const Subject& subject, const AttentionProblem& problem, const Variation& variation);
 
-struct Given {
+struct GivenProblem {
   Floats q;  // [heads][queries][head_width]
   Floats k;  // [kv_heads][keys][head_width]
   Floats v;  // [kv_heads][keys][value_width]
 };
-Given random_given(const ladon::Shape& shape, std::uint64_t seed);
-Task task_of(const Subject& subject, const Given& given, const Variation& variation);
+GivenProblem random_given(const ladon::Shape& shape, std::uint64_t seed);
+Task task_of(const Subject& subject, const GivenProblem& given, const Variation& variation);
 
 struct ExpectedAttention {
   Expected y;

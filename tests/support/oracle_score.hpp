@@ -1,5 +1,5 @@
-// What makes a score, beside the product of a query and a key: the scale, the turns of the rotary embedding, the
-// softcap, what is added, and the sinks. One form serves every head of an attention.
+// The parts of a score beside the product of a query and a key: the scale, the rotations of the rotary embedding, the
+// softcap, the biases and the sinks. One score serves every head of an attention.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Rotary {
 // What is added to a score, in natural units; -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
-struct ScoreForm {
+struct Score {
   double scale = 1;
   double softcap = 0;  // 0: none; otherwise s becomes softcap * tanh(s / softcap)
   std::vector<Bias> biases{};

@@ -73,7 +73,7 @@ class Feeder {
     std::vector<const float*> weights;
     for (const Guarded<float>& weight : weights_) weights.push_back(weight.data());
     float* const maps[] = {map.data()};
-    Call call = piece.variation.given;
+    Call call{piece.variation.lengths};
     call.offset = bottom_right;  // in a cache: behind what it holds
     call.queries = call.keys = ladon::all;
     call.tokens = piece.tokens == queries ? ladon::all : piece.tokens;
@@ -127,15 +127,15 @@ Piece expected_piece(const CachedSubject& cached, const Text& text, std::size_t 
   const ladon::Shape& shape = cached.shape;
   Piece piece{past, tokens, {}, {}, {}};
   fill_at_random(subject, piece.variation, past);
-  piece.variation.given.rotary_offset = 2;  // of every piece: keys that were turned stay so
+  piece.variation.lengths.rotary_offset = 2;  // of every piece: keys that were turned stay so
   if (cached.mask.padding) {
     piece.variation.may_see.assign(shape.keys, 1);
     for (std::size_t k = 2; k < shape.keys; k += 5) piece.variation.may_see[k] = 0;
   }
   Variation asked = piece.variation;
-  asked.given.queries = tokens;
-  asked.given.keys = past + tokens;
-  asked.given.offset = static_cast<std::ptrdiff_t>(past);
+  asked.lengths.queries = tokens;
+  asked.lengths.keys = past + tokens;
+  asked.lengths.offset = static_cast<std::ptrdiff_t>(past);
   oracle::Heads heads = heads_of(subject, asked);
   heads.score.rotary.first_query += past;
   const oracle::Matrix all(past + tokens, shape.model, text.x.data());

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 
 // Two instantiations that share a cache: for up to shape.queries tokens at once, and for one.
 struct CachedSubject {
   ladon::Shape shape;  // complete; keys: the cache's capacity
-  LayoutKind layout;
+  WeightLayout layout;
   MaskForm mask;
-  ScoreKind score;
+  ScoreForm score;
   bool ring;  // keeps the latest tokens only
   std::size_t cache_bytes;
   std::size_t workspace_bytes, one_workspace_bytes;
@@ -62,10 +63,10 @@ CachedSubject cached_subject() {
   using Many = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
   using One = ladon::MultiHeadAttention<for_one(S), Mask, Layout, Score, Position>;
   static_assert(std::is_same_v<typename Many::Cache, typename One::Cache>);
-  ScoreKind score = kind_of_score<Many::shape, Score, Position>();
+  ScoreForm score = score_form<Many::shape, Score, Position>();
   score.rotary.first_query = 0;
   return {Many::shape,
-          kind_of<Layout>,
+          weight_layout<Layout>,
           MaskOf<Mask>::form,
           score,
           Many::Cache::ring,

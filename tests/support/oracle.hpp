@@ -12,7 +12,7 @@
 #include <ladon/encoder_layer.hpp>
 
 #include "bound.hpp"
-#include "score_form.hpp"
+#include "oracle_score.hpp"
 
 namespace ladon_test::oracle {
 
@@ -49,7 +49,7 @@ struct Heads {
   std::size_t kv_heads = 1;  // head h reads keys and values h / (heads / kv_heads)
   std::size_t head_width = 1;
   std::size_t value_width = 1;
-  ScoreForm score{};
+  Score score{};
 };
 
 struct Norm {
@@ -88,7 +88,7 @@ struct Attended {
 void append(Attended& all, Attended head);
 
 // One head: softmax(score(q, k)) v over the keys that each query may see; 0 where it may see none.
-Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const ScoreForm& form, std::size_t head,
+Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& form, std::size_t head,
                 const MaySee& may_see);
 
 Attended multi_head_attention(const Matrix& x, const Matrix& context, const AttentionWeights& weights,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attention_check.hpp"
+#include "attention_subject.hpp"
 
 namespace ladon_test {
 

@@ -25,11 +25,11 @@ oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Sh
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
 // The tensors in the order in which Call::weights takes them. Appended, so that layers can follow one another.
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::AttentionWeights& weights);
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::LayerWeights& weights);
-void append_tensors(std::vector<Floats>& tensors, LayoutKind layout, const ladon::Shape& shape,
+void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::DecoderLayerWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, const oracle::Norm& norm);
 

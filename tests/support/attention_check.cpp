@@ -94,7 +94,7 @@ void append_variation(Task& task, const Subject& subject, const Variation& varia
   task.values = variation.values;
   task.slopes = variation.slopes;
   task.sinks = variation.sinks;
-  task.lengths = variation.given;
+  task.lengths = variation.lengths;
 }
 
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,

@@ -17,7 +17,7 @@ struct Active {
   std::size_t longer() const { return std::max(queries, tokens); }
 };
 
-Active active_of(const Subject& subject, const Call& lengths) {
+Active active_of(const Subject& subject, const Lengths& lengths) {
   const auto pick = [](std::size_t given, std::size_t capacity) { return given == ladon::all ? capacity : given; };
   return {pick(lengths.queries, subject.shape.queries), pick(lengths.tokens, subject.shape.queries),
           pick(lengths.keys, subject.shape.keys)};
@@ -35,7 +35,7 @@ oracle::MaySee memory_mask(const DecoderForm& form, std::size_t memory, const st
   };
 }
 
-std::vector<Call> lengths_to_try(const ladon::Shape& shape) {
+std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
   const std::size_t tokens = shape.queries, memory = shape.keys;
   return {{},
           {.tokens = tokens * 2 / 3, .queries = tokens * 2 / 3, .keys = (memory + 1) / 2},
@@ -69,7 +69,7 @@ void spoil_what_is_hidden(const Subject& subject, DecoderProblem& problem, const
   }
 }
 
-void check_lengths(const Subject& subject, const DecoderForm& form, const Call& lengths, std::size_t index) {
+void check_lengths(const Subject& subject, const DecoderForm& form, const Lengths& lengths, std::size_t index) {
   const std::vector<std::uint8_t> may_see = form.self_padding || form.memory_padding
                                                 ? padding_to_try(index, subject.shape.keys)
                                                 : std::vector<std::uint8_t>();
@@ -107,7 +107,7 @@ DecoderProblem random_decoder(const ladon::Shape& cross, const DecoderForm& form
   return problem;
 }
 
-Task task_of(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+Task task_of(const Subject& subject, const DecoderProblem& problem, const Lengths& lengths,
              const std::vector<std::uint8_t>& may_see) {
   const Active active = active_of(subject, lengths);
   Task task;
@@ -127,7 +127,7 @@ Task task_of(const Subject& subject, const DecoderProblem& problem, const Call& 
   return task;
 }
 
-ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& problem, const Call& lengths,
+ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& problem, const Lengths& lengths,
                                  const std::vector<std::uint8_t>& may_see) {
   const ladon::Shape& cross = subject.shape;
   const DecoderForm& form = problem.form;
@@ -156,7 +156,7 @@ ExpectedDecoder expected_decoder(const Subject& subject, const DecoderProblem& p
 void check_decoder(const Subject& subject, const DecoderForm& form) {
   REQUIRE(subject.shape.keys >= subject.shape.queries);
   std::size_t index = 0;
-  for (const Call& lengths : lengths_to_try(subject.shape)) check_lengths(subject, form, lengths, index++);
+  for (const Lengths& lengths : lengths_to_try(subject.shape)) check_lengths(subject, form, lengths, index++);
 }
 
 }  // namespace ladon_test

@@ -1,0 +1,170 @@
+// Attention as a subject: with projections, with keys projected in advance, or of given q, k and v.
+#pragma once
+
+#include "mask_data.hpp"
+#include "weight_views.hpp"
+
+namespace ladon_test {
+
+template <class Layer, class Mask>
+typename Layer::Options options_of(const Call& call) {
+  typename Layer::Options options{.tokens = call.tokens, .queries = call.queries, .keys = call.keys};
+  options.mask = data_of<Mask, Layer::shape>(call);
+  if constexpr (requires { options.sinks.data; }) options.sinks = call.sinks;
+  return options;
+}
+
+// A rotary embedding and how its table is filled.
+template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
+struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
+  static constexpr double base = Base, scaling = Scaling;
+};
+
+template <class Position>
+void set_position(auto& options, const Call& call) {
+  if constexpr (Position::rotates) {
+    static const auto table =
+        ladon::rotary_table<Position::positions, Position::width>(Position::base, Position::scaling);
+    options.position = {.table = &table, .offset = call.rotary_offset};
+  }
+}
+
+// The default scale is the oracle's own; any other is taken at its word, and a test of its own holds it to its formula.
+template <ladon::Shape S, class Score, class Position>
+ScoreForm score_form() {
+  ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
+  if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
+  if constexpr (Position::rotates) {
+    constexpr bool halves = Position::pairing == ladon::Pairing::halves;
+    // by default the last query stands at the last key
+    form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
+    form.positions = Position::positions;
+  }
+  return form;
+}
+
+// Whether a subject is asked for scores before the softmax too: each stage is compiled by itself.
+enum class Captures { weights, every_stage };
+
+// Calls run(what): with nothing, with the map, or with what captures the stage that is asked for.
+template <class Attention, Captures C, class Run>
+void run_capturing(const Call& call, Run run) {
+  using ladon::Stage;
+  if (call.maps == nullptr) return run();
+  if (!call.capture) return run(typename Attention::Map(call.maps[0]));
+  if constexpr (C == Captures::every_stage) {
+    switch (call.stage) {
+      case Stage::scaled:
+        return run(ladon::Capture<Stage::scaled>{call.maps[0]});
+      case Stage::capped:
+        return run(ladon::Capture<Stage::capped>{call.maps[0]});
+      case Stage::masked:
+        return run(ladon::Capture<Stage::masked>{call.maps[0]});
+      case Stage::weights:
+        return run(ladon::Capture<Stage::weights>{call.maps[0]});
+    }
+  }
+}
+
+// Of a MultiHeadAttention, or of what runs one (team.hpp).
+template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
+          class Position = ladon::position::None, Captures C = Captures::weights>
+Subject subject_of_attention() {
+  const auto run = [](const Call& call) {
+    typename Attention::Weights weights;
+    const float* const* next = call.weights;
+    point(weights, next);
+    auto options = options_of<Attention, Mask>(call);
+    set_position<Position>(options, call);
+    if (call.context != nullptr) {
+      auto& workspace = *static_cast<typename Attention::CrossWorkspace*>(call.workspace);
+      run_capturing<Attention, C>(call, [&](auto... where) {
+        Attention::run(call.x, call.context, weights, call.y, workspace, options, where...);
+      });
+    } else if constexpr (Attention::as_many_keys) {
+      auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
+      run_capturing<Attention, C>(
+          call, [&](auto... where) { Attention::run(call.x, weights, call.y, workspace, options, where...); });
+    }
+  };
+  return {Attention::shape,
+          weight_layout<Layout>,
+          1,
+          sizeof(typename Attention::Workspace),
+          sizeof(typename Attention::CrossWorkspace),
+          run,
+          MaskOf<Mask>::form,
+          score_form<Attention::shape, Score, Position>(),
+          C == Captures::every_stage};
+}
+
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::detail::simd::NativeVectors, class Score = ladon::score::Scaled,
+          class Position = ladon::position::None, Captures C = Captures::weights>
+Subject attention_subject() {
+  return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
+                              Position, C>();
+}
+
+// Keys and values projected into a cache, and then attended to. They may come from different tokens.
+template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
+          class Position = ladon::position::None>
+Subject projected_subject() {
+  using Attention = ladon::MultiHeadAttention<S, Mask, Layout, Score, Position>;
+  struct Memory {
+    typename Attention::Cache cache;
+    typename Attention::KeyWorkspace keys;
+    typename Attention::CachedWorkspace queries;
+  };
+  const auto run = [](const Call& call) {
+    typename Attention::Weights weights;
+    const float* const* next = call.weights;
+    point(weights, next);
+    auto options = options_of<Attention, Mask>(call);
+    set_position<Position>(options, call);
+    auto& memory = *static_cast<Memory*>(call.workspace);
+    if constexpr (Attention::shape.key_model == Attention::shape.value_model) {
+      Attention::project_keys(call.context, weights, memory.cache, memory.keys, options);
+    } else {
+      Attention::project_keys(call.context, call.value_context, weights, memory.cache, memory.keys, options);
+    }
+    run_capturing<Attention, Captures::weights>(call, [&](auto... where) {
+      Attention::attend(call.x, memory.cache, weights, call.y, memory.queries, options, where...);
+    });
+  };
+  return {Attention::shape,
+          weight_layout<Layout>,
+          1,
+          sizeof(Memory),
+          sizeof(Memory),
+          run,
+          MaskOf<Mask>::form,
+          score_form<Attention::shape, Score, Position>()};
+}
+
+// x, context and weights[0] are q, k and v.
+template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
+          Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
+Subject given_subject() {
+  using Attention = ladon::Attention<S, Mask, Score, Position, Target>;
+  const auto run = [](const Call& call) {
+    auto& workspace = *static_cast<typename Attention::Workspace*>(call.workspace);
+    auto options = options_of<Attention, Mask>(call);
+    set_position<Position>(options, call);
+    run_capturing<Attention, C>(call, [&](auto... where) {
+      Attention::run(call.x, call.context, call.weights[0], call.y, workspace, options, where...);
+    });
+  };
+  constexpr std::size_t bytes = sizeof(typename Attention::Workspace);
+  return {Attention::shape,
+          WeightLayout::separate,
+          1,
+          bytes,
+          bytes,
+          run,
+          MaskOf<Mask>::form,
+          score_form<Attention::shape, Score, Position>(),
+          C == Captures::every_stage};
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,69 @@
+// Encoder layers and stacks as subjects.
+#pragma once
+
+#include <tuple>
+
+#include "attention_subject.hpp"
+
+namespace ladon_test {
+
+template <class Layer, class Mask, class Layout = ladon::layout::InProj>
+Subject subject_of_layer() {
+  const auto run = [](const Call& call) {
+    typename Layer::Weights weights;
+    const float* const* next = call.weights;
+    point(weights, next);
+    weights.norm1.epsilon = weights.norm2.epsilon = call.epsilon;
+    auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
+    const auto options = options_of<Layer, Mask>(call);
+    if (call.maps != nullptr) {
+      Layer::run(call.x, weights, call.y, workspace, options, call.maps[0]);
+    } else {
+      Layer::run(call.x, weights, call.y, workspace, options);
+    }
+  };
+  constexpr std::size_t bytes = sizeof(typename Layer::Workspace);
+  return {Layer::shape, weight_layout<Layout>, 1, bytes, bytes, run, MaskOf<Mask>::form};
+}
+
+template <ladon::Shape S, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj,
+          class Target = ladon::detail::simd::NativeVectors>
+Subject layer_subject() {
+  using Layer = ladon::EncoderLayer<S, Config, Mask, Layout, ladon::score::Scaled, ladon::position::None, Target>;
+  return subject_of_layer<Layer, Mask, Layout>();
+}
+
+template <class Encoder, class Mask>
+Subject subject_of_encoder() {
+  constexpr std::size_t layers = std::tuple_size_v<typename Encoder::Maps>;
+  const auto run = [](const Call& call) {
+    typename Encoder::Weights weights;
+    const float* const* next = call.weights;
+    for (auto& layer : weights.layers) {
+      point(layer, next);
+      layer.norm1.epsilon = layer.norm2.epsilon = call.epsilon;
+    }
+    if constexpr (requires { weights.norm; }) {
+      point(weights.norm, next);
+      weights.norm.epsilon = call.epsilon;
+    }
+    auto& workspace = *static_cast<typename Encoder::Workspace*>(call.workspace);
+    const auto options = options_of<Encoder, Mask>(call);
+    if (call.maps != nullptr) {
+      typename Encoder::Maps maps;
+      for (std::size_t i = 0; i < layers; ++i) maps[i] = call.maps[i];
+      Encoder::run(call.x, weights, call.y, workspace, options, maps);
+    } else {
+      Encoder::run(call.x, weights, call.y, workspace, options);
+    }
+  };
+  constexpr std::size_t bytes = sizeof(typename Encoder::Workspace);
+  return {Encoder::shape, WeightLayout::in_proj, layers, bytes, bytes, run, MaskOf<Mask>::form};
+}
+
+template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, class Mask, ladon::FinalNorm Final>
+Subject encoder_subject() {
+  return subject_of_encoder<ladon::Encoder<Layers, S, Config, Mask, Final>, Mask>();
+}
+
+}  // namespace ladon_test

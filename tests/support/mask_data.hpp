@@ -1,0 +1,95 @@
+// The form of each mask type, and the data of a mask for a call.
+#pragma once
+
+#include "subject.hpp"
+
+namespace ladon_test {
+
+using CausalAndPadding = decltype(ladon::mask::Causal{} & ladon::mask::Padding{});
+
+template <MaskForm Form>
+struct MaskParts {
+  static constexpr MaskForm form = Form;
+  static constexpr bool causal = Form.causal, padding = Form.padding;
+};
+template <class Mask>
+struct MaskOf;
+template <>
+struct MaskOf<ladon::mask::None> : MaskParts<MaskForm{}> {
+  static void fill(auto&, const Call&) {}
+};
+template <>
+struct MaskOf<ladon::mask::Causal> : MaskParts<MaskForm{.causal = true}> {
+  static void fill(auto& data, const Call& call) {
+    if (call.offset != bottom_right) data.offset = call.offset;
+  }
+};
+template <std::size_t Left, std::size_t Right>
+struct MaskOf<ladon::mask::Window<Left, Right>> : MaskParts<MaskForm{.window = true, .left = Left, .right = Right}> {
+  static void fill(auto& data, const Call& call) {
+    if (call.offset != bottom_right) data.offset = call.offset;
+  }
+};
+template <std::ptrdiff_t Offset>
+struct MaskOf<ladon::mask::CausalAt<Offset>>
+    : MaskParts<MaskForm{.causal = true, .fixed_offset = true, .offset = Offset}> {
+  static void fill(auto&, const Call&) {}
+};
+template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
+struct MaskOf<ladon::mask::WindowAt<Left, Right, Offset>>
+    : MaskParts<MaskForm{.window = true, .left = Left, .right = Right, .fixed_offset = true, .offset = Offset}> {
+  static void fill(auto&, const Call&) {}
+};
+template <>
+struct MaskOf<ladon::mask::Padding> : MaskParts<MaskForm{.padding = true}> {
+  static void fill(auto& data, const Call& call) { data.may_see = call.may_see; }
+};
+template <>
+struct MaskOf<ladon::mask::Bits> : MaskParts<MaskForm{.bits = true}> {
+  static void fill(auto& data, const Call& call) { data.bits = call.bits; }
+};
+template <MaskForm Form>
+struct PairsOf : MaskParts<Form> {
+  static void fill(auto& data, const Call& call) {
+    data.may_see = call.pairs;
+    data.keys = call.mask_keys;
+  }
+};
+template <>
+struct MaskOf<ladon::mask::Boolean> : PairsOf<MaskForm{.boolean = true}> {};
+template <>
+struct MaskOf<ladon::mask::BooleanPerHead> : PairsOf<MaskForm{.boolean_per_head = true}> {};
+template <MaskForm Form>
+struct ValuesOf : MaskParts<Form> {
+  static void fill(auto& data, const Call& call) {
+    data.values = call.values;
+    data.keys = call.mask_keys;
+  }
+};
+template <>
+struct MaskOf<ladon::mask::Additive> : ValuesOf<MaskForm{.additive = true}> {};
+template <>
+struct MaskOf<ladon::mask::AdditivePerHead> : ValuesOf<MaskForm{.additive_per_head = true}> {};
+template <>
+struct MaskOf<ladon::mask::Alibi> : MaskParts<MaskForm{.alibi = true}> {
+  static void fill(auto& data, const Call& call) {
+    data.slopes = call.slopes;
+    if (call.offset != bottom_right) data.offset = call.offset;
+  }
+};
+template <class A, class B>
+struct MaskOf<ladon::mask::Both<A, B>> : MaskParts<(MaskOf<A>::form & MaskOf<B>::form)> {
+  static void fill(auto& data, const Call& call) {
+    MaskOf<A>::fill(data.first, call);
+    MaskOf<B>::fill(data.second, call);
+  }
+};
+
+template <class Mask, ladon::Shape S>
+typename Mask::template Data<S> data_of(const Call& call) {
+  typename Mask::template Data<S> data{};
+  MaskOf<Mask>::fill(data, call);
+  return data;
+}
+
+}  // namespace ladon_test

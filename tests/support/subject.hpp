@@ -1,0 +1,73 @@
+// The code under test, and the vocabulary of this folder:
+//
+//   Subject    one instantiation under test: its sizes, and a function that calls it. All subjects have
+//              one type, so the code that checks subjects is compiled once.
+//   Form       the parts of a mask, a score, an encoder or a decoder, as data: MaskForm, ScoreForm,
+//              EncoderForm, DecoderForm. A form knows no lanes, tiles or key ranges, so the oracle can
+//              compute with it.
+//   Problem    weights and inputs: AttentionProblem, GivenProblem (q, k and v), EncoderProblem,
+//              DecoderProblem
+//   Variation  the part of a call that can change at run time: lengths, and the data of masks and scores
+//              (variation.hpp)
+//   Task       a problem and a variation, laid out as a subject takes them (guarded_run.hpp)
+//   Call       the pointers and lengths of one call. run_guarded() makes several calls of each task.
+//   Outcome    the results of a task: y, and one map for each layer (guarded_run.hpp)
+//
+// A test makes a task of a problem and a variation, runs it under guard and compares the outcome with the oracle.
+// check_attention(), check_given(), check_encoder() and check_decoder() do this for many variations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+#include "forms.hpp"
+
+namespace ladon_test {
+
+enum class WeightLayout { in_proj, separate, in_out, per_head };
+
+// The numbers that one call can change.
+struct Lengths {
+  std::size_t tokens = ladon::all;
+  std::size_t queries = ladon::all;
+  std::size_t keys = ladon::all;
+  std::ptrdiff_t offset = bottom_right;
+  std::size_t mask_keys = ladon::all;  // columns of a mask's data
+  std::size_t rotary_offset = 0;
+  float epsilon = 1e-5f;
+};
+
+// Weights are pointers in the order of their struct: each weight, then its bias if it has one.
+struct Call : Lengths {
+  const float* x = nullptr;
+  const float* context = nullptr;        // null: keys and values come from x
+  const float* value_context = nullptr;  // null: values come from `context`
+  const float* const* weights = nullptr;
+  float* y = nullptr;
+  void* workspace = nullptr;
+  float* const* maps = nullptr;           // one for each layer; null: the overload without a map
+  const std::uint8_t* may_see = nullptr;  // [keys]
+  const std::uint8_t* pairs = nullptr;    // [heads or 1][queries][mask_keys]
+  const std::uint32_t* bits = nullptr;    // [queries][words]
+  const float* values = nullptr;          // [heads or 1][queries][mask_keys]
+  const float* slopes = nullptr;          // [heads]
+  const float* sinks = nullptr;           // [heads]
+  bool capture = false;                   // maps[0] receives `stage`
+  ladon::Stage stage = ladon::Stage::weights;
+};
+
+struct Subject {
+  ladon::Shape shape;  // complete
+  WeightLayout layout;
+  std::size_t layers;  // also the number of maps
+  std::size_t workspace_bytes;
+  std::size_t cross_workspace_bytes;
+  void (*run)(const Call&);
+  MaskForm mask{};
+  ScoreForm score{};
+  bool captures = false;  // takes a stage
+};
+
+}  // namespace ladon_test

@@ -1,0 +1,68 @@
+// Points the views of a weights struct to the tensors of a call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include "subject.hpp"
+
+namespace ladon_test {
+
+template <class Layout, class Other>
+constexpr bool same_but_for_biases =
+    std::is_same_v<ladon::layout::WithoutBias<Layout>, ladon::layout::WithoutBias<Other>>;
+template <class Layout>
+constexpr WeightLayout weight_layout =
+    same_but_for_biases<Layout, ladon::layout::InProj>        ? WeightLayout::in_proj
+    : same_but_for_biases<Layout, ladon::layout::SeparateQKV> ? WeightLayout::separate
+    : same_but_for_biases<Layout, ladon::layout::InOut>       ? WeightLayout::in_out
+                                                              : WeightLayout::per_head;
+
+// Points the views of a weights struct, one after the other, to where `next` says.
+template <class View>
+  requires requires(View view) { view.weight; }
+void point(View& view, const float* const*& next) {
+  view.weight = *next++;
+  if constexpr (requires { view.bias; }) view.bias = *next++;
+}
+template <class View, std::size_t N>
+void point(std::array<View, N>& views, const float* const*& next) {
+  for (View& view : views) point(view, next);
+}
+template <class Weights>
+  requires requires(Weights w) { w.out_proj; }
+void point(Weights& w, const float* const*& next) {
+  if constexpr (requires { w.in_proj; }) {
+    point(w.in_proj, next);
+  } else {
+    point(w.query_proj, next);
+    point(w.key_proj, next);
+    point(w.value_proj, next);
+  }
+  point(w.out_proj, next);
+}
+template <class Layer>
+void point_feed_forward(Layer& layer, const float* const*& next) {
+  if constexpr (requires { layer.gate; }) point(layer.gate, next);
+  point(layer.linear1, next);
+  point(layer.linear2, next);
+  point(layer.norm1, next);
+  point(layer.norm2, next);
+}
+template <class Layer>
+  requires requires(Layer layer) { layer.attention; }
+void point(Layer& layer, const float* const*& next) {
+  point(layer.attention, next);
+  point_feed_forward(layer, next);
+}
+template <class Layer>
+  requires requires(Layer layer) { layer.cross_attention; }
+void point(Layer& layer, const float* const*& next) {
+  point(layer.self_attention, next);
+  point(layer.cross_attention, next);
+  point_feed_forward(layer, next);
+  point(layer.norm3, next);
+}
+
+}  // namespace ladon_test

@@ -1,0 +1,55 @@
+// Encoder layers of more panels than one pass over the feed-forward weights computes, and of many hidden features.
+// These layers are large, so the usual set optimises this file.
+#include <doctest/doctest.h>
+
+#include "attention_subject.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::LayerConfig, ladon::NormOrder;
+
+template <S Shape, LayerConfig Config, class Mask, class Layout = ladon::layout::InProj>
+void check_layer(float epsilon = 1e-5f) {
+  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+                {.layer = Config, .projections = Layout::projections, .output = Layout::output, .epsilon = epsilon});
+}
+
+}  // namespace
+
+// Weights of the feed-forward network that are large enough for panels to share them, more panels than do, the last one
+// narrower, and hidden features that do not fall into equal chunks.
+TEST_CASE("layer: several groups of panels, post-LN") {
+  check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
+              ladon::mask::None>();
+}
+
+// Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
+#if defined(__SSE2__)
+template <std::size_t RowStride>
+constexpr std::size_t tile_rows =
+    ladon::detail::tile_rows<ladon::detail::Tiling{16, 2, 12}, 2, ladon::detail::WeightMatrix<float, RowStride, 1>>;
+static_assert(tile_rows<1024> == 8);
+static_assert(tile_rows<1040> == 12);
+#endif
+TEST_CASE("layer: 1024 hidden features") {
+  check_layer<S{.queries = 37, .model = 31, .heads = 1}, LayerConfig{.feed_forward = 1024}, ladon::mask::None>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
+  check_layer<S{.queries = 70, .model = 128, .heads = 1},
+              LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
+}
+
+TEST_CASE("layer: several panels, heads that are narrower than the model and leave no room for sums") {
+  check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerConfig{.feed_forward = 515},
+              ladon::mask::None, ladon::layout::SeparateQKV>();
+}
+#endif
+
+}  // namespace ladon_test
