@@ -27,6 +27,7 @@ has() {
     clang++) [ -n "$(clang)" ] ;;
     libclang-rt) [ -n "$(clang)" ] && echo 'int main() {}' | "$(clang)" -fsanitize=address -xc++ - -o /dev/null 2>/dev/null ;;
     clang-format) [ -n "$(clang_format)" ] ;;
+    clang-tidy) [ -n "$(run_clang_tidy)" ] ;;
     pip) python3 -c 'import pip' 2>/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     *.*) if ! command -v "${compiler%% *}" >/dev/null; then [ -e "/usr/include/$1" ]; return; fi
       printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | $compiler -E -xc++ - >/dev/null 2>&1 ;;
@@ -48,7 +49,7 @@ package_of() {
     arm-none-eabi-g++) echo gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib ;;
     riscv64-unknown-elf-g++) echo gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf ;;
     aarch64-linux-gnu-g++) echo g++-aarch64-linux-gnu ;;
-    clang++ | clang-format) newest "${1%++}" ;;
+    clang++ | clang-format | clang-tidy) newest "${1%++}" ;;
     libclang-rt) echo "libclang-rt-$("$(clang)" -dumpversion | cut -d. -f1)-dev" ;;
     xsimd/*) echo libxsimd-dev ;;
     doctest/*) echo doctest-dev ;;
@@ -70,6 +71,7 @@ clang() {
 }
 
 clang_format() { command -v clang-format-19 || command -v clang-format || true; }
+run_clang_tidy() { command -v run-clang-tidy-19 || command -v run-clang-tidy || true; }
 
 newest() { if apt-cache show "$1-19" >/dev/null 2>&1; then echo "$1-19"; else echo "$1"; fi; }
 
