@@ -158,8 +158,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!file.opened()) return 1;
-  Comparison all(threads);
+  Comparison comparison(threads);
   std::printf("%-34s %12s %7zu threads %12s %13s %10s\n", "", "alone", threads, "faster", "quartiles", "disturbed");
-  compare_shapes(all, std::make_index_sequence<std::size(ladon_bench::shapes)>());
-  return file.write({{"machine", ladon_bench::machine(threads)}, {"rows", all.rows}});
+  compare_shapes(comparison, std::make_index_sequence<std::size(ladon_bench::shapes)>());
+  return file.write({{"machine", ladon_bench::machine(threads)}, {"rows", comparison.rows}});
 }
