@@ -22,7 +22,8 @@ run_tests() {
     shift
   done
   need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h pkg-config
-  if [ -n "${CI:-}" ]; then need valgrind; fi # elsewhere, the tests that count instructions run only where it is installed
+  # Elsewhere, the tests that count instructions run only where valgrind is installed.
+  if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
     # Long tests, such as those of every float, are equal on all paths.

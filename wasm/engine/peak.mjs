@@ -1,5 +1,5 @@
-// The ceiling of a kind of module: multiply-adds a second of one thread, from registers alone, in this engine. This file
-// writes the modules that reach the ceiling byte by byte, so that they need no build.
+// The ceiling of a kind of module: multiply-adds a second of one thread, from registers alone, in this engine. This
+// file writes the modules that reach the ceiling byte by byte, so that they need no build.
 
 /** What the modules of Ladon's three variants can multiply and add with. */
 export const kinds = ["relaxed", "simd", "scalar"];
