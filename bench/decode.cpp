@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include <benchmark/benchmark.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "decode_memory.hpp"
 #include "machine.hpp"
+#include "rounds.hpp"
 
 namespace {
 

@@ -1,44 +1,41 @@
-// ladon_bench_memory [--json FILE]: the workspace that attention takes beside what it takes when scores are written to
-// memory, for the shapes of the scaling sweep (peers/cases.py).
+// ladon_bench_memory [--json FILE]: compares the workspace of attention with the memory of a textbook's attention,
+// which writes its scores to memory. The shapes are those of "scaling" in shapes.json.
+#include <cstddef>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include <ladon/ladon.hpp>
 
 #include "json_file.hpp"
 #include "machine.hpp"
+#include "shapes.hpp"
 
 namespace {
 
 using nlohmann::ordered_json;
 
-// A textbook's attention has Q, K, V and the heads' results side by side as matrices of their own, and a score for each
-// pair and head.
-template <std::size_t Tokens, std::size_t Model>
+// A textbook's attention stores Q, K, V and the heads' results as matrices, and a score for each pair and head.
+template <ladon::Shape S>
 void add(ordered_json& rows) {
-  constexpr std::size_t heads = 8;
-  using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = Tokens, .model = Model, .heads = heads}>;
+  using Attention = ladon::MultiHeadAttention<S>;
   constexpr std::size_t workspace = sizeof(typename Attention::Workspace);
-  constexpr std::size_t scores = heads * Tokens * Tokens * sizeof(float);
-  constexpr std::size_t textbook = scores + 4 * Tokens * Model * sizeof(float);
-  std::printf("%5zu, %4zu, %zu %12zu %12zu %12zu %9.1f\n", Tokens, Model, heads, workspace, scores, textbook,
+  constexpr std::size_t scores = S.heads * S.queries * S.queries * sizeof(float);
+  constexpr std::size_t textbook = scores + 4 * S.queries * S.model * sizeof(float);
+  std::printf("%5zu, %4zu, %zu %12zu %12zu %12zu %9.1f\n", S.queries, S.model, S.heads, workspace, scores, textbook,
               static_cast<double>(textbook) / static_cast<double>(workspace));
-  rows.push_back({{"tokens", Tokens},
-                  {"model", Model},
-                  {"heads", heads},
+  rows.push_back({{"tokens", S.queries},
+                  {"model", S.model},
+                  {"heads", S.heads},
                   {"workspace_bytes", workspace},
                   {"scores_bytes", scores},
                   {"textbook_bytes", textbook}});
 }
 
-template <std::size_t Model, std::size_t... Tokens>
-void add_tokens(ordered_json& rows) {
-  (add<Tokens, Model>(rows), ...);
-}
-
-template <std::size_t Tokens, std::size_t... Models>
-void add_models(ordered_json& rows) {
-  (add<Tokens, Models>(rows), ...);
+template <std::size_t... I>
+void add_all(ordered_json& rows, std::index_sequence<I...>) {
+  (add<ladon_bench::shapes[I]>(rows), ...);
 }
 
 }  // namespace
@@ -49,7 +46,6 @@ int main(int argc, char** argv) {
   if (!file.opened()) return 1;
   ordered_json rows = ordered_json::array();
   std::printf("%-14s %12s %12s %12s %9s\n", "bytes", "workspace", "scores", "textbook", "times");
-  add_tokens<256, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096>(rows);
-  add_models<128, 32, 64, 128, 512, 1024>(rows);
+  add_all(rows, std::make_index_sequence<std::size(ladon_bench::shapes)>());
   return file.write({{"machine", ladon_bench::machine()}, {"rows", rows}});
 }

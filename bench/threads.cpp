@@ -1,13 +1,26 @@
-// ladon_bench_threads [--json FILE] [THREADS]: how much faster a call is that so many threads (2) make together. The
-// call alone and the call by all of them alternate in rounds of some milliseconds, made anew when a stranger used one
-// of the cores; what is printed is the median of the rounds' ratios and its quartiles.
+// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (2) make one call than one
+// thread. Both calls alternate in rounds of some milliseconds. A round during which another user had one of the cores
+// is repeated. Prints the median of the rounds' ratios and the quartiles.
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include <benchmark/benchmark.h>
+
+#include <ladon/ladon.hpp>
+
+#include "cases.hpp"
 #include "cores.hpp"
 #include "json_file.hpp"
 #include "machine.hpp"
-#include "measure.hpp"
+#include "parameters.hpp"
+#include "rounds.hpp"
+#include "shapes.hpp"
 #include "team.hpp"
 
 namespace {
@@ -129,6 +142,11 @@ void compare_shape(Comparison& all) {
                         .norm2 = {ones.data(), zeros.data()}});
 }
 
+template <std::size_t... I>
+void compare_shapes(Comparison& all, std::index_sequence<I...>) {
+  (compare_shape<ladon_bench::shapes[I]>(all), ...);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,9 +158,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!file.opened()) return 1;
-  Comparison all(threads);
+  Comparison comparison(threads);
   std::printf("%-34s %12s %7zu threads %12s %13s %10s\n", "", "alone", threads, "faster", "quartiles", "disturbed");
-  compare_shape<Shape{.queries = 64, .model = 128, .heads = 4}>(all);
-  compare_shape<Shape{.queries = 128, .model = 384, .heads = 12}>(all);
-  return file.write({{"machine", ladon_bench::machine(threads)}, {"rows", all.rows}});
+  compare_shapes(comparison, std::make_index_sequence<std::size(ladon_bench::shapes)>());
+  return file.write({{"machine", ladon_bench::machine(threads)}, {"rows", comparison.rows}});
 }

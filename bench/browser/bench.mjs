@@ -1,7 +1,7 @@
 // bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
 //           [--node] [--no-chromium] [--no-start-up] [--milliseconds N] [--binding INDEX.js]
 // `./dev bench browser` makes the folder and runs this.
-import {existsSync, writeFileSync} from "node:fs";
+import {existsSync, readFileSync, writeFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
@@ -11,7 +11,7 @@ import {inChromium} from "./in_chromium.mjs";
 import {inNode} from "./in_node.mjs";
 import {machine, markdown, Table} from "./report.mjs";
 
-const shapes = [[16, 32, 4], [64, 128, 4], [128, 384, 12], [128, 768, 12], [512, 256, 8]];
+const {browser: shapes} = JSON.parse(readFileSync(new URL("../shapes.json", import.meta.url), "utf8"));
 
 const {values: chosen, positionals} = parseArgs({
   allowPositionals: true,
@@ -26,7 +26,7 @@ const {values: chosen, positionals} = parseArgs({
 const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
 for (const shape of asked) {
   if (shapes.some(one => one.join() === shape)) continue;
-  console.error(`bench: no shape ${shape}, but ${shapes.join(" ")}`);
+  console.error(`bench: there is no shape ${shape}; there are ${shapes.join(" ")}`);
   process.exit(2);
 }
 const cases = shapes.filter(shape => asked.length === 0 || asked.includes(shape.join())).flatMap(

@@ -6,7 +6,7 @@ import {fileURLToPath} from "node:url";
 import {gzipSync} from "node:zlib";
 
 import {moduleOf} from "./measure.mjs";
-import {kinds} from "./peak.mjs";
+import {kinds} from "../../wasm/engine/peak.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const attentionNeeds = {

@@ -6,7 +6,9 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
+// The server has these folders at the same places as the repository, so that their imports hold.
 const here = fileURLToPath(new URL(".", import.meta.url));
+const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                "--disable-component-update", "--disable-sync"];
@@ -16,7 +18,7 @@ export async function inChromium({build, index, tasks}, report) {
   if (!existsSync(executablePath)) throw new Error(`there is no ${executablePath} (LADON_CHROMIUM names another)`);
   if (!existsSync(join(build, "node_modules/playwright-core"))) throw new Error("playwright-core is not installed");
   const {chromium} = createRequire(join(build, "package.json"))("playwright-core");
-  const server = await serve({"/bench/": here, "/build/": build, "/binding/": dirname(index)});
+  const server = await serve({"/bench/browser/": here, "/wasm/engine/": engine, "/build/": build, "/binding/": dirname(index)});
   const browser = await chromium.launch({executablePath, args: flags});
   try {
     report({engine: `Chromium ${browser.version()}`});
@@ -41,7 +43,7 @@ async function runTask(page, url, message, report) {
   page.on("crash", () => finish({error: "the page crashed"}));
   await page.goto(url);
   await page.evaluate(task => {
-    const worker = new Worker("/bench/worker.mjs", {type: "module"});
+    const worker = new Worker("/bench/browser/worker.mjs", {type: "module"});
     worker.onmessage = ({data}) => globalThis.report(data);
     worker.onerror = ({message}) => globalThis.report({error: message || "the worker does not load"});
     worker.postMessage(task);

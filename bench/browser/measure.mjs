@@ -1,7 +1,7 @@
 // All that is measured, in one thread of a page or of Node. The host gives what differs between them:
 //   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, 
 //   binding(file): Promise of a file of the package, index.js,  url(path): where a file of the build can be had.
-import {kinds, makePeak, runs} from "./peak.mjs";
+import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
 

@@ -3,7 +3,7 @@ import {readFile} from "node:fs/promises";
 import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 
-import "../../tests/wasm/relaxed_simd.mjs";
+import "../../wasm/engine/relaxed_simd.mjs";
 import {measure} from "./measure.mjs";
 import {measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureStartUp} from "./startup.mjs";

@@ -4,8 +4,8 @@ import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";
 
-import "../../tests/wasm/relaxed_simd.mjs";
-import {makePeak} from "./peak.mjs";
+import "../../wasm/engine/relaxed_simd.mjs";
+import {makePeak} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, timesAsFast, warmUp} from "./rounds.mjs";
 

@@ -1,7 +1,7 @@
 // What a module costs before it is fast: V8 compiles a module at once and badly, counts calls and turns of loops, and
 // compiles again in another thread what is hot; a function that runs is not replaced before it is called again.
 import {moduleOf} from "./measure.mjs";
-import {kinds, runs} from "./peak.mjs";
+import {kinds, runs} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate} from "./raw_kernel.mjs";
 import {pause, quantile} from "./rounds.mjs";
 

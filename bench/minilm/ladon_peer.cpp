@@ -1,5 +1,5 @@
-// Ladon's process of bench.py, which serving.py describes: examples/minilm from token ids to unit vectors, and the FMA
-// peak.
+// Ladon's process of `./dev bench minilm`: examples/minilm from token ids to unit vectors, and the FMA peak. The
+// protocol is described in bench/ladon_bench/minilm/serving.py.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

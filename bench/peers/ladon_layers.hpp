@@ -11,7 +11,7 @@
 #include <ladon/ladon.hpp>
 
 #include "cases.hpp"
-#include "peers/numbers.hpp"
+#include "numbers.hpp"
 #include "team.hpp"
 
 namespace ladon_bench {

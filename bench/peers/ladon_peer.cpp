@@ -7,9 +7,9 @@
 #include <ladon/version.hpp>
 
 #include "cores.hpp"
+#include "ladon_layers.hpp"
 #include "machine.hpp"
-#include "peers/ladon_layers.hpp"
-#include "peers/serve.hpp"
+#include "serve.hpp"
 
 namespace {
 

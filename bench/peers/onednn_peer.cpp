@@ -10,7 +10,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "peers/serve.hpp"
+#include "serve.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cases.hpp"
-#include "peers/numbers.hpp"
+#include "numbers.hpp"
 
 namespace ladon_bench {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../../bench/fma_peak.hpp"
+#include "../../bench/support/fma_peak.hpp"
 
 namespace date_reader {
 namespace {

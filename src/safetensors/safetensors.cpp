@@ -126,6 +126,7 @@ void Safetensors::read_header() {
 // In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
 void Safetensors::check_offsets() const {
   std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
+  by_offset.reserve(tensors_.size());
   for (const auto& [name, tensor] : tensors_) by_offset.emplace_back(name, &tensor);
   std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
 

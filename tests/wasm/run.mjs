@@ -2,7 +2,7 @@
 // in that browser; so it does where this Node cannot run it (Node 18 has no relaxed SIMD).
 import {readFileSync, readdirSync, statSync, writeSync} from 'node:fs';
 
-import './relaxed_simd.mjs';
+import '../../wasm/engine/relaxed_simd.mjs';
 import {runInChromium} from './chromium.mjs';
 import {run} from './wasi.mjs';
 

@@ -1,5 +1,5 @@
 // Measures, beside the page: what it paints must not take the time of what is measured.
-import { makePeak, runs } from "../../bench/browser/peak.mjs";
+import { makePeak, runs } from "../engine/peak.mjs";
 import { type Instance, load } from "../src/index.js";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 

@@ -1,5 +1,5 @@
 // The visitor's own browser, measured: bars against the ceiling of the same module kind.
-import { runs } from "../../bench/browser/peak.mjs";
+import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";
 import { percent } from "./format.js";

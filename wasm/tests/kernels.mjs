@@ -1,6 +1,6 @@
 // What tests of kernels share: random numbers, modules that this engine runs, weights for binding and oracle.
 import { readdirSync, readFileSync } from "node:fs";
-import "../../tests/wasm/relaxed_simd.mjs";
+import "../engine/relaxed_simd.mjs";
 import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
 
 export const modules = new URL("../dist/modules/", import.meta.url);

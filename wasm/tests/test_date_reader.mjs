@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
-import "../../tests/wasm/relaxed_simd.mjs";
+import "../engine/relaxed_simd.mjs";
 import { DateReader } from "../dist/date-reader.js";
 import { LadonError, load } from "../dist/index.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import "../../tests/wasm/relaxed_simd.mjs";
+import "../engine/relaxed_simd.mjs";
 import { LadonError } from "../dist/index.js";
 import { SentenceEncoder, similarity } from "../dist/minilm.js";
 import { conformance, model, skipWithoutConformance, skipWithoutModel } from "./minilm_files.mjs";

@@ -1,7 +1,7 @@
 // MiniLM, a text to its vector, by the package and by transformers.js, in one thread of a page or of Node. The host is
 // that of ../measure.mjs.
 import {mustAgree} from "../measure.mjs";
-import {kinds, makePeak, runs} from "../peak.mjs";
+import {kinds, makePeak, runs} from "../../../wasm/engine/peak.mjs";
 import {alternate, figures, pause, repeatsFor, spread, timesAsFast, warmUp} from "../rounds.mjs";
 import {models} from "./models.mjs";
 import {textOf} from "./texts.mjs";

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
 
-import '../relaxed_simd.mjs';
+import '../../../wasm/engine/relaxed_simd.mjs';
 import {Loaded, randomNumbers} from './module_memory.mjs';
 import {attention} from './oracle.mjs';
 

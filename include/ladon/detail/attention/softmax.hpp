@@ -40,11 +40,11 @@ struct RunningSoftmax {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      shift[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
+      shift_[v] = select(maximum[v] == masked, Pack::broadcast(0.0f), maximum[v]);
       if constexpr (Only) {
         sum[v] = Pack::broadcast(0.0f);
       } else {
-        correction[v] = exp2_of_nonpositive(before[v] - shift[v]);
+        correction[v] = exp2_of_nonpositive(before[v] - shift_[v]);
         sum[v] = sum[v] * correction[v];
       }
     }
@@ -71,10 +71,10 @@ struct RunningSoftmax {
   }
 
   // Like `exponentials`, but for one key, and adds the weights to `total`. The weighted sum calls this function between
-  // the steps of a tile. The tile needs the registers, so `shift` is read from memory for each key.
+  // the steps of a tile. The tile needs the registers, so `shift_` is read from memory for each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
-    exponentials_together<Width, 1>(scores, opaque(&shift[0]), total);
+    exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);
   }
 
   // Like `exponentials`, but for the last pack only, and adds the weights to `total`.
@@ -82,7 +82,7 @@ struct RunningSoftmax {
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
     constexpr std::size_t v = Packs - 1;
-    for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift[v], total[v]);
+    for (std::size_t k = 0; k < keys; ++k) exponential(scores + k * Width + v * Pack::lanes, shift_[v], total[v]);
   }
 
   // Returns 1 / sum for each query of pack `v`. A query that sees no key has the sum 0 and gets the result 1.
@@ -98,7 +98,7 @@ struct RunningSoftmax {
   }
 
  private:
-  Pack shift[Packs];  // subtracted from each score: the maximum, or 0 for a query that has seen no key so far
+  Pack shift_[Packs];  // subtracted from each score: the maximum, or 0 for a query that has seen no key so far
 
   template <std::size_t Width, std::size_t Chains>
   LADON_INLINE constexpr void to_exponentials(float* scores, std::size_t keys) noexcept {
@@ -106,7 +106,7 @@ struct RunningSoftmax {
     Pack largest[Packs], total[Packs];
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
-      largest[v] = shift[v];
+      largest[v] = shift_[v];
       total[v] = Pack::broadcast(0.0f);
     }
     std::size_t done = 0;

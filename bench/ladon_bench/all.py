@@ -1,0 +1,121 @@
+"""all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--firmware] [--tables]
+
+Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of README.md between their
+markers. A part that fails keeps the figures of its last run. `./dev bench all` runs this.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+from ladon_bench import tables
+from ladon_bench.machine import system
+from ladon_bench.parts import PARTS
+from ladon_bench.paths import BENCH, ROOT
+
+FIGURES = BENCH / "figures"
+
+
+def say(text):
+    print(f"bench all: {text}", file=sys.stderr, flush=True)
+
+
+def cpu():
+    try:
+        found = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or None
+
+
+def run(part, quick, patience):
+    """Returns the figures of a part, or None where the part failed."""
+    about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "quick": quick,
+             "system": system(), "cpu": cpu(), "load_at_start": os.getloadavg()}
+    command = [str(ROOT / "dev"), *part.command, *(part.quick if quick else [])]
+    if part.waits and patience is not None:
+        command += ["--patience", str(patience)]
+    say(" ".join(command[1:]))
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        file = pathlib.Path(folder) / "figures"
+        wanted = {"json": ["--json", str(file)], "markdown": ["--markdown", str(file)], "text": []}[part.output]
+        done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE if part.output == "text" else None, text=True)
+        if done.returncode != 0:
+            say(f"{part.name} failed: status {done.returncode}")
+            return None
+        if part.output == "json":
+            return {"run": about, **json.loads(file.read_text())}
+        return {"run": about, part.output: file.read_text() if part.output == "markdown" else done.stdout}
+
+
+def save(name, measured):
+    """Writes a row of figures in each line, so that differences between commits are readable."""
+    lines = [f" {json.dumps(key)}: " + ("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in value) + "\n ]"
+                                       if isinstance(value, list) and value and isinstance(value[0], dict)
+                                       else json.dumps(value)) for key, value in measured.items()]
+    FIGURES.mkdir(exist_ok=True)
+    (FIGURES / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def known_figures():
+    return {part.name: json.loads(file.read_text()) for part in PARTS
+            if (file := FIGURES / f"{part.name}.json").is_file()}
+
+
+def rewrite(readme, known):
+    """Returns the text with the table of each part between its markers. A part without figures keeps its text."""
+    for part in PARTS:
+        if part.name not in known:
+            continue
+        pictures = [f'<img src="charts/{name}.svg" alt="{shown}">' for name, shown in part.pictures.items()
+                    if (BENCH / "charts" / f"{name}.svg").is_file()]
+        block = "\n\n".join([*pictures, tables.about(known[part.name]), part.table(known)])
+        marked = re.compile(rf"(<!-- figures: {part.name} -->\n).*?(<!-- end -->)", re.S)
+        readme, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", readme)
+        if times == 0:
+            say(f"README.md has no place for {part.name}")
+    return readme
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="dev bench all", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and shapes")
+    parser.add_argument("--patience", type=float, metavar="SECONDS",
+                        help="that a case beside other libraries waits for a core that others disturb")
+    parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME",
+                        help="of " + ", ".join(part.name for part in PARTS))
+    parser.add_argument("--tables", action="store_true", help="measure nothing: charts and tables of what is there")
+    for part in PARTS:
+        if not part.always:
+            parser.add_argument(f"--{part.name}", action="store_true", help="as well")
+    options = parser.parse_args()
+    failed = []
+    for part in [] if options.tables else PARTS:
+        chosen = part.name in options.only if options.only else part.always or getattr(options, part.name)
+        if not chosen:
+            continue
+        measured = run(part, options.quick, options.patience)
+        if measured is None:
+            failed.append(part.name)
+        else:
+            save(part.name, measured)
+    known = known_figures()
+    drawn = subprocess.run([ROOT / "dev", "bench", "charts", *(FIGURES / f"{name}.json" for name in known)])
+    if drawn.returncode != 0:
+        failed.append("charts")
+    readme = BENCH / "README.md"
+    readme.write_text(rewrite(readme.read_text(), known))
+    if failed:
+        say(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""charts FILE.json ... [--to FOLDER] [--markdown]
+
+Draws the JSON files of the benchmarks as SVG. The name of a file says which benchmark wrote it; the files of
+`./dev bench peers` may have any name. --markdown prints the tables of the latter. `./dev bench charts` runs this.
+"""
+
+import argparse
+import json
+import pathlib
+
+from ladon_bench import figures
+from ladon_bench.charts import machine, peers
+from ladon_bench.paths import BENCH
+
+
+def is_of_peers(measured):
+    return "scaling" in measured
+
+
+def draw_peers(measured, folder):
+    rows, suffix = measured["rows"], f"_{measured['threads']}_threads" if measured.get("threads", 1) > 1 else ""
+    if measured["scaling"]:
+        return peers.draw_scaling(rows, folder / "scaling.svg")
+    peers.draw_shares(rows, folder / f"share_of_peak{suffix}.svg")
+    if len(peers.names_of(rows)) > 1:
+        peers.draw_ratios(rows, folder / f"times_as_fast{suffix}.svg")
+
+
+def draw_roofline(known, folder):
+    if {"ceilings", "native"} <= known.keys():
+        rows = [row for row in known["native"]["rows"] if row["mask"] == "full"]
+        machine.draw_roofline(known["ceilings"], rows, folder / "roofline.svg")
+
+
+DRAW = {"ceilings": draw_roofline,
+        "memory": lambda known, folder: machine.draw_memory(known["memory"]["rows"], folder / "memory.svg"),
+        "start": lambda known, folder: machine.draw_start(known["start"]["rows"], folder / "start.svg"),
+        "threads": lambda known, folder: machine.draw_threads(known["threads"]["rows"], folder / "threads.svg")}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="dev bench charts", description=__doc__.split("\n\n")[1])
+    parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.json")
+    parser.add_argument("--to", type=pathlib.Path, default=BENCH / "charts", help="a folder; default: bench/charts")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as well")
+    options = parser.parse_args()
+    options.to.mkdir(parents=True, exist_ok=True)
+    known = {file.stem: json.loads(file.read_text()) for file in options.files}
+    for name, measured in known.items():
+        if is_of_peers(measured):
+            draw_peers(measured, options.to)
+            if options.markdown:
+                print(figures.markdown(measured))
+        elif draw := DRAW.get(name):
+            draw(known, options.to)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""From the seconds of rounds to what people read: shares, ratios, tables."""
+
+import math
+
+ENOUGH = 5  # rounds, to go without those that somebody disturbed
+
+
+def quantile(values, part):
+    """The value that a part of the others lies below; as support/rounds.hpp has it."""
+    ordered = sorted(values)
+    return ordered[math.floor(part * (len(ordered) - 1) + 0.5)]
+
+
+def spread(values):
+    return {"median": quantile(values, 0.5), "lower": quantile(values, 0.25), "upper": quantile(values, 0.75)}
+
+
+def case_name(row):
+    return f"{row['kind']}/{row['tokens']},{row['model']},{row['heads']}/{row['mask']}"
+
+
+def counted(*ones):
+    """The rounds in which each of these was alone on the core, or all of them where there are too few of those."""
+    rounds = range(len(ones[0]["seconds"]))
+    alone = [i for i in rounds if not any(one["disturbed"][i] for one in ones)]
+    return alone if len(alone) >= min(ENOUGH, len(rounds)) else rounds
+
+
+def share_of_peak(row, one):
+    """Of what the core can multiply and add at all, just before and after each round."""
+    return spread([row["flops"] / one["seconds"][i] * 1e-9 / one["peak_gflops"][i] for i in counted(one)])
+
+
+def times_as_fast(one, other):
+    return spread([other["seconds"][i] / one["seconds"][i] for i in counted(one, other)])
+
+
+def median_seconds(one):
+    return quantile([one["seconds"][i] for i in counted(one)], 0.5)
+
+
+def disturbed(ones):
+    """The part of all rounds of these in which somebody else used the core."""
+    rounds = [each for one in ones for each in one["disturbed"]]
+    return sum(rounds) / len(rounds)
+
+
+def ladon_of(row):
+    return next(one for one in row["contestants"] if one["name"] == "Ladon")
+
+
+def others_of(row):
+    return [one for one in row["contestants"] if one["name"] != "Ladon"]
+
+
+def peer_names(rows):
+    """In the order in which they first come."""
+    return list(dict.fromkeys(one["name"] for row in rows for one in others_of(row)))
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def ratio_to_fastest(row):
+    """How many times as fast Ladon is as the fastest of the others, by medians.
+
+    None without others, and where the machine was so busy that nine layers took no longer than one.
+    """
+    least = min((times_as_fast(ladon_of(row), one)["median"] for one in others_of(row)), default=0)
+    return least if least > 0 else None
+
+
+def summary(rows):
+    """The geometric mean over all cells of attention that have peers."""
+    ratios = [ratio for row in rows if row["kind"] == "attention" and (ratio := ratio_to_fastest(row)) is not None]
+    if not ratios:
+        return None
+    return {"cells": len(ratios), "geometric_mean_over_fastest_peer": geometric_mean(ratios), "least": min(ratios)}
+
+
+def lines(row):
+    """A line for each contestant, as soon as a case is done."""
+    for one in row["contestants"]:
+        share = share_of_peak(row, one)
+        gflops = row["flops"] / median_seconds(one) * 1e-9
+        line = (f"{case_name(row):34} {one['name']:18}" + "".join(f"{100 * share[key]:7.1f}%" for key in
+                                                                 ("median", "lower", "upper"))
+                + f"{gflops:9.1f}{quantile(one['peak_gflops'], 0.5):9.1f}{100 * disturbed([one]):10.0f}%")
+        if one["name"] != "Ladon":
+            times = times_as_fast(ladon_of(row), one)
+            line += f"{times['median']:8.2f} ({times['lower']:.2f}, {times['upper']:.2f})  {one['form']}"
+        yield line
+
+
+HEADING = f"{'':53} of peak      quartiles  GFLOP/s     peak  disturbed   Ladon is times as fast, quartiles"
+
+
+def machine_line(machine):
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    return (f"{machine['date'][:10]}, {machine['cpu']}, {machine['system']}, {machine['compiler']} {machine['flags']}, "
+            f"{machine['simd']}, {machine['target']}, threads: {machine['threads']}, {machine['rounds']} rounds; "
+            f"{versions}.")
+
+
+def table(heading, rows):
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [heading, ["---"] * len(heading), *rows])
+
+
+def shape_cells(row):
+    shape = f"{row['tokens']}, {row['model']}, {row['heads']}"
+    return [shape + (" encoder layer" if row["kind"] == "encoder_layer" else ""), row["mask"]]
+
+
+def markdown(figures):
+    return f"{machine_line(figures['machine'])}\n\n{tables(figures)}\n"
+
+
+def tables(figures):
+    """The tables of README.md."""
+    rows = figures["rows"]
+    names = peer_names(rows)
+    by_name = lambda row: {one["name"]: one for one in row["contestants"]}
+
+    def shares(row):
+        cells = []
+        for name in ["Ladon", *names]:
+            one = by_name(row).get(name)
+            cells.append(f"{100 * share_of_peak(row, one)['median']:.1f}" if one else "")
+        return shape_cells(row) + cells + [f"{100 * disturbed(row['contestants']):.0f}"]
+
+    def ratios(row):
+        cells = []
+        for name in names:
+            if one := by_name(row).get(name):
+                times = times_as_fast(ladon_of(row), one)
+                cells.append(f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})")
+            else:
+                cells.append("")
+        return shape_cells(row) + cells
+
+    shape = ["tokens, model, heads", "mask"]
+    parts = ["Share of the FMA peak in %, medians; and of all rounds, % disturbed:",
+             table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
+    if names:
+        parts += ["Ladon is so many times as fast, median of the rounds (quartiles):",
+                  table([*shape, *names], map(ratios, rows)), "The form of each that was fastest:",
+                  table([*shape, *names], [shape_cells(row) + [by_name(row).get(name, {}).get("form", "")
+                                                              for name in names] for row in rows])]
+    if all_cells := summary(rows):
+        parts.append(f"Over the fastest peer of each of the {all_cells['cells']} cells of attention: "
+                     f"{all_cells['geometric_mean_over_fastest_peer']:.2f} times as fast in the geometric mean, "
+                     f"{all_cells['least']:.2f} at least.")
+    return "\n\n".join(parts)

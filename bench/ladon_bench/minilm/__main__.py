@@ -1,0 +1,148 @@
+"""minilm --programs FOLDER --model FOLDER [--rounds N] [--tokens 8 ...] [--sentences 1 ...] [--peers NAME ...]
+[--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
+
+all-MiniLM-L6-v2 from token ids to unit vectors, by Ladon and by other libraries, one thread each, all on one core, in
+alternating rounds. `./dev bench minilm` builds the program, installs the peers, and runs this.
+"""
+
+import argparse
+import pathlib
+import tempfile
+
+import numpy as np
+
+from ladon_bench.machine import machine_of, pinned
+from ladon_bench.minilm import tables
+from ladon_bench.minilm.model import Weights, expected, flops
+from ladon_bench.paths import ROOT
+from ladon_bench.peers import driver
+from ladon_bench.peers.contestant import TOLERANCE, TRIALS, wrong_numbers
+from ladon_bench.peers.rounds import race
+from ladon_bench.process import Failure, Process, python_peers, say
+
+TOKENS = [8, 11, 32, 128]  # of one sentence
+SENTENCES = [1, 2, 4, 8, 16, 32]  # of mixed lengths
+SHORTEST, LONGEST = 4, 40  # tokens of those
+SEED = 20261101
+EACH, TOGETHER = tables.EACH, tables.TOGETHER
+
+
+class Contestant:
+    """A peer in one case: from a process that may not even start to the seconds of every round."""
+
+    def __init__(self, key, command, way, sentences, work, options):
+        self.key, self.way, self.work = key, way, work
+        self.title = f"{len(sentences)} sentences, {way}"
+        self.process = Process(command, options.cores, 1, work / f"{key}.log")
+        try:
+            hello = self.process.ask("case", model=str(options.model / "model.safetensors"), sentences=sentences,
+                                     together=way == TOGETHER)
+        except Failure:
+            self.process.end()
+            raise
+        self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
+        self.machine = hello.get("machine")
+        self.form, self.seconds, self.peaks, self.disturbed = None, [], [], []
+
+    def choose_form(self, wanted, seconds, wait_for_quiet):
+        """Keeps the fastest of those that give the right numbers."""
+        best = {}
+        for form in self.forms:
+            try:
+                self.process.ask("build", form=form, output=str(self.work / "output"))
+                output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
+                error = np.abs(output - wanted).max() / np.abs(wanted).max()
+                if error <= TOLERANCE:  # no NaN is
+                    best[form] = self.fastest(form, seconds, wait_for_quiet)
+                else:
+                    wrong_numbers.append(f"{self.title}: {self.name}, {form}: off by {error:.1e} of the largest number")
+                    say(wrong_numbers[-1])
+            except Failure as failure:
+                if self.process.ended():
+                    raise
+                say(f"{self.title}: {self.name}, {form}, is left out: {failure}")
+        if not best:
+            raise Failure("no form of it works")
+        self.form = min(best, key=best.get)
+        for form in self.forms:
+            if form != self.form:
+                self.process.ask("drop", form=form)
+
+    def fastest(self, form, seconds, wait_for_quiet):
+        times = []
+        for _ in range(TRIALS):
+            wait_for_quiet()
+            times.append(self.process.ask("round", form=form, seconds=seconds)["seconds"])
+        return min(times)
+
+    def round(self, seconds):
+        answer = self.process.ask("round", form=self.form, seconds=seconds)
+        self.interrupted = answer["interrupted"]
+        return answer["seconds"]
+
+    def figures(self):
+        return {"name": self.name, "way": self.way, "form": self.form, "seconds": self.seconds,
+                "peak_gflops": self.peaks, "disturbed": self.disturbed}
+
+
+def measure(sentences, ways, weights, commands, options):
+    """A row of figures: every round's seconds of everyone, and the peak beside them."""
+    wanted = np.array([expected(weights, ids) for ids in sentences])
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        # One after the other, so that the first is known, and its process ended, where the second fails to start.
+        start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
+                                      for way in ways)
+        contestants = race(start, commands, wanted, options)
+    row = {"tokens": [len(ids) for ids in sentences], "flops": sum(flops(len(ids)) for ids in sentences),
+           "contestants": [one.figures() for one in contestants]}
+    return row, contestants
+
+
+def cases(options, commands, work):
+    """Sentences and the ways to compute them. All are pieces of the license's text, as the model's own tokens."""
+    ladon = Process(commands["ladon"], options.cores, 1, work / "ids.log")
+    text = (ROOT / "LICENSE").read_text()
+    ids = ladon.ask("ids", vocabulary=str(options.model / "vocab.txt"), text=text)["ids"]
+    ladon.end()
+    begin, *words, end = ids
+    piece = lambda first, count: [begin, *words[first:first + count - 2], end]
+    random = np.random.default_rng(SEED)
+    lengths = random.integers(SHORTEST, LONGEST, SENTENCES[-1], endpoint=True).tolist()
+    firsts = random.integers(0, len(words) - LONGEST, SENTENCES[-1]).tolist()
+    mixed = [piece(first, length) for first, length in zip(firsts, lengths)]
+    return ([([piece(0, tokens)], [EACH]) for tokens in options.tokens]
+            + [(mixed[:count], [EACH, TOGETHER]) for count in options.sentences])
+
+
+def parse():
+    peers = python_peers("minilm")
+    parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
+    driver.add_arguments(parser, rounds=15, seconds=0.05)
+    parser.add_argument("--model", required=True, type=pathlib.Path, help="model.safetensors' and vocab.txt's folder")
+    parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
+                        help="of one sentence (default: %(default)s)")
+    parser.add_argument("--sentences", nargs="*", type=int, choices=range(1, SENTENCES[-1] + 1), metavar="N",
+                        default=SENTENCES, help="of mixed lengths (default: %(default)s)")
+    parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
+    options = parser.parse_args()
+    commands = {"ladon": [str(options.programs / "ladon_minilm_peer")], **{key: peers[key] for key in options.peers}}
+    options.cores = pinned(1, options.core)
+    return options, commands
+
+
+def main():
+    options, commands = parse()
+    weights = Weights(options.model / "model.safetensors")
+    all_figures = {"machine": {}, "rows": []}
+    with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
+        all_cases = cases(options, commands, pathlib.Path(folder))
+    for sentences, ways in all_cases:
+        row, contestants = measure(sentences, ways, weights, commands, options)
+        all_figures["machine"] = machine_of(contestants, options, all_figures["machine"])
+        all_figures["rows"].append(row)
+        print("\n".join(tables.lines(row)), flush=True)
+        driver.save(all_figures, options, tables.markdown)
+
+
+if __name__ == "__main__":
+    driver.run(main)

@@ -1,0 +1,42 @@
+"""ONNX Runtime: the plain graph with what the runtime itself fuses in it, or its Python optimizer does; and its
+operators of attention, with the residuals, norms and activations that belong to them."""
+
+import logging
+
+import onnx
+import onnxruntime
+from onnxruntime.transformers import optimizer
+from onnxruntime.transformers.fusion_options import FusionOptions
+
+from ladon_bench.minilm.graph import CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, PLAIN, STANDARD, Graph
+from ladon_bench.minilm.model import HEADS, MODEL
+from ladon_bench.minilm.serving import serve
+
+OPTIMIZED = "onnxruntime.transformers.optimizer"
+
+
+def optimized(model):
+    options = FusionOptions("bert")
+    options.enable_gelu_approximation = False  # another function than the model's
+    return optimizer.optimize_model(model, "bert", HEADS, MODEL, options, opt_level=0, use_gpu=False).model
+
+
+def build(case, form):
+    model = Graph(case.weights, PLAIN if form == OPTIMIZED else form, case.batch, case.tokens, case.together).model()
+    if form == OPTIMIZED:
+        model = optimized(model)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    feeds = [{"ids": ids} for ids in case.calls]
+    if case.together:
+        feeds[0]["mask"] = case.mask
+    return lambda: [session.run(["out"], feed)[0] for feed in feeds]
+
+
+logging.disable(logging.WARNING)
+serve("ONNX Runtime", {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
+      [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN, OPTIMIZED], build)

@@ -1,0 +1,57 @@
+"""The parts of `./dev bench all`. A new part takes an entry here, and a pair of markers in README.md."""
+
+import dataclasses
+from collections.abc import Callable
+
+from ladon_bench import tables
+from ladon_bench.shapes import texts
+
+QUICK = ["--shapes", *texts("quick")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    name: str  # figures/NAME.json; <!-- figures: NAME --> in README.md
+    command: list[str]  # what follows ./dev; the file for its figures is added
+    quick: list[str]  # what --quick adds
+    table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown
+    always: bool = True  # else only by an option of its name
+    waits: bool = False  # whether the command takes --patience
+    output: str = "json"  # or markdown, text: where a command has no JSON, what it prints is kept in one
+    pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # of charts/*.svg: what they show
+
+
+PARTS = [
+    Part("native", ["bench"], ["--benchmark_filter=16,32,4|64,128,4|128,384,12/(full|causal)|512,256,8"],
+         tables.native),
+    Part("memory", ["bench", "memory"], [], tables.memory,
+         pictures={"memory": "Bytes over tokens and over the model's width"}),
+    Part("ceilings", ["bench", "ceilings"], ["--seconds", "2"], tables.ceilings,
+         pictures={"roofline": "GFLOP/s over flops a byte: attention below the ceilings of this core"}),
+    Part("threads", ["bench", "threads"], [], tables.threads,
+         pictures={"threads": "How many times as fast two threads are, by shape"}),
+    Part("decode", ["bench", "decode"], ["--rounds", "9"], tables.decode),
+    Part("start", ["bench", "start"], ["--rounds", "3"], tables.start,
+         pictures={"start": "Milliseconds from a process's start to the first result"}),
+    Part("peers", ["bench", "peers"],
+         [*QUICK, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
+         tables.peers("peers"), waits=True,
+         pictures={"times_as_fast": "Ladon, times as fast as other libraries, by shape",
+                   "share_of_peak": "Share of the FMA peak, everyone beside everyone"}),
+    Part("peers_threads", ["bench", "peers", "--threads", "2"],
+         [*QUICK, "--rounds", "7", "--patience", "5", "--kinds", "attention", "--masks", "full"],
+         tables.peers("peers_threads"), waits=True,
+         pictures={"times_as_fast_2_threads": "Ladon, times as fast as other libraries, all with two threads",
+                   "share_of_peak_2_threads": "Share of two cores' FMA peak, everyone beside everyone"}),
+    Part("scaling", ["bench", "peers", "--scaling"],
+         ["--shapes", *texts("quick_scaling"), "--rounds", "7", "--patience", "5", "--masks", "full"],
+         tables.scaling, waits=True,
+         pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
+    Part("minilm", ["bench", "minilm"],
+         ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm, waits=True),
+    Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.markdown("browser"),
+         always=False, output="markdown"),
+    Part("browser_minilm", ["bench", "browser", "--minilm"], ["--tokens", "8", "--rounds", "5"],
+         tables.markdown("browser_minilm"), always=False, output="markdown"),
+    Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),
+]

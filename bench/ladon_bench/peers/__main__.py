@@ -1,0 +1,75 @@
+"""peers --programs FOLDER [--rounds N] [--shapes 16,32,4 ...] [--masks full causal]
+[--kinds attention encoder_layer] [--peers NAME ...] [--threads N] [--core N] [--seconds S] [--patience S]
+[--json FILE] [--markdown FILE] [--scaling]
+
+Ladon beside other libraries, one thread each, all on one core, or several threads on as many, in alternating rounds.
+`./dev bench peers` builds the programs, installs the peers, and runs this.
+"""
+
+import argparse
+import dataclasses
+import json
+
+from ladon_bench import figures
+from ladon_bench.machine import machine_of, pinned
+from ladon_bench.peers import driver
+from ladon_bench.peers.cases import Case
+from ladon_bench.peers.rounds import measure
+from ladon_bench.process import python_peers
+from ladon_bench.shapes import shapes, texts
+
+
+def chosen_cases(options):
+    if options.scaling:
+        everything = [Case("attention", *shape, mask) for shape in shapes("scaling") for mask in options.masks]
+    else:
+        everything = [Case("attention", *shape, mask) for shape in shapes("attention") for mask in options.masks]
+        everything += [Case("encoder_layer", *shape, "full") for shape in shapes("encoder_layer")]
+    cases = [case for case in everything if case.kind in options.kinds
+             and (not options.shapes or (case.tokens, case.model, case.heads) in options.shapes)]
+    known = texts("scaling") if options.scaling else list(dict.fromkeys(texts("attention") + texts("encoder_layer")))
+    for shape in options.shapes or []:
+        if (text := ",".join(map(str, shape))) not in known:
+            raise SystemExit(f"bench: there is no shape {text}; there are {' '.join(known)}")
+    return [dataclasses.replace(case, threads=options.threads) for case in cases]
+
+
+def commands_of(options):
+    """Ladon's first, and then those of the peers that are asked for."""
+    peers = {"onednn": [str(options.programs / "onednn_peer")], **python_peers("peers")}
+    program = options.programs / ("ladon_peer_scaling" if options.scaling else "ladon_peer")
+    return {"ladon": [str(program)], **{key: peers[key] for key in (peers if options.peers is None else options.peers)}}
+
+
+def parse():
+    sizes = lambda text: tuple(int(part) for part in text.split(","))
+    parser = argparse.ArgumentParser(prog="dev bench peers", description=__doc__.split("\n\n")[1])
+    driver.add_arguments(parser, rounds=31, seconds=0.002)
+    parser.add_argument("--scaling", action="store_true", help="how the cost grows with tokens and with the width")
+    parser.add_argument("--threads", type=int, default=1, help="that make a call together (default: %(default)s)")
+    parser.add_argument("--shapes", nargs="+", type=sizes, metavar="TOKENS,MODEL,HEADS")
+    parser.add_argument("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
+    parser.add_argument("--kinds", nargs="+", choices=["attention", "encoder_layer"],
+                        default=["attention", "encoder_layer"])
+    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers("peers")], help="default: all")
+    options = parser.parse_args()
+    options.cores = pinned(options.threads, options.core)
+    return options
+
+
+def main():
+    options = parse()
+    commands = commands_of(options)
+    all_figures = {"machine": {}, "scaling": options.scaling, "threads": options.threads, "rows": []}
+    for case in chosen_cases(options):
+        row, contestants = measure(case, commands, options)
+        if not all_figures["rows"]:
+            print(f"{json.dumps(contestants[0].machine)}\n\n{figures.HEADING}")
+        all_figures["machine"] = machine_of(contestants, options, all_figures["machine"])
+        all_figures["rows"].append(row)
+        print("\n".join(figures.lines(row)), flush=True)
+        driver.save(all_figures, options, figures.markdown)
+
+
+if __name__ == "__main__":
+    driver.run(main)

@@ -1,0 +1,40 @@
+"""What the drivers share that measure Ladon beside other libraries: their options, their files, how they end."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from ladon_bench.peers.contestant import wrong_numbers
+from ladon_bench.process import Failure, say
+
+
+def add_arguments(parser, rounds, seconds):
+    parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=rounds, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=seconds, help="of a round, each (default: %(default)s)")
+    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
+                        help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
+    parser.add_argument("--core", type=int, help="the last core that all run on (default: the last that may be used)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+
+
+def save(figures, options, markdown):
+    """Writes the files asked for. Once after each case: a run of hours that ends early has what it measured."""
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    if options.markdown:
+        options.markdown.write_text(markdown(figures))
+
+
+def run(main):
+    """Exits with 1 if a result was wrong, or nothing could be measured."""
+    try:
+        main()
+    except Failure as failure:
+        say(failure)
+        sys.exit(1)
+    for wrong in wrong_numbers:
+        say(f"wrong numbers: {wrong}")
+    sys.exit(1 if wrong_numbers else 0)

@@ -1,0 +1,59 @@
+"""Computes the roofline: what the attention of a shape can reach on a core, from the figures of ceilings.cpp."""
+
+import math
+
+KEY_BLOCK = 256  # of keys that are scored at a time
+
+
+def stages(row):
+    """Of full attention: needed flops, needed bytes (each operand read once, each result written once; scores stay in
+    the nearest caches), the terms of a sum, and exponentials."""
+    tokens, model, heads = row["tokens"], row["model"], row["heads"]
+    matrix = 4 * tokens * model  # bytes
+    weights = 4 * (model * model + model)
+    return [
+        {"name": "Q, K, V", "flops": 6 * tokens * model**2, "bytes": 3 * weights + 4 * matrix, "terms": model},
+        {"name": "scores", "flops": 2 * tokens**2 * model, "bytes": 2 * matrix, "terms": model // heads,
+         "exponentials": heads * tokens**2},
+        {"name": "weighted sums", "flops": 2 * tokens**2 * model, "bytes": 2 * matrix, "terms": min(tokens, KEY_BLOCK)},
+        {"name": "output", "flops": 2 * tokens * model**2, "bytes": weights + 2 * matrix, "terms": model},
+    ]
+
+
+def needed_bytes(row):
+    """Weights, x and y: what a call cannot do without."""
+    return 16 * (row["model"]**2 + row["model"]) + 8 * row["tokens"] * row["model"]
+
+
+def level_of(ceilings, size):
+    """The nearest level that holds so many bytes."""
+    return next((one for one in ceilings["reads"] if one["bytes"] >= size), ceilings["reads"][-1])
+
+
+def tile_rate(ceilings, row, terms):
+    """Flops a second of tiles with sums of so many terms, between the two lengths that were measured."""
+    packs = 1 if row["tokens"] <= ceilings["lanes"] else max(one["packs"] for one in ceilings["tiles"])
+    known = sorted((one["inner"], one["flops_a_second"]) for one in ceilings["tiles"] if one["packs"] == packs)
+    below = max((one for one in known if one[0] <= terms), default=known[0])
+    above = min((one for one in known if one[0] >= terms), default=known[-1])
+    if above[0] == below[0]:
+        return below[1]
+    part = math.log(terms / below[0]) / math.log(above[0] / below[0])
+    return below[1] + part * (above[1] - below[1])
+
+
+def bounds(ceilings, row):
+    """Seconds: by multiply-adds alone, and what short tiles and exponentials add; reading weights, x and y once."""
+    parts = stages(row)
+    flops = sum(one["flops"] for one in parts)
+    fma = flops / ceilings["flops_a_second"]
+    tiles = sum(one["flops"] / tile_rate(ceilings, row, one["terms"]) for one in parts)
+    exponentials = sum(one.get("exponentials", 0) for one in parts) / ceilings["exponentials_a_second"]
+    level = level_of(ceilings, needed_bytes(row))
+    reading = needed_bytes(row) / level["bytes_a_second"]
+    added = {"short tiles": max(0.0, tiles - fma), "exponentials": exponentials}
+    computing = fma + sum(added.values())
+    # Reads go on beside the computing: they bind where they alone would take longer.
+    binds = f"reads from {level['level']}" if reading > computing else max(added, key=added.get)
+    return {"fma": fma, **added, "reading": reading, "level": level["level"], "binds": binds,
+            "share": fma / max(computing, reading)}

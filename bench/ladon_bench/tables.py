@@ -1,0 +1,134 @@
+"""From the JSON of a part of `./dev bench all` to the table of README.md. Each function takes all that was measured,
+by the parts' names, and gives Markdown."""
+
+from ladon_bench import figures, roofline
+from ladon_bench.figures import shape_cells, table
+from ladon_bench.minilm import tables as minilm_tables
+
+
+def about(measured):
+    """The line above a table: what it was measured on and with, and when."""
+    machine, run = measured.get("machine", {}), measured.get("run", {})
+    versions = {name: version for row in measured.get("rows", []) if isinstance(row, dict)
+                for name, version in row.get("versions", {}).items()} | machine.get("versions", {})
+    parts = [run.get("date", "")[:10], machine.get("cpu", run.get("cpu")), run.get("system"),
+             " ".join(filter(None, [machine.get("compiler"), machine.get("flags")])), machine.get("simd"),
+             machine.get("target"), ", ".join(f"{name} {version}" for name, version in versions.items())]
+    quick = "; a quick run, with fewer rounds and shapes" if run.get("quick") else ""
+    return ", ".join(filter(None, parts)) + quick + "."
+
+
+def percent(part):
+    return f"{100 * part:.0f}"
+
+
+def all_layers(native):
+    return [{"kind": kind, **row} for key, kind in (("rows", "attention"), ("encoder_layers", "encoder_layer"))
+            for row in native[key]]
+
+
+def native(known):
+    rows = [[*shape_cells(row), f"{100 * row['share_of_peak']:.1f}",
+             f"{100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f}", f"{row['gflops']:.1f}",
+             f"{row['peak_gflops']:.1f}", percent(row["disturbed"])] for row in all_layers(known["native"])]
+    return table(["tokens, model, heads", "mask", "% of peak", "quartiles", "GFLOP/s", "peak", "disturbed, %"], rows)
+
+
+def decode(known):
+    rows = [[row["name"], f"{row['bytes'] * 1e-6:,.1f}",
+             f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f})",
+             f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
+             f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known["decode"]["rows"]]
+    return table(["", "MB", "% of the ceiling (quartiles)", "of one place", "ceiling, GB/s", "a token, us",
+                  "disturbed, %"], rows)
+
+
+def kilobytes(count):
+    return f"{count / 1024:,.0f}"
+
+
+def memory(known):
+    rows = [[f"{row['tokens']}, {row['model']}, {row['heads']}", kilobytes(row["workspace_bytes"]),
+             kilobytes(row["scores_bytes"]), kilobytes(row["textbook_bytes"]),
+             f"{row['textbook_bytes'] / row['workspace_bytes']:.1f}"] for row in known["memory"]["rows"]]
+    return table(["tokens, model, heads", "workspace, KiB", "scores alone", "Q, K, V, scores, heads", "times"], rows)
+
+
+def ceilings(known):
+    measured = known["ceilings"]
+    rows = [["multiply-adds in registers", f"{measured['flops_a_second'] * 1e-9:.1f} GFLOP/s"]]
+    rows += [[f"reads from {one['level']}", f"{one['bytes_a_second'] * 1e-9:.1f} GB/s"] for one in measured["reads"]]
+    rows += [["exponentials of the softmax", f"{measured['exponentials_a_second'] * 1e-9:.2f} G/s"]]
+    rows += [[f"tiles of {one['rows']} x {one['packs']}, sums of {one['inner']}",
+              f"{one['flops_a_second'] * 1e-9:.1f} GFLOP/s"] for one in measured["tiles"]
+             if one["inner"] in (8, 32, 256)]
+    parts = [table(["ceiling", "measured"], rows)]
+    if "native" in known:
+        parts.append(binding(known))
+    return "\n\n".join(parts)
+
+
+def binding(known):
+    """Microseconds by ceiling, for each shape of full attention."""
+    rows = []
+    for row in known["native"]["rows"]:
+        if row["mask"] != "full":
+            continue
+        bound = roofline.bounds(known["ceilings"], row)
+        rows.append([shape_cells({**row, "kind": "attention"})[0],
+                     *(f"{1e6 * bound[name]:.1f}" for name in ("fma", "short tiles", "exponentials")),
+                     f"{1e6 * bound['reading']:.1f} ({bound['level']})", f"{100 * bound['share']:.1f}",
+                     f"{100 * row['share_of_peak']:.1f}", bound["binds"]])
+    return table(["tokens, model, heads", "FMA, us", "+ short tiles", "+ exponentials", "reads beside them",
+                  "so % of peak at most", "measured", "binds besides FMA"], rows)
+
+
+def threads(known):
+    rows = [[*shape_cells(row), f"{1e6 * row['alone_seconds']:.0f}", f"{1e6 * row['together_seconds']:.0f}",
+             f"{row['times_as_fast']:.2f} ({row['lower_quartile']:.2f}, {row['upper_quartile']:.2f})",
+             percent(row["disturbed"])] for row in known["threads"]["rows"]]
+    count = known["threads"]["machine"]["threads"]
+    return table(["tokens, model, heads", "mask", "one thread, us", f"{count}, us", "times as fast (quartiles)",
+                  "disturbed, %"], rows)
+
+
+def peers(name):
+    return lambda known: figures.tables(known[name])
+
+
+def minilm(known):
+    return minilm_tables.all_tables(known["minilm"])
+
+
+def scaling(known):
+    """Microseconds a token, and against the fastest of the others."""
+    rows = known["scaling"]["rows"]
+    names = ["Ladon", *figures.peer_names(rows)]
+    cells = []
+    for row in rows:
+        by_name = {one["name"]: f"{1e6 * figures.median_seconds(one) / row['tokens']:.3g}"
+                   for one in row["contestants"]}
+        ratio = figures.ratio_to_fastest(row)
+        cells.append([*shape_cells(row), *(by_name.get(name, "") for name in names), f"{ratio:.2f}" if ratio else "",
+                      percent(figures.disturbed(row["contestants"]))])
+    return "Microseconds a token, medians; Ladon beside the fastest of the others:\n\n" + table(
+        ["tokens, model, heads", "mask", *names, "times as fast", "disturbed, %"], cells)
+
+
+def start(known):
+    rows = []
+    for row in known["start"]["rows"]:
+        kernel = f" (the kernel: {row['kernel_bytes']:,})" if "kernel_bytes" in row else ""
+        rows.append([row["shape"].replace(",", ", "), row["name"],
+                     *(f"{1e3 * row['seconds'][step]:.1f}" for step in ("started", "imported", "loaded", "first")),
+                     f"{row['bytes']:,}{kernel}"])
+    return table(["tokens, model, heads", "", "process runs, ms", "library is there", "weights are loaded",
+                  "first result", "bytes on disk"], rows)
+
+
+def markdown(name):
+    return lambda known: known[name]["markdown"].strip()
+
+
+def firmware(known):
+    return f"```\n{known['firmware']['text'].strip()}\n```"

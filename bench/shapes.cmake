@@ -1,0 +1,31 @@
+# The shapes of shapes.json, the only list of the shapes that the benchmarks measure. CMake runs again when that file
+# changes.
+
+# ladon_bench_shapes(<variable> <list>): the shapes of that list, each as tokens,model,heads.
+function(ladon_bench_shapes out list)
+  set(file ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shapes.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} json)
+  string(JSON count LENGTH "${json}" ${list})
+  math(EXPR last "${count} - 1")
+  set(shapes "")
+  foreach(i RANGE ${last})
+    set(sizes "")
+    foreach(k RANGE 2)
+      string(JSON size GET "${json}" ${list} ${i} ${k})
+      list(APPEND sizes ${size})
+    endforeach()
+    list(JOIN sizes "," shape)
+    list(APPEND shapes ${shape})
+  endforeach()
+  set(${out} ${shapes} PARENT_SCOPE)
+endfunction()
+
+# ladon_bench_split(<shape>): sets tokens, model and heads, and name, which is tokens_model_heads.
+macro(ladon_bench_split shape)
+  string(REPLACE "," "_" name ${shape})
+  string(REPLACE "," ";" sizes ${shape})
+  list(GET sizes 0 tokens)
+  list(GET sizes 1 model)
+  list(GET sizes 2 heads)
+endmacro()

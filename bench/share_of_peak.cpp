@@ -1,0 +1,82 @@
+// ladon_bench [--json FILE] [--rounds N] [--patience SECONDS] [Google Benchmark's options, such as
+// --benchmark_filter=REGEX]: measures the share of the FMA peak that attention and encoder layers reach, in N rounds
+// (31) for each case. A case waits at most SECONDS (20) for a quiet core; with 0 it does not wait.
+#include <cstdio>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
+
+#include "arguments.hpp"
+#include "json_file.hpp"
+#include "machine.hpp"
+#include "measurements.hpp"
+
+namespace {
+
+using ladon_bench::Case, ladon_bench::Measurement;
+
+// Prints a line for each case when its measurement ends, and keeps the figures for the file.
+class Table : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override {
+    std::printf("%s\n\n%-34s %7s %15s %9s %9s %10s\n", ladon_bench::machine().dump().c_str(), "", "of peak",
+                "quartiles", "GFLOP/s", "peak", "disturbed");
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      const Case* const found = case_of(run);
+      if (!found || run.run_type != Run::RT_Iteration) continue;
+      const auto figure = [&](const char* name) { return static_cast<double>(run.counters.at(name)); };
+      std::printf("%-34s %6.1f%% %6.1f%% %6.1f%% %9.1f %9.1f %9.0f%%\n", found->name().c_str(),
+                  100 * figure("share_of_peak"), 100 * figure("lower_quartile"), 100 * figure("upper_quartile"),
+                  figure("gflops"), figure("peak_gflops"), 100 * figure("disturbed"));
+      std::fflush(stdout);
+      nlohmann::ordered_json row{
+          {"tokens", found->tokens}, {"model", found->model}, {"heads", found->heads}, {"mask", found->mask}};
+      for (const char* name :
+           {"share_of_peak", "lower_quartile", "upper_quartile", "gflops", "peak_gflops", "disturbed"}) {
+        row[name] = figure(name);
+      }
+      (found->layer == "attention" ? rows : encoder_layers).push_back(std::move(row));
+    }
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  nlohmann::ordered_json encoder_layers = nlohmann::ordered_json::array();
+
+ private:
+  static const Case* case_of(const Run& run) {
+    for (const Measurement& one : ladon_bench::measurements()) {
+      if (run.run_name.function_name == one.what.name()) return &one.what;
+    }
+    return nullptr;
+  }
+};
+
+void register_all(int rounds, double patience) {
+  for (const Measurement& one : ladon_bench::measurements()) {
+    benchmark::RegisterBenchmark(one.what.name().c_str(), one.run, patience)->UseManualTime()->Iterations(rounds);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<char*> arguments(argv, argv + argc);
+  ladon_bench::JsonFile file(arguments, "ladon_bench");
+  const int rounds = ladon_bench::take_number(arguments, "--rounds", 31, 1);
+  const double patience = ladon_bench::take_number(arguments, "--patience", 20.0, 0.0);
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  if (!file.opened()) return 1;
+  register_all(rounds, patience);
+  Table table;
+  benchmark::RunSpecifiedBenchmarks(&table);
+  return file.write(
+      {{"machine", ladon_bench::machine()}, {"rows", table.rows}, {"encoder_layers", table.encoder_layers}});
+}

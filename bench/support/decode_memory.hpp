@@ -1,0 +1,81 @@
+// The numbers that a step of decoding reads, layer by layer: weights, and caches that are full.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <ladon/ladon.hpp>
+
+#include "parameters.hpp"
+#include "plain_read.hpp"
+
+namespace ladon_bench {
+
+using namespace ladon;
+
+// Makes them, and keeps the list of what was made in the order in which a step reads it.
+class DecodeMemory {
+ public:
+  const bench::Parts& parts() const { return parts_; }
+
+  template <std::size_t Out, std::size_t In, Order O, Bias B>
+  void make(Linear<Out, In, O, B>& linear) {
+    linear.weight = make(Out * In, 1 / std::sqrt(static_cast<float>(In)));
+    if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
+  }
+  template <std::size_t Size, NormKind K>
+  void make(Norm<Size, K>& norm) {
+    norm.weight = make(Size, 1);
+    if constexpr (K == NormKind::layer) norm.bias = make(Size, 1);
+  }
+  // The last token of the cache is for the step to add.
+  template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
+  void make(KeyValueCache<Keys, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
+    for (std::size_t head = 0; head < KvHeads; ++head) {
+      for (const std::span<float> part :
+           {std::span<float>(cache.keys[head].data), std::span<float>(cache.values[head].data)}) {
+        const std::vector<float> numbers = random_numbers(part.size(), 1);
+        std::copy(numbers.begin(), numbers.end(), part.begin());
+        parts_.push_back(part);
+      }
+    }
+    cache.length = Keys - 1;
+  }
+
+  template <class Attention, class Cache>
+  void make_attention(Attention& w, Cache& cache) {
+    if constexpr (requires { w.in_proj; }) {
+      make(w.in_proj);
+    } else {
+      make(w.query_proj);
+      make(w.key_proj);
+      make(w.value_proj);
+    }
+    make(cache);
+    make(w.out_proj);
+  }
+  template <class Layer, class Cache>
+  void make_layer(Layer& w, Cache& cache) {
+    make_attention(w.attention, cache);
+    make(w.norm1);
+    if constexpr (requires { w.gate; }) make(w.gate);
+    make(w.linear1);
+    make(w.linear2);
+    make(w.norm2);
+  }
+
+ private:
+  const float* make(std::size_t count, float deviation) {
+    numbers_.push_back(random_numbers(count, deviation));
+    parts_.push_back(numbers_.back());
+    return numbers_.back().data();
+  }
+
+  std::vector<std::vector<float>> numbers_;
+  bench::Parts parts_;
+};
+
+}  // namespace ladon_bench

@@ -1,0 +1,74 @@
+// Measures a share of peak in rounds. Each round measures the peak before and after the work, on the same core. A round
+// during which another user had the core is repeated (undisturbed.hpp). The result is the median of the rounds' ratios,
+// and the share of rounds that stayed disturbed because the core was not quiet in time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "fma_peak.hpp"
+#include "undisturbed.hpp"
+
+namespace ladon::inline LADON_ABI::bench {
+
+// Returns the value below which `part` of the values lie. A part of 0.5 gives the median.
+inline double quantile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+struct Round {
+  double seconds;  // of a call
+  double peak;
+  bool disturbed;
+};
+
+template <class Work>
+Round one_round(std::size_t repeats, Work& work) {
+  const bool alone = quiet().now_quiet();
+  const long switches = interruptions();
+  const double before = fma_peak();
+  const double start = now();
+  for (std::size_t r = 0; r < repeats; ++r) {
+    work();
+    benchmark::ClobberMemory();
+  }
+  const double seconds = (now() - start) / static_cast<double>(repeats);
+  const bool interrupted = interruptions() != switches;
+  const double after = fma_peak();
+  return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
+}
+
+// Measures work() in state.max_iterations rounds. A round calls work() so often that it takes a few times as long as
+// the peak loop beside it. It takes no longer, because a core may be quiet for a few milliseconds only. A disturbed
+// round is repeated while the waiting time, of all rounds together, is below `patience` seconds.
+template <class Work>
+void measure(benchmark::State& state, double patience, double flops, Work work) {
+  work();  // maps the pages and warms the caches
+  const double once = std::max(flops / (fma_peak() * 1e9), 1e-7);
+  const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / once));
+  const double end = now() + patience;
+  std::vector<double> share, gflops, peak;
+  double disturbed = 0;
+  for (auto _ : state) {
+    Round round = one_round(repeats, work);
+    while (round.disturbed && quiet().wait(end - now())) round = one_round(repeats, work);
+    disturbed += round.disturbed;
+    state.SetIterationTime(round.seconds);
+    gflops.push_back(flops / round.seconds * 1e-9);
+    peak.push_back(round.peak);
+    share.push_back(gflops.back() / round.peak);
+  }
+  state.counters["disturbed"] = disturbed / static_cast<double>(share.size());
+  state.counters["gflops"] = quantile(gflops, 0.5);
+  state.counters["peak_gflops"] = quantile(peak, 0.5);
+  state.counters["share_of_peak"] = quantile(share, 0.5);
+  state.counters["lower_quartile"] = quantile(share, 0.25);
+  state.counters["upper_quartile"] = quantile(share, 0.75);
+}
+
+}  // namespace ladon::inline LADON_ABI::bench

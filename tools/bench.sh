@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# ./dev bench: the programs in C++, firmware, charts, all. Peers, browsers and compare are in files of their own.
+: "${root:?}" "${builds:?}" "${compiler:?}"
+
+bench() {
+  case ${1:-} in
+    all | compare | firmware | browser | peers | minilm | charts | start) "bench_$1" "${@:2}" ;;
+    threads | decode | memory | ceilings) bench_program "ladon_bench_$1" "${@:2}" ;;
+    *) bench_program ladon_bench "$@" ;;
+  esac
+}
+
+# bench_program NAME ARGS...: builds and runs a program of bench/CMakeLists.txt.
+bench_program() {
+  need_bench
+  configure_bench "$builds/bench"
+  build "$builds/bench" "$1"
+  exec "$builds/bench/bench/$1" "${@:2}"
+}
+
+need_bench() { need c++ cmake ninja xsimd/xsimd.hpp benchmark/benchmark.h nlohmann/json.hpp CLI/CLI.hpp; }
+
+# configure_bench FOLDER ARGS...: configures this checkout for its benchmarks alone.
+configure_bench() { configure_bench_of "$root" "$@"; }
+
+# configure_bench_of SOURCE FOLDER ARGS...
+configure_bench_of() {
+  configure_source "$@" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_EXAMPLES=OFF \
+    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
+}
+
+bench_firmware() {
+  local core
+  for core in cortex-m4 cortex-m7 cortex-m55; do
+    configure_firmware "$root/bench/firmware" "$builds/bench-$core" "$core" \
+      -DLADON_CMSIS_DSP_DIR="${LADON_CMSIS_DSP_DIR:-}"
+    say "$core"
+    cmake --build "$builds/bench-$core" --target counts memory_256 memory_128 memory_64 memory_32 >&2
+    printf '%s\n' "$core"
+    cmake --build "$builds/bench-$core" --target report memory inner_loops | grep -v '^\['
+  done
+}
+
+bench_all() {
+  need python3
+  run_module python3 all "$@"
+}
+
+bench_charts() {
+  need python3 pip
+  python_packages "$builds/charts-venv" "$root/bench/ladon_bench/charts/requirements.txt"
+  run_module "$builds/charts-venv/bin/python" charts "$@"
+}
+
+footprint() {
+  need c++ cmake ninja xsimd/xsimd.hpp
+  CXX=$compiler cmake -S "$root/bench/footprint" -B "$builds/footprint" -G Ninja >&2
+  cmake --build "$builds/footprint" --target report | grep -v '^\['
+}

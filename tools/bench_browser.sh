@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# ./dev bench browser: WebAssembly modules and MiniLM beside packages of npm.
+: "${root:?}" "${builds:?}"
+
+bench_browser() {
+  local here=$root/bench/browser dir=$builds/bench-browser
+  if [[ " $* " = *" --minilm "* ]]; then bench_browser_minilm "$@"; fi
+  need cmake ninja em++ node xsimd/xsimd.hpp
+  if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
+  need_relaxed
+  cmake -S "$here" -B "$dir" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" >&2
+  build "$dir" bench_modules
+  bench_packages "$here" "$dir" || say 'npm does not install the peers: missing peers are left out'
+  exec node "$here/bench.mjs" --build "$dir" "$@"
+}
+
+# Ends by exec: it does not return to bench_browser.
+bench_browser_minilm() {
+  local here=$root/bench/browser dir=$builds/bench-browser model
+  if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
+  fetch_model
+  model=$(minilm_folder)
+  make_modules "$root/wasm/dist/modules" minilm_modules
+  (package) >&2 || say 'npm does not build the package: the contents of wasm/dist are measured'
+  mkdir -p "$dir"
+  bench_packages "$here" "$dir" || say 'npm does not install transformers.js: missing packages are left out'
+  minilm_as_onnx "$model" "$dir/minilm" || say 'the model is not converted to ONNX: transformers.js is left out'
+  exec node "$here/minilm/bench.mjs" --build "$dir" --model "$model" "$@"
+}
+
+# minilm_as_onnx MODEL TO: converts the model where its files are older than the model or the converter.
+minilm_as_onnx() {
+  local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm # `last` is the last file that is written
+  if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
+  rm -f "$last"
+  (need python3 pip && python_packages "$builds/minilm-venv" "$here/requirements-to-onnx.txt") || return
+  (run_module "$builds/minilm-venv/bin/python" minilm.to_onnx "$1" "$2" >&2)
+}
+
+# bench_packages FROM TO: installs the packages of the lock file, the first time and when the lock file changed.
+bench_packages() {
+  if [ -e "$2/node_modules" ] && cmp -s "$1/package-lock.json" "$2/package-lock.json"; then return; fi
+  has npm || install npm || return
+  cp "$1/package.json" "$1/.npmrc" "$2"
+  (cd "$2" && cp "$1/package-lock.json" . && npm ci --ignore-scripts --no-audit --no-fund >&2) && return
+  rm -f "$2/package-lock.json"
+  return 1
+}

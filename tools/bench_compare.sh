@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# ./dev bench compare: ladon_bench of a revision beside ladon_bench of the work tree.
+: "${root:?}" "${builds:?}"
+
+# bench_compare REVISION [--isa NAME] ARGS...
+bench_compare() {
+  local revision=${1:-} isa=native arguments=() commit dir=$builds/compare
+  case $revision in '' | -*) die "compare with which revision? ./dev bench compare REVISION [ARGS...]" ;; esac
+  shift
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --isa) isa=${2:?--isa takes native, default, sse2, avx2, avx512 or a value of -march}; shift ;;
+      *) arguments+=("$1") ;;
+    esac
+    shift
+  done
+  need_bench
+  need git tar python3
+  commit=$(git -C "$root" rev-parse --verify --quiet "$revision^{commit}") || die "there is no revision '$revision'"
+  take_revision "$commit" "$dir/source"
+  say "building $revision"
+  configure_bench_of "$dir/source" "$dir/revision-$isa" -DLADON_ARCH="$isa"
+  build "$dir/revision-$isa" ladon_bench
+  say "building the work tree"
+  configure_bench "$dir/work-tree-$isa" -DLADON_ARCH="$isa"
+  build "$dir/work-tree-$isa" ladon_bench
+  run_module python3 compare --revision "$revision" --commit "$commit" --isa "$isa" \
+    --programs "$dir/revision-$isa/bench/ladon_bench" "$dir/work-tree-$isa/bench/ladon_bench" \
+    ${arguments[@]+"${arguments[@]}"}
+}
+
+# take_revision COMMIT FOLDER: copies the files of a commit. Unlike a git worktree, a copy needs no write access to the
+# repository. tar -m gives the files the present time, so that ninja compiles them again.
+take_revision() {
+  if [ "$(cat "$2/.commit" 2>/dev/null)" = "$1" ]; then return; fi
+  rm -rf "$2"
+  mkdir -p "$2"
+  git -C "$root" archive "$1" | tar -x -m -C "$2"
+  printf '%s\n' "$1" >"$2/.commit"
+}

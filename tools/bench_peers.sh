@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# ./dev bench peers, minilm and start: Ladon beside other libraries, which pip installs.
+: "${root:?}" "${builds:?}" "${compiler:?}"
+
+bench_peers() {
+  local argument arguments=() programs=(ladon_peer) dir=$builds/bench-peers onednn=OFF
+  local files=("$root/bench/ladon_bench/peers/requirements.txt")
+  for argument; do
+    if [ "$argument" = --with-torch ]; then files+=("$(torch_requirements)"); continue; fi
+    if [ "$argument" = --scaling ]; then programs=(ladon_peer_scaling); fi
+    arguments+=("$argument")
+  done
+  need_bench
+  need python3 pip
+  if has oneapi/dnnl/dnnl.hpp || install oneapi/dnnl/dnnl.hpp; then onednn=ON; fi
+  configure_bench "$dir" -DLADON_BENCH_ONEDNN=$onednn
+  for argument in "${programs[@]}" onednn_peer; do build "$dir" "$argument"; done
+  peer_packages "${files[@]}"
+  run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
+}
+
+bench_minilm() {
+  local argument arguments=() dir=$builds/bench-minilm some=$builds/minilm-requirements.txt
+  local files=("$some" "$root/bench/ladon_bench/minilm/requirements.txt")
+  for argument; do
+    if [ "$argument" = --with-torch ]; then files+=("$(torch_requirements)"); continue; fi
+    arguments+=("$argument")
+  done
+  need_bench
+  need utf8proc.h python3 pip
+  configure "$dir" -DLADON_EXAMPLES=minilm -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
+    -DLADON_WERROR="${CI:+ON}"
+  build "$dir" ladon_minilm_peer
+  fetch_model
+  grep -E '^(numpy|onnx|onnxruntime|openvino)==' "$root/bench/ladon_bench/peers/requirements.txt" >"$some"
+  peer_packages "${files[@]}"
+  run_module "$builds/peers-venv/bin/python" minilm --programs "$dir/bench/minilm" --model "$(minilm_folder)" \
+    ${arguments[@]+"${arguments[@]}"}
+}
+
+bench_start() {
+  local dir=$builds/bench-start
+  need c++ cmake ninja xsimd/xsimd.hpp python3 pip
+  CXX=$compiler cmake -S "$root/bench/start" -B "$dir" -G Ninja >&2
+  build "$dir" all
+  peer_packages "$root/bench/ladon_bench/peers/requirements.txt"
+  run_module "$builds/peers-venv/bin/python" start --programs "$dir" "$@"
+}
+
+torch_requirements() { printf '%s\n' "$root/bench/ladon_bench/peers/requirements-torch.txt"; }
+
+# peer_packages FILE...: the packages of the peers. numpy checks their results, so nothing runs without numpy.
+peer_packages() {
+  python_packages "$builds/peers-venv" "$@"
+  "$builds/peers-venv/bin/python" -c 'import numpy' 2>/dev/null || die "numpy is missing: it checks every result"
+}

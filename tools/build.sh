@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# Configuring, building and testing a CMake project.
+: "${root:?}"
+
+# configure FOLDER ARGS...: configures this checkout.
+configure() { configure_source "$root" "$@"; }
+
+# configure_source SOURCE FOLDER ARGS...: runs CMake the first time, and when SOURCE, the compiler or ARGS changed.
+# ninja itself runs CMake again when a CMake file changed.
+configure_source() {
+  local source=$1 dir=$2 stamp
+  shift 2
+  stamp="$source|${CXX:-}|$*"
+  if [ -e "$dir/build.ninja" ] && [ "$(cat "$dir/dev-configured" 2>/dev/null)" = "$stamp" ]; then return; fi
+  rm -f "$dir/dev-configured"
+  say "configuring ${dir##*/}"
+  cmake --fresh -S "$source" -B "$dir" -G Ninja "$@" >&2
+  printf '%s\n' "$stamp" >"$dir/dev-configured"
+}
+
+# build FOLDER TARGET
+build() { cmake --build "$1" --target "$2" | sed '/^ninja: no work to do/d' >&2; }
+
+# ctest_in FOLDER ARGS...
+ctest_in() {
+  ctest --test-dir "$1" -j "$(getconf _NPROCESSORS_ONLN)" --output-on-failure --no-tests=error "${@:2}"
+}

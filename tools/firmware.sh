@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Projects for microcontrollers, and the date reader on them: ./dev firmware.
+: "${root:?}" "${builds:?}"
+
+cores=(cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc)
+
+# configure_firmware PROJECT FOLDER CORE ARGS...
+configure_firmware() {
+  local toolchain=arm-none-eabi
+  [[ " ${cores[*]} " = *" $3 "* ]] || die "no core is called '$3'; there are ${cores[*]}"
+  if [ "$3" = rv32imafc ]; then
+    toolchain=riscv32-unknown-elf
+    need arm-none-eabi-g++ # its C++ headers serve RISC-V too
+    need cmake ninja riscv64-unknown-elf-g++ qemu-system-riscv32
+  else
+    need cmake ninja arm-none-eabi-g++ qemu-system-arm
+  fi
+  cmake -S "$1" -B "$2" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/cmake/$toolchain.cmake" -DLADON_CPU="$3" \
+    -DLADON_WERROR="${CI:+ON}" "${@:4}" >&2
+}
+
+# firmware_demo [FILE [MOST]]
+firmware_demo() {
+  local core list=${1:-$root/tests/data/dates_held_out.tsv} most=${2:-10}
+  if [ $# = 1 ]; then most=1000000; fi
+  for core in cortex-m4 cortex-m7 cortex-m55; do
+    configure_firmware "$root/examples/firmware" "$builds/date-reader-$core" "$core"
+    build "$builds/date-reader-$core" date_reader
+    printf '%s, compiled by %s\n' "$core" "$(arm-none-eabi-g++ --version | head -n 1)"
+    "$root/examples/firmware/board/run" "$core" "$builds/date-reader-$core/date_reader" "$list" "$most"
+    printf '\n'
+  done
+}

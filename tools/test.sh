@@ -1,0 +1,129 @@
+# shellcheck shell=bash
+# ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package and integrations.
+: "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
+
+presets=(native clang debug sse2 avx2 avx512 array-1 array-4 array-16 aarch64 wasm-scalar wasm-simd
+         wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
+
+run_tests() {
+  local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --all) chosen=("${presets[@]}"); native_set=slow other_set=wide ;;
+      --preset) chosen=("${2:?--preset takes a name}"); shift ;;
+      --modules) test_modules; return ;;
+      --firmware) shift; test_firmware "$@"; return ;;
+      --set) set=${2:?--set takes quick, usual, wide or slow}; shift ;;
+      --package) test_package; return ;;
+      --integrations) test_integrations; return ;;
+      --xsimd) xsimd=$(cd "${2:?--xsimd takes a folder}" && pwd); shift ;;
+      *) options+=("$1") ;;
+    esac
+    shift
+  done
+  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h pkg-config
+  # Elsewhere, the tests that count instructions run only where valgrind is installed.
+  if [ -n "${CI:-}" ]; then need valgrind; fi
+  for preset in "${chosen[@]}"; do
+    if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
+    # Long tests, such as those of every float, are equal on all paths.
+    if [ "$preset" = native ]; then test_preset native "${set:-$native_set}" ${options[@]+"${options[@]}"}
+    elif [[ $preset = cortex-* ]]; then test_preset "$preset" "${set:-quick}" ${options[@]+"${options[@]}"}
+    else test_preset "$preset" "${set:-$other_set}" ${options[@]+"${options[@]}"}; fi
+  done
+}
+
+test_preset() {
+  local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
+  if [ "$2" != usual ]; then name+=-$2; fi
+  shift 2
+  [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
+  case $preset in
+    clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
+    # With sanitizers, clang++ compiles in a third of the time of g++.
+    debug) need clang++; need libclang-rt; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
+    aarch64)
+      need aarch64-linux-gnu-g++ qemu-aarch64
+      if [[ $name = *-quick ]]; then args+=(-DLADON_EXAMPLES=); fi ;;
+    cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
+    wasm-*)
+      need em++ node
+      if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
+      if [ "$preset" = wasm-relaxed ]; then need_relaxed; fi
+      if [[ $name = *-quick ]]; then args+=(-DLADON_EXAMPLES=); fi ;;
+  esac
+  if [ -n "$xsimd" ]; then args+=(-DFETCHCONTENT_SOURCE_DIR_XSIMD="$xsimd"); fi
+  say "testing $name"
+  configure "$builds/$name" --preset "$preset" "${args[@]}"
+  build "$builds/$name" all
+  ctest_in "$builds/$name" "$@"
+  # The test programs once more, in a browser. The excluded tests run no program.
+  case $preset in
+    wasm-*)
+      say "testing $name in Chromium"
+      LADON_WASM_HOST=chromium ctest_in "$builds/$name" -E '^ladon[.](compile_fail|kernel_|readme$|symbols)' "$@" ;;
+  esac
+}
+
+runs_here() {
+  case $1 in
+    sse2) [ "$(uname -m)" = x86_64 ] ;;
+    avx2) grep -qsw avx2 /proc/cpuinfo ;;
+    avx512) grep -qsw avx512dq /proc/cpuinfo ;;
+    aarch64) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
+  esac
+}
+
+test_modules() {
+  need_emscripten
+  cmake -S "$root/tests/wasm/modules" -B "$builds/modules" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" >&2
+  build "$builds/modules" all
+  ctest --test-dir "$builds/modules" --output-on-failure --no-tests=error
+}
+
+# test_firmware [--update] [CORE...]
+test_firmware() {
+  local core update='' chosen=() here=$root/tests/firmware
+  for core in "$@"; do
+    if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
+  done
+  if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
+  need c++ cmake ninja xsimd/xsimd.hpp
+  cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" >&2
+  build "$builds/firmware-host" all
+  for core in "${chosen[@]}"; do
+    configure_firmware "$here" "$builds/firmware-$core" "$core" -DLADON_FIRMWARE_HOST="$builds/firmware-host"
+    say "testing $core"
+    build "$builds/firmware-$core" all
+    if [ -n "$update" ]; then build "$builds/firmware-$core" update_counts; fi
+    ctest_in "$builds/firmware-$core"
+  done
+}
+
+test_package() {
+  need node npm
+  if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
+  wasm
+  cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
+    -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
+  build "$builds/wasm-tests" test_modules
+  (cd "$root/wasm" && npm run --silent build:demo) >&2
+  (cd "$root/wasm" && node --test tests/test_*.mjs tests/page/test_page.mjs)
+}
+
+# Installs all tools that pip and apt have, so that no test is skipped.
+test_integrations() {
+  local venv=$builds/integrations list=$root/tests/integrations/requirements.txt tool
+  need c++ cmake ninja python3 pip arm-none-eabi-g++ arduino-builder arduino-ctags
+  if ! cmp -s "$list" "$venv/installed.txt"; then
+    say "installing tests/integrations/requirements.txt by pip"
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list" >&2
+    cp "$list" "$venv/installed.txt"
+  fi
+  for tool in platformio arduino zephyr esp_idf; do
+    say "integration: $tool"
+    CXX=$compiler CMAKE_GENERATOR=Ninja LADON_INTEGRATION_TOOLS=all \
+      "$venv/bin/python" -B "$root/tests/integrations/test_$tool.py"
+  done
+}

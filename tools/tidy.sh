@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# ./dev tidy: the linters of C++, bash and Python.
+: "${root:?}" "${builds:?}"
+
+tidy() {
+  tidy_bash
+  tidy_python
+  tidy_cpp
+}
+
+tidy_bash() {
+  need shellcheck
+  say "shellcheck"
+  shellcheck "$root"/dev "$root"/tools/*.sh "$root"/.ci/run "$root"/bench/code_size "$root"/bench/firmware/inner_loops \
+    "$root"/bench/peers/llama2c
+}
+
+tidy_python() {
+  local venv=$builds/tidy-venv
+  need python3 pip
+  python_packages "$venv" "$root/tools/tidy/requirements.txt"
+  say "ruff"
+  "$venv/bin/ruff" check --no-cache --quiet "$root" >&2
+}
+
+# Runs clang-tidy over the translation units of tools/tidy/CMakeLists.txt.
+tidy_cpp() {
+  local dir=$builds/tidy
+  need clang++ cmake ninja clang-tidy xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  configure_source "$root/tools/tidy" "$dir" -DCMAKE_CXX_COMPILER="$(clang)"
+  build "$dir" kernel_headers
+  say "clang-tidy"
+  "$(run_clang_tidy)" -p "$dir" -quiet -j "$(getconf _NPROCESSORS_ONLN)" -config-file="$root/.clang-tidy" 2>/dev/null |
+    sed -E '/^\[.*clang-tidy|^Running clang-tidy|^[0-9]+ warnings? .*generated|^$/d' >&2
+}

@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# WebAssembly: modules, the npm package and the page.
+: "${root:?}" "${builds:?}"
+
+wasm() {
+  local dist=$root/wasm/dist
+  if [ ! -w "$root/wasm" ]; then dist=$builds/wasm-dist; fi
+  wasm_modules "$dist/modules"
+  if [ -w "$root/wasm" ]; then package; else say "the binding is not built: $root/wasm cannot be written"; fi
+}
+
+# wasm_modules FOLDER
+wasm_modules() {
+  local module
+  make_modules "$1" ladon_modules
+  printf '%-28s%8s%9s\n' module bytes gzipped
+  for module in "$1"/*.wasm; do
+    printf '%-28s%8d%9d\n' "$(basename "$module" .wasm)" "$(wc -c <"$module")" "$(gzip -9 <"$module" | wc -c)"
+  done
+}
+
+# make_modules FOLDER TARGET
+make_modules() {
+  need_emscripten
+  cmake -S "$root/wasm" -B "$builds/wasm" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" \
+    -DLADON_WASM_OUTPUT="$1" >&2
+  build "$builds/wasm" "$2"
+}
+
+# Builds the binding of the npm package into wasm/dist. npm installs the packages for that once.
+package() {
+  need node npm
+  if [ ! -e "$root/wasm/node_modules/.package-lock.json" ] ||
+    [ "$root/wasm/package-lock.json" -nt "$root/wasm/node_modules/.package-lock.json" ]; then
+    say "npm ci"
+    (cd "$root/wasm" && npm ci --no-audit --no-fund) >&2
+  fi
+  (cd "$root/wasm" && npm run --silent build)
+}
+
+page() {
+  wasm >&2
+  (cd "$root/wasm" && npm run --silent build:demo) >&2
+  exec node "$root/wasm/tools/serve.mjs" "$root/wasm/dist/demo" "${1:-8080}"
+}
+
+emscripten_toolchain() { echo "$(em-config EMSCRIPTEN_ROOT)/cmake/Modules/Platform/Emscripten.cmake"; }
+
+need_emscripten() {
+  need cmake ninja em++ node xsimd/xsimd.hpp
+  need_relaxed
+}
+
+# Relaxed SIMD takes LLVM 17; em++ 3.1.6 has LLVM 14. Where no compiler has LLVM 17, CMake says which modules it omits.
+need_relaxed() {
+  printf '%s\n' '#include <wasm_simd128.h>' 'v128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }' |
+    em++ -msimd128 -mrelaxed-simd -xc++ -fsyntax-only - 2>/dev/null && return
+  if ! { has clang++-19 && has wasm-ld-19; }; then install clang-19 lld-19 || true; fi
+}
