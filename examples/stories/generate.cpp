@@ -39,7 +39,7 @@ Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std:
     out << printable(tokenizer.decode(token, next)) << std::flush;
     token = next;
     if (position == 1) start = Clock::now();
-    if (position == steps) break;
+    if (position == steps || !out) break;
     if (position == model.length())
       logits = model.extend(position < given.size() ? given.subspan(position) : std::span(&token, 1));
   }

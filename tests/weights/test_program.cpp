@@ -107,8 +107,15 @@ TEST_CASE("a wrong file ends with 1, and the outputs are as they were") {
 TEST_CASE("an output that cannot be written leaves the other as it was") {
   Scene scene;
   scene.offsets = scene.folder.path() / "absent" / "out.h";
-  check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written");
+  check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written: No such file or directory");
   CHECK(content_of(scene.data) == "old data");
+}
+
+TEST_CASE("a list that cannot be written ends with 1, and the error says why") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Scene scene;
+  check_refused(run("list '" + scene.checkpoint.string() + "' >/dev/full"), 1,
+                "the list could not be written: No space left on device");
 }
 
 TEST_CASE("wrong usage ends with 2") {

@@ -119,7 +119,7 @@ TEST_CASE("output that cannot be written") {
   if (!std::filesystem::exists("/dev/full")) return;
   const Answer answer = run("--temperature 0 >/dev/full");
   CHECK(answer.status == 1);
-  CHECK(has(answer.err, "could not be written"));
+  CHECK(has(answer.err, "the text could not be written: No space left on device"));
 }
 
 TEST_SUITE_END();
