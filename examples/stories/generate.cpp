@@ -6,6 +6,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "printable.hpp"
 
 namespace stories {
 namespace {
