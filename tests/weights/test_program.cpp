@@ -3,6 +3,8 @@
 
 #ifndef _WIN32  // the shell's quoting is POSIX'
 
+#include <algorithm>
+
 #include "packing.hpp"
 #include "testing/program.hpp"
 
@@ -54,6 +56,20 @@ TEST_CASE("a list of a file's tensors") {
         "\\u001b[2J       F16    [1]        2\n"
         "a               I64    []         8\n"
         "layer.0.weight  F32    [2,3]     24\n");
+}
+
+TEST_CASE("a list is not much longer than the file, whatever the names") {
+  const TemporaryFolder folder;
+  files::Checkpoint checkpoint;
+  const std::string long_name(50'000, 'a');
+  checkpoint.add(long_name, "F32", "[1]", "1234").add("b", std::string(30'000, 'D'), "[1]", "1234");
+  for (int i = 0; i < 2'000; ++i) checkpoint.add("c" + std::to_string(i), "F32", "[1]", "1234");
+  const auto file = folder.file("m.safetensors", checkpoint.content());
+  const Answer answer = run("list '" + file.string() + "'");
+  CHECK(answer.status == 0);
+  CHECK(std::ranges::count(answer.out, '\n') == 2'003);
+  CHECK(answer.out.size() < 4 * std::filesystem::file_size(file));
+  CHECK(has(answer.out, long_name + "  F32 "));  // whole, and the rest of its line behind it
 }
 
 TEST_CASE("packing writes both files, and says nothing") {
