@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "flush.hpp"
 #include "reports.hpp"
 
 namespace {
@@ -64,7 +65,7 @@ int answer(const Options& options) {
   const int status = options.asks_batch ? answer_batch(options.batch_file)
                      : options.has_text ? date_reader::report_text(options.text, std::cout, options.svg_file)
                                         : date_reader::report_examples(std::cout, options.svg_file);
-  if (!std::cout.flush()) throw Failure("the results could not be written");
+  files::flush(std::cout, "the results");
   return status;
 }
 

@@ -95,7 +95,7 @@ int report_text(const std::string& text, std::ostream& out, const std::string& s
 }
 
 int report_batch(std::istream& in, std::ostream& out) {
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; out && std::getline(in, line);) {
     const Reading reading = read(line, workspace);  // the '\r' of a file from Windows is a space like any other
     if (reading.is_date()) out << iso_of(reading);
     out << '\n';

@@ -50,7 +50,7 @@ std::vector<std::string> next_texts(std::istream& in) {
 
 void report_batch(Model& model, std::istream& in, std::ostream& out) {
   using nlohmann::json;
-  for (auto texts = next_texts(in); !texts.empty(); texts = next_texts(in)) {
+  for (auto texts = next_texts(in); out && !texts.empty(); texts = next_texts(in)) {
     std::vector<std::vector<TokenId>> ids;
     for (const std::string& text : texts) ids.push_back(model.tokenizer.encode(text, max_tokens));
     const std::vector<Embedding> embeddings = model.encoder.embed(ids);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "flush.hpp"
 #include "model_error.hpp"
 #include "model_folder.hpp"
 #include "reports.hpp"
@@ -97,7 +98,7 @@ void answer(const Options& options) {
   } else {
     report_similarities(model, options.texts, std::cout);
   }
-  if (!std::cout.flush()) throw minilm::ModelError("the results could not be written");
+  files::flush(std::cout, "the results");
 }
 
 }  // namespace

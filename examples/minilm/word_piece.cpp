@@ -48,10 +48,10 @@ TokenId WordPiece::special(const std::filesystem::path& vocabulary, const char* 
 
 std::vector<TokenId> WordPiece::encode(std::string_view text, std::size_t max_tokens) const {
   std::vector<TokenId> ids{begin_};
-  for (const std::string& word : split_words(text)) {
+  each_word(text, [&](const std::string& word) {
     append_pieces(word, ids);
-    if (ids.size() >= max_tokens) break;
-  }
+    return ids.size() + 1 < max_tokens;
+  });
   ids.resize(std::min(ids.size(), max_tokens - 1));
   ids.push_back(end_);
   return ids;

@@ -3,9 +3,10 @@
 #include <utf8proc.h>
 
 #include <array>
-#include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace minilm {
 namespace {
@@ -67,61 +68,90 @@ bool is_punctuation(CodePoint c) {
   return UTF8PROC_CATEGORY_PC <= category && category <= UTF8PROC_CATEGORY_PO;
 }
 
-// Steps 1 and 2. The ideographs get their spaces before they are decomposed: the compatibility
-// blocks decompose to others.
-std::string clean(std::string_view text) {
-  std::string cleaned;
-  cleaned.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint c = take_code_point(text);
-    if (is_space(c)) {
-      cleaned += ' ';
-    } else if (is_ideograph(c)) {
-      cleaned += ' ';
-      append(cleaned, c);
-      cleaned += ' ';
-    } else if (!is_dropped(c)) {
-      append(cleaned, c);
+// Makes words of the cleaned code points: steps 3 to 5.
+class WordMaker {
+ public:
+  explicit WordMaker(const std::function<bool(const std::string&)>& take) : take_(take) {}
+
+  [[nodiscard]] bool is_finished() const { return is_finished_; }
+
+  // Decomposes one code point and adds its parts. utf8proc_decompose() would decompose the whole text at once, but
+  // sorts accents in quadratic time.
+  void put_decomposed(CodePoint c) {
+    constexpr utf8proc_ssize_t most = 8;  // no canonical decomposition has more than 4 code points
+    std::array<CodePoint, most> parts{};
+    const auto count = utf8proc_decompose_char(c, parts.data(), most, UTF8PROC_DECOMPOSE, nullptr);
+    if (count < 0 || count > most) throw std::length_error(utf8proc_errmsg(count));
+    for (utf8proc_ssize_t i = 0; i < count; ++i) put(parts[static_cast<std::size_t>(i)]);
+  }
+
+  // Adds a decomposed code point. Marks (class above 0) wait for the end of their run: the canonical order sorts them.
+  void put(CodePoint c) {
+    const auto* property = utf8proc_get_property(c);
+    const bool is_accent = property->category == UTF8PROC_CATEGORY_MN;
+    if (property->combining_class == 0) end_marks();
+    if (is_accent) return;
+    if (property->combining_class != 0) {
+      marks_[property->combining_class].push_back(c);
+    } else {
+      append_to_word(utf8proc_tolower(c));
     }
   }
-  return cleaned;
-}
 
-std::vector<CodePoint> decompose(const std::string& text) {
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const auto size = static_cast<utf8proc_ssize_t>(text.size());
-  // A first call without room answers how much is needed.
-  const auto needed = utf8proc_decompose(bytes, size, nullptr, 0, UTF8PROC_DECOMPOSE);
-  if (needed < 0) throw std::length_error(utf8proc_errmsg(needed));
-  std::vector<CodePoint> decomposed(static_cast<std::size_t>(needed));
-  const auto written = utf8proc_decompose(bytes, size, decomposed.data(), needed, UTF8PROC_DECOMPOSE);
-  if (written != needed) throw std::length_error(utf8proc_errmsg(written));
-  return decomposed;
-}
+  void finish() {
+    end_marks();
+    end_word();
+  }
 
-}  // namespace
+ private:
+  void end_marks() {
+    for (const auto& [combining_class, marks] : marks_)
+      for (const CodePoint mark : marks) append_to_word(utf8proc_tolower(mark));
+    marks_.clear();
+  }
 
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  const auto end_word = [&] {
-    if (!word.empty()) words.push_back(std::exchange(word, {}));
-  };
-  for (const CodePoint decomposed : decompose(clean(text))) {
-    if (utf8proc_category(decomposed) == UTF8PROC_CATEGORY_MN) continue;
-    const CodePoint c = utf8proc_tolower(decomposed);
+  void append_to_word(CodePoint c) {
     if (c == ' ') {
       end_word();
     } else if (is_punctuation(c)) {
       end_word();
-      append(word, c);
+      append(word_, c);
       end_word();
     } else {
-      append(word, c);
+      append(word_, c);
     }
   }
-  end_word();
-  return words;
+
+  void end_word() {
+    if (!word_.empty() && !is_finished_) is_finished_ = !take_(word_);
+    word_.clear();
+  }
+
+  const std::function<bool(const std::string&)>& take_;
+  std::string word_;
+  std::map<int, std::vector<CodePoint>> marks_;  // the waiting marks of each class
+  bool is_finished_ = false;
+};
+
+}  // namespace
+
+// Steps 1 and 2. The ideographs get their spaces before they are decomposed: the compatibility
+// blocks decompose to others.
+void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take) {
+  WordMaker words(take);
+  while (!text.empty() && !words.is_finished()) {
+    const CodePoint c = take_code_point(text);
+    if (is_space(c)) {
+      words.put(' ');
+    } else if (is_ideograph(c)) {
+      words.put(' ');
+      words.put_decomposed(c);
+      words.put(' ');
+    } else if (!is_dropped(c)) {
+      words.put_decomposed(c);
+    }
+  }
+  words.finish();
 }
 
 }  // namespace minilm

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "printable.hpp"
 
 namespace stories {
 namespace {
@@ -39,7 +40,7 @@ Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std:
     out << printable(tokenizer.decode(token, next)) << std::flush;
     token = next;
     if (position == 1) start = Clock::now();
-    if (position == steps) break;
+    if (position == steps || !out) break;
     if (position == model.length())
       logits = model.extend(position < given.size() ? given.subspan(position) : std::span(&token, 1));
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-#include "error.hpp"
+#include "flush.hpp"
 #include "generate.hpp"
 #include "model_files.hpp"
 
@@ -88,7 +88,7 @@ void answer(const Options& options) {
   const std::size_t steps = options.steps == 0 ? stories::max_positions : options.steps;
 
   const auto timing = stories::generate(model, tokenizer, sampler, tokenizer.encode(options.prompt), steps, std::cout);
-  if (!std::cout) throw examples::Error("the text could not be written");
+  files::flush(std::cout, "the text");
   if (timing.positions > 1)
     std::cerr << "stories: " << std::fixed << std::setprecision(1) << timing.tokens_per_second()
               << " tokens a second\n";

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "error.hpp"
+
 namespace stories {
+namespace {
+
+void check(std::span<const float> logits) {
+  if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); }))
+    throw examples::Error("expected finite logits to choose a token from, found NaN or infinity");
+}
+
+}  // namespace
 
 Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
     : temperature_(temperature),
@@ -11,7 +21,11 @@ Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
       state_(seed != 0 ? seed : 0x9E3779B97F4A7C15u) {}  // 0 would stay 0 for ever: 2^64 / golden ratio instead
 
 TokenId Sampler::choose(std::span<const float> logits) {
-  if (temperature_ == 0) return static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
+  check(logits);
+  const auto likeliest = std::ranges::max_element(logits);
+  // Where this quotient overflows, the next smaller logit is further away than exp() reaches: its probability is 0.
+  if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
+    return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
   if (top_p_ > 0 && top_p_ < 1) keep_likeliest();
   return draw();
@@ -30,8 +44,10 @@ void Sampler::soften(std::span<const float> logits) {
 
 // The likeliest first, up to the one with which their sum exceeds top_p.
 void Sampler::keep_likeliest() {
-  // Rarer ones cannot be among them, however many there are: it saves sorting them.
-  const float rare = (1 - top_p_) / static_cast<float>(candidates_.size() - 1);
+  // A candidate below `rare` cannot be among them, however many there are: erasing it saves sorting it. The likeliest
+  // candidate always stays, although all are below `rare` where top_p < 1 / candidates.
+  const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
+  const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });
   std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
     return a.probability != b.probability ? a.probability > b.probability : a.token < b.token;

@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "error.hpp"
+#include "printable.hpp"
 
 namespace stories {
 namespace {
@@ -23,7 +24,11 @@ std::string byte_piece(std::size_t byte) {
   return {'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'};
 }
 
-std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
+// For messages: escaped, and not at any length.
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 100;
+  return '"' + escaped(text.substr(0, longest)) + (text.size() > longest ? "\"..." : "\"");
+}
 
 // Takes a tokenizer file apart, front to back.
 class Reader {
@@ -209,13 +214,6 @@ std::string_view Tokenizer::decode(TokenId previous, TokenId token) const {
 const TokenId* Tokenizer::find(std::string_view piece) const {
   const auto found = ids_.find(piece);
   return found == ids_.end() ? nullptr : &found->second;
-}
-
-std::string_view printable(std::string_view piece) noexcept {
-  if (piece.size() != 1) return piece;
-  const char byte = piece.front();
-  const bool shown = (byte >= ' ' && byte <= '~') || (byte >= '\t' && byte <= '\r');
-  return shown ? piece : std::string_view();
 }
 
 }  // namespace stories

@@ -49,8 +49,4 @@ class Tokenizer {
   TokenId space_ = 0;
 };
 
-// What of a piece a terminal is given: all of it, or nothing where it is a single byte that is neither printable ASCII
-// nor white space.
-[[nodiscard]] std::string_view printable(std::string_view piece) noexcept;
-
 }  // namespace stories

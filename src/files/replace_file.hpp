@@ -1,4 +1,4 @@
-// Writes files so that no one ever sees half of one.
+// Writes files so that a reader never sees half of one. Every program writes its result files with these functions.
 #pragma once
 
 #include <span>
@@ -12,8 +12,10 @@ struct Replacement {
   std::string_view content;
 };
 
-// All are written under other names beside them first, then renamed: where one cannot be written, none is. A device or
-// a pipe is written as it is. Throws Error.
+// Writes each content into a temporary file of a random name in the same folder, and renames all of them after all
+// contents are on the storage device. Where a content cannot be written, no file is replaced. A replaced file keeps its
+// permissions (owner, group and others). Behind a link, the file that the link leads to is replaced. A device or a pipe
+// is written directly. Throws Error, which names the file and the system's reason.
 void replace_files(std::span<const Replacement> replacements);
 
 void replace_file(const std::string& path, std::string_view content);

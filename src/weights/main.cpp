@@ -9,6 +9,7 @@
 
 #include "file_error.hpp"
 #include "find_tensors.hpp"
+#include "flush.hpp"
 #include "list.hpp"
 #include "pack.hpp"
 #include "replace_file.hpp"
@@ -75,7 +76,7 @@ void check_files(const Options& options) {
 
 void list(const Options& options) {
   std::cout << weights::list(files::Safetensors(options.file));
-  if (!std::cout.flush()) throw files::Error("the list could not be written");
+  files::flush(std::cout, "the list");
 }
 
 // More than the kernel takes may be what it lacks, such as a bias; but it may as well be other layers.

@@ -1,8 +1,8 @@
 #include "suggestions.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -25,16 +25,36 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// What stands before such a name in the file.
-std::set<std::string> prefixes_in(const Safetensors& file, const Spec& spec) {
-  const auto names = bare_names(spec);
-  std::set<std::string> prefixes;
+// Returns what stands before bare names in the file, and before how many. Names that are longer than the longest prefix
+// and the longest bare name are skipped, so time and memory are linear in the number of tensors.
+std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
+  constexpr std::size_t longest_prefix = 200;  // a message could not show a longer one whole
+  const auto bare = bare_names(spec);
+  std::size_t longest = 0;
+  for (const std::string& name : bare) longest = std::max(longest, name.size());
+  std::map<std::string, std::size_t> prefixes;
   for (const auto& [name, tensor] : file.tensors()) {
-    if (names.contains(name)) prefixes.insert("");
-    for (auto dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1))
-      if (names.contains(name.substr(dot + 1))) prefixes.insert(name.substr(0, dot));
+    if (name.size() > longest_prefix + 1 + longest) continue;
+    if (bare.contains(name)) ++prefixes[""];
+    for (auto dot = name.find('.'); dot <= longest_prefix; dot = name.find('.', dot + 1))
+      if (bare.contains(name.substr(dot + 1))) ++prefixes[name.substr(0, dot)];
   }
   return prefixes;
+}
+
+// Returns the 1000 prefixes that stand before the most bare names. A usual checkpoint has fewer prefixes.
+std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
+  constexpr std::size_t most = 1000;
+  const auto prefixes = prefixes_in(file, spec);
+  std::vector<std::string> frequent;
+  for (const auto& [prefix, count] : prefixes) frequent.push_back(prefix);
+  std::ranges::sort(frequent, [&](const std::string& a, const std::string& b) {
+    const std::size_t count_a = prefixes.at(a), count_b = prefixes.at(b);
+    return count_a != count_b ? count_a > count_b : a < b;
+  });
+  frequent.resize(std::min(most, frequent.size()));
+  std::ranges::sort(frequent);
+  return frequent;
 }
 
 // Levenshtein's: the fewest letters to insert, remove or exchange.
@@ -56,7 +76,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // The prefixes with the most members, if they have more than `count`.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
-  for (const std::string& prefix : prefixes_in(file, spec)) {
+  for (const std::string& prefix : frequent_prefixes(file, spec)) {
     std::size_t members = 0;
     for (const Convention& convention : conventions())
       members = std::max(members, count_present(file, spec, convention, prefix));

@@ -1,6 +1,8 @@
 // What is said of a checkpoint that is not what the kernel needs.
 #include <doctest/doctest.h>
 
+#include <ctime>
+
 #include "packing.hpp"
 
 namespace weights {
@@ -114,6 +116,19 @@ TEST_CASE("of many prefixes the most alike are suggested, of those with the most
       text.ends_with("such tensors are below prefix \"encoder.layer.7.attention\", \"encoder.layer.0.attention\", "
                      "\"encoder.layer.1.attention\", \"encoder.layer.2.attention\", \"encoder.layer.3.attention\" "
                      "and 3 more"));
+}
+
+TEST_CASE("suggestions take time in proportion to the names") {
+  Checkpoint checkpoint;
+  std::string dots;
+  for (int i = 0; i < 500'000; ++i) dots += "a.";
+  checkpoint.add(dots + "out_proj.bias", 4, 0);
+  for (int i = 0; i < 5'000; ++i) checkpoint.add("p" + std::to_string(i) + ".out_proj.bias", 4, 0);
+  add_pytorch_attention(checkpoint, "right.");
+  const std::clock_t start = std::clock();
+  const std::string text = complaint(checkpoint, in_proj_spec, "wrong");
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 10);  // a quadratic search takes a minute
+  CHECK(text.ends_with("such tensors are below prefix \"right\""));
 }
 
 TEST_CASE("where there is nothing alike, nothing is suggested") {

@@ -3,6 +3,8 @@
 
 #ifndef _WIN32  // the shell's quoting is POSIX'
 
+#include <algorithm>
+
 #include "packing.hpp"
 #include "testing/program.hpp"
 
@@ -56,6 +58,20 @@ TEST_CASE("a list of a file's tensors") {
         "layer.0.weight  F32    [2,3]     24\n");
 }
 
+TEST_CASE("a list is not much longer than the file, whatever the names") {
+  const TemporaryFolder folder;
+  files::Checkpoint checkpoint;
+  const std::string long_name(50'000, 'a');
+  checkpoint.add(long_name, "F32", "[1]", "1234").add("b", std::string(30'000, 'D'), "[1]", "1234");
+  for (int i = 0; i < 2'000; ++i) checkpoint.add("c" + std::to_string(i), "F32", "[1]", "1234");
+  const auto file = folder.file("m.safetensors", checkpoint.content());
+  const Answer answer = run("list '" + file.string() + "'");
+  CHECK(answer.status == 0);
+  CHECK(std::ranges::count(answer.out, '\n') == 2'003);
+  CHECK(answer.out.size() < 4 * std::filesystem::file_size(file));
+  CHECK(has(answer.out, long_name + "  F32 "));  // whole, and the rest of its line behind it
+}
+
 TEST_CASE("packing writes both files, and says nothing") {
   const Scene scene;
   const Answer answer = run(scene.pack("layer.0.attention") + " --namespace kernel::stored");
@@ -107,8 +123,15 @@ TEST_CASE("a wrong file ends with 1, and the outputs are as they were") {
 TEST_CASE("an output that cannot be written leaves the other as it was") {
   Scene scene;
   scene.offsets = scene.folder.path() / "absent" / "out.h";
-  check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written");
+  check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written: No such file or directory");
   CHECK(content_of(scene.data) == "old data");
+}
+
+TEST_CASE("a list that cannot be written ends with 1, and the error says why") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Scene scene;
+  check_refused(run("list '" + scene.checkpoint.string() + "' >/dev/full"), 1,
+                "the list could not be written: No space left on device");
 }
 
 TEST_CASE("wrong usage ends with 2") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include "file_error.hpp"
 #include "replace_file.hpp"
@@ -17,6 +18,19 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
+// The system's words for a reason, after the words of replace_file.
+std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
+
+// The text of the error that replacing the file throws; "" where none is thrown.
+std::string complaint(const fs::path& path) {
+  try {
+    replace_file(path.string(), "new");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("replace_files");
@@ -30,30 +44,51 @@ TEST_CASE("files are made and replaced, and nothing is left beside them") {
   CHECK(files_in(folder.path()) == 2);
 }
 
-TEST_CASE("where one cannot be written, none is") {
+TEST_CASE("a file of the longest name is replaced") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / std::string(255, 'a');
+  replace_file(file.string(), "new");
+  CHECK(content_of(file) == "new");
+}
+
+TEST_CASE("where one cannot be written, none is, and the error says why") {
   const TemporaryFolder folder;
   const fs::path a = folder.file("a", "old"), absent = folder.path() / "absent" / "b";
   CHECK_THROWS_WITH_AS(replace_files(std::array{Replacement{a.string(), "new"}, Replacement{absent.string(), "new"}}),
-                       (absent.string() + ": cannot be written").c_str(), Error);
+                       (absent.string() + because(std::errc::no_such_file_or_directory)).c_str(), Error);
   CHECK(content_of(a) == "old");
   CHECK(files_in(folder.path()) == 1);
+  CHECK(complaint(folder.path()) == folder.path().string() + because(std::errc::is_a_directory));
+  CHECK(complaint(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
 }
 
 TEST_CASE("the file that a link leads to is replaced") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old"), link = folder.path() / "link";
-  fs::create_symlink(file, link);
+  fs::create_symlink("file", link);
+  fs::create_symlink("link", folder.path() / "second link");
   replace_file(link.string(), "new");
-  CHECK(fs::is_symlink(link));
   CHECK(content_of(file) == "new");
+  replace_file((folder.path() / "second link").string(), "newer");
+  CHECK(content_of(file) == "newer");
+  CHECK(fs::is_symlink(link));
+  CHECK(fs::is_symlink(folder.path() / "second link"));
 }
 
-#ifndef _WIN32
-TEST_CASE("a device is written as it is") {
-  replace_file("/dev/null", "new");
-  CHECK(fs::is_character_file("/dev/null"));
+TEST_CASE("a link to a file that does not exist makes the file") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "below");
+  fs::create_symlink("below/file", folder.path() / "link");
+  replace_file((folder.path() / "link").string(), "new");
+  CHECK(fs::is_symlink(folder.path() / "link"));
+  CHECK(content_of(folder.path() / "below" / "file") == "new");
 }
-#endif
+
+TEST_CASE("a link that leads to itself is an error") {
+  const TemporaryFolder folder;
+  fs::create_symlink("link", folder.path() / "link");
+  CHECK(complaint(folder.path() / "link").ends_with(because(std::errc::too_many_symbolic_link_levels)));
+}
 
 TEST_SUITE_END();
 

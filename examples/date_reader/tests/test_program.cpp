@@ -187,21 +187,27 @@ TEST_CASE("the picture") {
   CHECK(fs::is_symlink(folder / "link.svg"));
   CHECK(content_of(folder / "b.svg").starts_with("<svg "));
   CHECK(has(run("'3 feb 2024' --svg /dev/stdout | cat").out, "</svg>\n"));
-  check_refused(run("'3 feb 2024' --svg '" + folder / "absent/a.svg" + "'"), "absent/a.svg: cannot be written");
-  check_refused(run("'3 feb 2024' --svg '" + folder.path().string() + "'"), "cannot be written");
+  const std::string last = content_of(folder / "b.svg");
+  check_refused(run("'' --svg '" + folder / "b.svg" + "'"), "the text is empty");
+  CHECK(content_of(folder / "b.svg") == last);
+  check_refused(run("'3 feb 2024' --svg '" + folder / "absent/a.svg" + "'"),
+                "absent/a.svg: cannot be written: No such file or directory");
+  check_refused(run("'3 feb 2024' --svg '" + folder.path().string() + "'"), "cannot be written: Is a directory");
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);  // nothing left beside
 }
 
 TEST_CASE("output that cannot be written") {
   if (!fs::exists("/dev/full")) return;
   const TemporaryFolder folder;
-  write(folder / "texts", "20240203\n");
+  std::string dates;  // more than the stream's buffer holds
+  for (int i = 0; i < 2000; ++i) dates += "20240203\n";
+  write(folder / "texts", dates);
   for (const std::string& arguments : {std::string(), std::string("20240203"), "--batch '" + folder / "texts" + "'"}) {
     const Answer answer = run(arguments + " >/dev/full");
     CHECK(answer.status == 2);
-    CHECK(has(answer.err, "could not be written"));
+    CHECK(has(answer.err, "the results could not be written: No space left on device"));
   }
-  check_refused(run("20240203 --svg /dev/full"), "/dev/full: cannot be written");
+  check_refused(run("20240203 --svg /dev/full"), "/dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("colour") {

@@ -131,6 +131,17 @@ TEST_CASE("batches") {
   check_refused(run("--batch '" + (folder.path() / "absent").string() + "'"), 1, "absent: cannot be opened");
 }
 
+TEST_CASE("output that cannot be written ends with 1, and the error says why") {
+  LADON_SKIP_WITHOUT(default_model_folder() / model_file_name);
+  if (!std::filesystem::exists("/dev/full")) return;
+  const TemporaryFolder folder;
+  std::string lines;  // of the first texts, the answers are longer than the stream's buffer
+  for (int i = 0; i < 100; ++i) lines += "a\n";
+  const std::string reason = "the results could not be written: No space left on device";
+  check_refused(run("a b >/dev/full"), 1, reason);
+  check_refused(run("--batch '" + folder.file("texts", lines).string() + "' >/dev/full"), 1, reason);
+}
+
 TEST_SUITE_END();
 
 }  // namespace minilm

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 using Pieces = std::vector<std::string>;
+
+Words split_words(std::string_view text) {
+  Words words;
+  each_word(text, [&](const std::string& word) {
+    words.push_back(word);
+    return true;
+  });
+  return words;
+}
 
 WordPiece tokenizer_of(const std::string& vocabulary) {
   const TemporaryFolder folder;
@@ -134,6 +144,39 @@ TEST_CASE("a long text is cut before [SEP]") {
   for (int i = 0; i < 1000; ++i) words += "a ";
   CHECK(tokenizer.encode(words, 256).size() == 256);
   CHECK(tokenizer.encode(words, 256).back() == 2);
+}
+
+TEST_CASE("marks that stay are in canonical order, and starters end a run of them") {
+  // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
+  CHECK(split_words("a\u302E\U0001D165") == Words{"a\U0001D165\u302E"});
+  CHECK(split_words("a\u302E\u0334\U0001D165") == Words{"a\U0001D165\u302E"});
+  CHECK(split_words("a\u302E\u302F\u302E") == Words{"a\u302E\u302F\u302E"});  // equal classes keep their order
+  CHECK(split_words("a\u302Eb\U0001D165") == Words{"a\u302Eb\U0001D165"});
+  CHECK(split_words("a\u302E\u034F\U0001D165") == Words{"a\u302E\U0001D165"});  // U+034F: class 0, an accent
+  CHECK(split_words("a\u302E \U0001D165") == Words{"a\u302E", "\U0001D165"});
+  CHECK(split_words("a\u302E") == Words{"a\u302E"});  // at the end of the text
+}
+
+TEST_CASE("a text of combining marks takes time in proportion to its length") {
+  const auto tokenizer = tokenizer_of("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
+  // Descending classes, 220 and 1, are the worst case for a sort that exchanges neighbours: minutes for 600 KB.
+  std::string marks = "a";
+  for (int i = 0; i < 150'000; ++i) marks += "\u0316";
+  for (int i = 0; i < 150'000; ++i) marks += "\u0334";
+  const std::clock_t start = std::clock();
+  CHECK(pieces_of(tokenizer, marks) == Pieces{"[CLS]", "a", "[SEP]"});
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 10);
+}
+
+TEST_CASE("a text is read only as far as its tokens count") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "a ";
+  std::size_t words = 0;
+  each_word(text, [&](const std::string& word) {
+    CHECK(word == "a");
+    return ++words < 3;
+  });
+  CHECK(words == 3);
 }
 
 TEST_CASE("vocabularies with Windows line ends, or without an end, are read") {

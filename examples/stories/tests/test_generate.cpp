@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "fixtures.hpp"
 #include "generate.hpp"
+#include "printable.hpp"
 
 namespace stories {
 namespace {

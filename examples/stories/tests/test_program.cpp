@@ -86,6 +86,15 @@ TEST_CASE("a prompt is any text") {
                 "the prompt is too long: expected at most 512 tokens");
 }
 
+TEST_CASE("the smallest and the largest temperatures tell a story") {
+  LADON_SKIP_WITHOUT(model_file());
+  const std::string prompt = "--prompt 'The little dog' --steps 13 ";
+  CHECK(run(prompt + "--temperature 1e-40").out == "The little dog was a little girl named Lily.\n");
+  const Answer hot = run(prompt + "--temperature 1e30 --top-p 0.001");
+  CHECK(hot.status == 0);
+  CHECK(hot.out.starts_with("The little dog"));
+}
+
 TEST_CASE("a seed tells its story again") {
   LADON_SKIP_WITHOUT(model_file());
   const std::string arguments = "--prompt 'Tom was' --temperature 0.8";
@@ -110,7 +119,7 @@ TEST_CASE("output that cannot be written") {
   if (!std::filesystem::exists("/dev/full")) return;
   const Answer answer = run("--temperature 0 >/dev/full");
   CHECK(answer.status == 1);
-  CHECK(has(answer.err, "could not be written"));
+  CHECK(has(answer.err, "the text could not be written: No space left on device"));
 }
 
 TEST_SUITE_END();

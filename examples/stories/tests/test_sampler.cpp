@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "error.hpp"
 #include "sampler.hpp"
 
 namespace stories {
@@ -67,6 +69,59 @@ TEST_CASE("top_p leaves only the likeliest that together exceed it") {
   check_shares(shares(1, 0.7f), {0, 0.625, 0, 0.375});
   check_shares(shares(1, 0.9f), {0.1579, 0.5263, 0, 0.3158});
   check_shares(shares(1, 0.99f), {0.15, 0.5, 0.05, 0.3});
+}
+
+TEST_CASE("a top_p below every probability leaves the likeliest token") {
+  // 512 equal probabilities are each below (1 - top_p) / 511.
+  const std::vector<float> equal(vocabulary_size, 1.0f);
+  CHECK(choices(Sampler(1, 0.001f, 1), 3, equal) == std::vector<TokenId>{0, 0, 0});
+  std::vector<float> unequal(vocabulary_size, 0.0f);
+  unequal[300] = 2;
+  CHECK(choices(Sampler(1e30f, 0.001f, 1), 3, unequal) == std::vector<TokenId>{0, 0, 0});
+  CHECK(choices(Sampler(1e4f, 0.001f, 1), 3, unequal) == std::vector<TokenId>{300, 300, 300});
+}
+
+TEST_CASE("a temperature too small to divide by is temperature 0") {
+  constexpr float least = std::numeric_limits<float>::denorm_min();
+  for (const float temperature : {1e-38f, 1e-40f, least}) {
+    CAPTURE(temperature);
+    CHECK(choices(Sampler(temperature, 0.9f, 1), 3, {1, 300, 200}) == std::vector<TokenId>{1, 1, 1});
+    CHECK(choices(Sampler(temperature, 1, 1), 3, {-300, -100, -200}) == std::vector<TokenId>{1, 1, 1});
+    CHECK(choices(Sampler(temperature, 0, 1), 3, {0, 3, 300, 300}) == std::vector<TokenId>{2, 2, 2});
+  }
+}
+
+TEST_CASE("a quotient of an unlikely token may overflow") {
+  const std::vector<float> from{std::log(0.5f), -3e38f, std::log(0.5f)};
+  const auto chosen = choices(Sampler(0.1f, 1, 1), 200, from);
+  CHECK(std::ranges::count(chosen, 0U) > 50);
+  CHECK(std::ranges::count(chosen, 1U) == 0);
+  CHECK(std::ranges::count(chosen, 2U) > 50);
+}
+
+TEST_CASE("every temperature and top_p gives a token") {
+  constexpr float most = std::numeric_limits<float>::max(), least = std::numeric_limits<float>::denorm_min();
+  const std::vector<std::vector<float>> inputs{logits,      {0, 0},          {most, -most}, {most, most, most},
+                                               {-most, -1}, {least, -least}, {0, 1e-7f}};
+  for (const float temperature : {0.0f, least, 1e-30f, 0.1f, 1.0f, 1e30f, most})
+    for (const float top_p : {0.0f, least, 0.001f, 0.5f, 0.999f, 1 - 6e-8f, 1.0f})
+      for (const std::vector<float>& from : inputs) {
+        CAPTURE(temperature);
+        CAPTURE(top_p);
+        for (const TokenId token : choices(Sampler(temperature, top_p, 3), 5, from)) CHECK(token < from.size());
+      }
+}
+
+TEST_CASE("logits that are not finite are refused") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float bad : {nan, infinity, -infinity})
+    for (const float temperature : {0.0f, 1e-40f, 1.0f, 1e30f}) {
+      CAPTURE(bad);
+      CAPTURE(temperature);
+      Sampler sampler(temperature, 0.9f, 1);
+      CHECK_THROWS_AS(static_cast<void>(sampler.choose(std::vector<float>{1, bad, 0})), examples::Error);
+      CHECK(sampler.choose(std::vector<float>{9, 0}) == 0);
+    }
 }
 
 TEST_CASE("the generator is xorshift64*") {

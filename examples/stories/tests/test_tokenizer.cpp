@@ -120,16 +120,6 @@ TEST_CASE("long texts take no longer than they must") {
   CHECK(decoded(tokenizer, tokenizer.encode(text)) == text);
 }
 
-TEST_CASE("a terminal gets no stray bytes and no control characters") {
-  for (int value = 0; value < 256; ++value) {
-    const char one = static_cast<char>(value);
-    const bool shown = (value >= 0x20 && value < 0x7F) || (value >= 9 && value <= 13);
-    CHECK(printable({&one, 1}).size() == (shown ? 1 : 0));
-  }
-  CHECK(printable("\xc3\xa9") == "\xc3\xa9");
-  CHECK(printable("").empty());
-}
-
 TEST_CASE("files that are no vocabulary of this model are refused") {
   const std::string right = tokenizer_bytes(vocabulary_with(letters));
   CHECK(complaint(right).empty());
@@ -143,6 +133,7 @@ TEST_CASE("files that are no vocabulary of this model are refused") {
   check_says(complaint(300, {"", 0}), "expected for token 300 of 512 a length from 1 to 8, found 0");
   check_says(complaint(300, {"123456789", 0}), "expected for token 300 of 512 a length from 1 to 8, found 9");
   check_says(complaint(first_byte_token + 10, {"\n", 0}), "expected \"<0x0A>\" as token 13, found \"\n\"");
+  check_says(complaint(first_byte_token, {"\x1b[2J\xff", 0}), "as token 3, found \"\\x1B[2J\\xFF\"");
   check_says(complaint(space, {"_", 0}), "expected a token \" \", found none");
   const TemporaryFolder folder;
   CHECK_THROWS_AS(Tokenizer(folder.path() / "absent"), examples::Error);
