@@ -7,9 +7,9 @@
 //       static constexpr float softcap = 50;
 //     };
 //
-// Limits of float: a score whose magnitude exceeds 2.35e38 overflows, because the kernels multiply scores by log2(e). The
-// weighted sum of a query is divided by the sum of its weights at the end. Values must therefore be small enough that
-// the undivided sum, at most the number of keys times the largest value, stays below 3.4e38.
+// Limits of float: a score whose magnitude exceeds 2.35e38 overflows, because the kernels multiply scores by log2(e).
+// The weighted sum of a query is divided by the sum of its weights at the end. Values must therefore be small enough
+// that the undivided sum, at most the number of keys times the largest value, stays below 3.4e38.
 //
 // Implementation: detail/attention/score_function.hpp computes the scale and the softcap, and
 // detail/attention/attend.hpp computes the sinks.
