@@ -12,7 +12,7 @@ tidy_bash() {
   need shellcheck
   say "shellcheck"
   shellcheck "$root"/dev "$root"/tools/*.sh "$root"/.ci/run "$root"/bench/code_size "$root"/bench/firmware/inner_loops \
-    "$root"/bench/peers/llama2c
+    "$root"/bench/peers/llama2c "$root"/examples/firmware/board/run "$root"/tests/instructions/tile_loops
 }
 
 tidy_python() {
@@ -30,6 +30,6 @@ tidy_cpp() {
   configure_source "$root/tools/tidy" "$dir" -DCMAKE_CXX_COMPILER="$(clang)"
   build "$dir" kernel_headers
   say "clang-tidy"
-  "$(run_clang_tidy)" -p "$dir" -quiet -j "$(getconf _NPROCESSORS_ONLN)" -config-file="$root/.clang-tidy" 2>/dev/null |
+  "$(run_clang_tidy)" -p "$dir" -quiet -j "$(getconf _NPROCESSORS_ONLN)" -config-file="$root/.clang-tidy" 2>&1 |
     sed -E '/^\[.*clang-tidy|^Running clang-tidy|^[0-9]+ warnings? .*generated|^$/d' >&2
 }

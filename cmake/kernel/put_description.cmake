@@ -1,7 +1,6 @@
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
-# Reads the description of a kernel from object files (src/c_kernel/describe.hpp), and puts the blocks of the
-# description into a template. Also writes each of BLOCKS into a file: PATH and the name of the block. If there are
-# several objects, each size is the largest of all objects, and everything else is equal in all objects.
+# Puts the description of a kernel (src/c_kernel/describe.hpp) from object files into a template, and each of BLOCKS into
+# a file: PATH and the name of the block. Objects may differ in sizes only. Each size is the largest of all objects.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache)
 foreach(size IN LISTS sizes)
@@ -13,8 +12,11 @@ foreach(object IN LISTS OBJECTS)
   if(NOT text MATCHES "LADON_DESCRIPTION workspace=([0-9]+) shared=([0-9]+) scratch=([0-9]+) cache=([0-9]+)\n(.*)LADON_END")
     message(FATAL_ERROR "${object} does not contain the description of a kernel")
   endif()
-  set(rest "${CMAKE_MATCH_5}")
   set(found ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${CMAKE_MATCH_4})
+  if(DEFINED rest AND NOT rest STREQUAL CMAKE_MATCH_5)
+    message(FATAL_ERROR "${object} describes another kernel than the objects before")
+  endif()
+  set(rest "${CMAKE_MATCH_5}")
   foreach(size number IN ZIP_LISTS sizes found)
     if(number GREATER ${size}_bytes)
       set(${size}_bytes ${number})

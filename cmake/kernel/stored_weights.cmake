@@ -26,8 +26,7 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# The program that reads checkpoints runs on the machine that builds: one that is installed, or in Ladon's own tree the
-# one of this build.
+# Returns ladon-weights, which runs on the machine that builds: the target of Ladon's own tree, or an installed program.
 function(ladon_kernel_weights_tool out)
   if(NOT CMAKE_CROSSCOMPILING)
     if(NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
