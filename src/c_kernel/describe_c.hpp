@@ -71,22 +71,22 @@ constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
 // NAME_weights, and the structs that are members of it.
 template <class Kernel>
 constexpr void write_weights(Writer& out) {
-  constexpr ladon::Shape S = Kernel::shape;
+  constexpr ladon::Shape shape = Kernel::shape;
   using Weights = typename Kernel::Weights;
   using Parts = Structure<Weights>;
   constexpr bool is_attention = Parts::kind == "attention";
   const std::string_view attention = is_attention ? "@name@_weights" : "@name@_attention_weights";
   out << "typedef struct " << attention << " {\n";
-  write_tensor_members<S>(out, attention_tensors<typename Parts::Attention>());
+  write_tensor_members<shape>(out, attention_tensors<typename Parts::Attention>());
   out << "} " << attention << ";\n";
   if (is_attention) return;
   const std::string_view layer = Parts::layers > 0 ? "@name@_layer_weights" : "@name@_weights";
   out << "\ntypedef struct " << layer << " {\n  @name@_attention_weights attention;\n";
-  write_tensor_members<S>(out, layer_tensors<typename Parts::Layer>());
+  write_tensor_members<shape>(out, layer_tensors<typename Parts::Layer>());
   out << "} " << layer << ";\n";
   if (Parts::layers == 0) return;
   out << "\ntypedef struct @name@_weights {\n  @name@_layer_weights layers[" << Parts::layers << "];\n";
-  write_tensor_members<S>(out, stack_tensors<Weights>());
+  write_tensor_members<shape>(out, stack_tensors<Weights>());
   out << "} @name@_weights;\n";
 }
 

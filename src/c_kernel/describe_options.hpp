@@ -39,9 +39,9 @@ constexpr void add_position(Options& options) {
 // The array or the arrays that receive attention weights or scores.
 template <class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
-  constexpr ladon::Shape S = Kernel::shape;
+  constexpr ladon::Shape shape = Kernel::shape;
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
-  Option option{.name = "attention", .type = float32_output_type, .extents = {S.heads, S.queries, S.keys}};
+  Option option{.name = "attention", .type = float32_output_type, .extents = {shape.heads, shape.queries, shape.keys}};
   if (layers > 0) {
     option.before = "one pointer for each layer, to ";
     option.after = ": attention weights of the layer go here; NULL: nowhere";
@@ -67,7 +67,7 @@ constexpr void add_attention(Options& options) {
 
 template <class Kernel, class Settings>
 constexpr Options options_of() {
-  constexpr ladon::Shape S = Kernel::shape;
+  constexpr ladon::Shape shape = Kernel::shape;
   Options options;
   add_lengths<Settings>(options);
   if (Settings::offset) {
@@ -75,9 +75,10 @@ constexpr Options options_of() {
                  .type = offset_type,
                  .before = "query i has the position i + offset among the keys; 0 is top left"});
   }
-  MaskEntry<typename Kernel::Options::MaskType>::template describe<S>(options);
+  MaskEntry<typename Kernel::Options::MaskType>::template describe<shape>(options);
   if (Settings::Score::sinks) {
-    options.add({.name = "sinks", .type = float32_type, .extents = {S.heads}, .after = "; needed", .required = true});
+    options.add(
+        {.name = "sinks", .type = float32_type, .extents = {shape.heads}, .after = "; needed", .required = true});
   }
   add_position<typename Settings::Position>(options);
   if (Settings::capture) add_attention<Kernel, Settings>(options);

@@ -7,6 +7,9 @@
 
 namespace c_kernel {
 
+// CMake writes the values of its arguments as C++ names.
+// NOLINTBEGIN(readability-identifier-naming)
+
 // The values of LAYOUT.
 namespace layout {
 using in_proj = ladon::layout::InProj;
@@ -31,6 +34,8 @@ using by_head_width = ladon::score::Scaled;
 using by_keys = ladon::score::ScaledByKeys;
 using by_model = ladon::score::ScaledByModel;
 }  // namespace score
+
+// NOLINTEND(readability-identifier-naming)
 
 // The kernel with the given number of layers: a stack, or a single encoder layer if the number is 0. Without a
 // feed-forward network, the kernel is an attention.

@@ -47,6 +47,7 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   constexpr std::size_t most = 1000;
   const auto prefixes = prefixes_in(file, spec);
   std::vector<std::string> frequent;
+  frequent.reserve(prefixes.size());
   for (const auto& [prefix, count] : prefixes) frequent.push_back(prefix);
   std::ranges::sort(frequent, [&](const std::string& a, const std::string& b) {
     const std::size_t count_a = prefixes.at(a), count_b = prefixes.at(b);
