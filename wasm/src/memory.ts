@@ -1,9 +1,10 @@
-import { attempt } from "./fail.js";
+import { isSize } from "./check.js";
+import { attempt, fail, failFor } from "./fail.js";
 
 /** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
-  readonly __heap_base: WebAssembly.Global;
+  readonly __heap_base: WebAssembly.Global<"i32">;
   readonly run?: (...pointers: number[]) => number;
   readonly extend?: (...pointers: number[]) => number;
   readonly attend?: (...pointers: number[]) => number;
@@ -12,6 +13,22 @@ export interface Exports {
   readonly cache_length?: (cache: number) => number;
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
 }
+
+type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
+
+/** Throws "memory" if there is too little, and "not-a-module" if the module cannot be a kernel. */
+const instantiate = (module: WebAssembly.Module): Exports => {
+  const { Instance, LinkError, Memory, RuntimeError } = WebAssembly;
+  let exports: Exports | undefined;
+  try {
+    exports = new Instance(module).exports as unknown as Exports;
+  } catch (cause) {
+    const isWrong = [TypeError, LinkError, RuntimeError].some((Type) => cause instanceof Type);
+    failFor(isWrong ? "not-a-module" : "memory", cause);
+  }
+  const isKernel = exports!.memory instanceof Memory && isSize(exports!.__heap_base?.value);
+  return isKernel ? exports! : fail("not-a-module", "exports", "memory,__heap_base", Object.keys(exports!));
+};
 
 /** A block of a module's memory: the address of its first byte, and its size in bytes. */
 export interface Block {
@@ -32,7 +49,7 @@ export class ModuleMemory {
   #spare: Block | undefined;
 
   constructor(module: WebAssembly.Module) {
-    this.exports = attempt("memory", () => new WebAssembly.Instance(module).exports as unknown as Exports);
+    this.exports = instantiate(module);
     this.#top = this.exports.__heap_base.value;
   }
 
@@ -54,6 +71,11 @@ export class ModuleMemory {
   /** Gives a block back. Only the larger of two such blocks is kept; a later allocation that fits uses it. */
   release(block: Block | undefined): void {
     if (block && !(this.#spare && this.#spare.bytes > block.bytes)) this.#spare = block;
+  }
+
+  /** Calls a C function. Throws "not-a-module" if the function is missing or traps. */
+  call(name: FunctionName, ...args: number[]): number {
+    return attempt("not-a-module", () => this.exports[name]!(...(args as [number, number, number])), name);
   }
 
   /** Returns a view. */

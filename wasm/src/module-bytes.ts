@@ -37,11 +37,16 @@ const variantIn = (bytes: Uint8Array): Variant | undefined => {
   }
 };
 
+/** Returns no bytes if the buffer was transferred. */
+const bytesOf = (source: BufferSource): Uint8Array => {
+  if (!source.byteLength) return new Uint8Array();
+  const { buffer = source as ArrayBuffer, byteOffset = 0, byteLength } = source as ArrayBufferView<ArrayBuffer>;
+  return new Uint8Array(buffer, byteOffset, byteLength);
+};
+
 /** Throws the reason why the engine does not compile the bytes: an unsupported variant, or no module at all. */
 export const failModule = (source: BufferSource, cause: unknown, place: string): never => {
-  const bytes = ArrayBuffer.isView(source)
-    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-    : new Uint8Array(source);
+  const bytes = bytesOf(source);
   const variant = variantIn(bytes);
   if (variant && !supports(variant)) {
     return fail("unsupported", "variant of the module", variants.filter(supports), variant, cause);

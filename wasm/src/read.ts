@@ -1,4 +1,5 @@
 // Reads files: by fetch, or in Node also from the file system.
+import { classOf } from "./check.js";
 import { LadonError } from "./errors.js";
 import { fail } from "./fail.js";
 import type { Source } from "./types.js";
@@ -13,14 +14,12 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
 /** Imports a module of Node. The name is a variable, because bundlers for browsers do not find such modules. */
 const importFromNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
-/** Returns the name of a built-in class, also for an object of another realm. */
-export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+export const isBytes = (source: unknown): boolean =>
+  ArrayBuffer.isView(source) || ["ArrayBuffer", "SharedArrayBuffer"].includes(classOf(source));
 
 /** Throws unless a source of a file is of a type that the package reads. */
 export const checkSource = (source: any): void => {
-  if (ArrayBuffer.isView(source)) return;
-  const classes = ["String", "URL", "Response", "ReadableStream", "Blob", "File", "ArrayBuffer", "SharedArrayBuffer"];
-  if (classes.includes(classOf(source))) return;
+  if (isBytes(source) || ["String", "URL", "Response", "ReadableStream", "Blob", "File"].includes(classOf(source))) return;
   const actual = typeof source?.then === "function" ? "a Promise (await it)" : source;
   fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
 };

@@ -57,7 +57,7 @@ const checkLoadOptions = (options: LoadWeightsOptions): void => {
   checkOptions(options, ["prefix", "progress", "signal"]);
   const { progress, signal } = options;
   checkSignal(signal);
-  if (progress && typeof progress !== "function") fail("option", "progress", "a function", progress);
+  if (progress != null && typeof progress !== "function") fail("option", "progress", "a function", progress);
 };
 
 /** Loads weights. Errors: "weights", "shape", "option", "network", "aborted", "memory", "closed". */
