@@ -90,10 +90,18 @@ export class ByteStream {
     }
   }
 
-  /** Returns the next `count` bytes. */
+  /** Returns the next `count` bytes. Memory grows as bytes arrive, because a header can claim any size. */
   async collect(count: number): Promise<Uint8Array> {
-    const bytes = new Uint8Array(count);
-    await this.read(count, (piece, at) => bytes.set(piece, at));
+    let bytes = new Uint8Array();
+    await this.read(count, (piece, at) => {
+      const end = at + piece.length;
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.min(count, 2 * end));
+        larger.set(bytes);
+        bytes = larger;
+      }
+      bytes.set(piece, at);
+    });
     return bytes;
   }
 

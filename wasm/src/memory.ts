@@ -32,8 +32,8 @@ const instantiate = (module: WebAssembly.Module): Exports => {
 
 /** A block of a module's memory: the address of its first byte, and its size in bytes. */
 export interface Block {
-  readonly at: number;
-  readonly bytes: number;
+  at: number;
+  bytes: number;
 }
 
 export type NumberArray =
@@ -45,32 +45,55 @@ export type NumberArray =
 /** An instantiated module and the allocation of its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
-  #top: number;
-  #spare: Block | undefined;
+  /** The blocks that are not in use, by address. The last is without end. */
+  #free: Block[];
 
   constructor(module: WebAssembly.Module) {
     this.exports = instantiate(module);
-    this.#top = this.exports.__heap_base.value;
+    const at = Math.ceil(this.exports.__heap_base.value / 64) * 64;
+    this.#free = [{ at, bytes: Infinity }];
+  }
+
+  /** Finds a place for a block, aligned to 64 bytes. The block can be used as far as `reach` was called for. */
+  reserve(bytes: number): Block {
+    const size = Math.ceil(bytes / 64) * 64;
+    const place = this.#free.find((one) => !(one.bytes < size))!;
+    const { at } = place;
+    place.at += size;
+    place.bytes -= size;
+    return { at, bytes: size };
+  }
+
+  /** Makes the memory below an address usable. If the memory grows, views of the memory become empty. */
+  reach(end: number): void {
+    const { memory } = this.exports;
+    const pages = Math.ceil((end - memory.buffer.byteLength) / 65536);
+    // A description with damaged sizes leads to NaN, which `grow` rejects.
+    if (!(pages <= 0)) attempt("memory", () => memory.grow(pages));
   }
 
   /** Allocates a block, aligned to 64 bytes. If the memory grows, views of the memory become empty. */
   allocate(bytes: number): Block {
-    const spare = this.#spare;
-    if (spare && spare.bytes >= bytes) {
-      this.#spare = undefined;
-      return spare;
+    const block = this.reserve(bytes);
+    try {
+      this.reach(block.at + bytes);
+    } catch (error) {
+      this.release(block);
+      throw error;
     }
-    const { memory } = this.exports;
-    const at = Math.ceil(this.#top / 64) * 64;
-    const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
-    if (pages > 0) attempt("memory", () => memory.grow(pages));
-    this.#top = at + bytes;
-    return { at, bytes };
+    return block;
   }
 
-  /** Gives a block back. Only the larger of two such blocks is kept; a later allocation that fits uses it. */
+  /** Gives a block back. Neighbours that are not in use become one block. */
   release(block: Block | undefined): void {
-    if (block && !(this.#spare && this.#spare.bytes > block.bytes)) this.#spare = block;
+    if (!block) return;
+    const merged: Block[] = [];
+    for (const one of [...this.#free, block].sort((a, b) => a.at - b.at)) {
+      const last = merged.at(-1);
+      if (last && last.at + last.bytes === one.at) last.bytes += one.bytes;
+      else merged.push(one);
+    }
+    this.#free = merged;
   }
 
   /** Calls a C function. Throws "not-a-module" if the function is missing or traps. */
