@@ -39,11 +39,12 @@ export type ErrorCode =
 
 const longestMessage = 300;
 
-/** Returns the beginning of a value's text, with at most `most` characters. */
+/** Returns a value's text. Of a text with more than `most` characters, returns the beginning and the end. */
 const shown = (value: unknown, most: number): string => {
   try {
     const text = String(value);
-    return text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
+    const half = most >> 1;
+    return text.length > most ? `${text.slice(0, half - 1)}\u2026${text.slice(-half)}` : text;
   } catch {
     return typeof value; // an object without a prototype has no text, and a deeply nested array overflows the stack
   }

@@ -6,7 +6,7 @@ import { DateReader } from "../dist/date-reader.js";
 import { load } from "../dist/index.js";
 import { SentenceEncoder } from "../dist/minilm.js";
 import { moduleBytes, randomOf, weightsOf } from "./kernels.mjs";
-import { trappingModule, withSection } from "./module_file.mjs";
+import { emptyModule, trappingModule, withSection } from "./module_file.mjs";
 import { refuses } from "./refuses.mjs";
 import { fileOf, headerOf, safetensors } from "./safetensors.mjs";
 
@@ -166,6 +166,31 @@ test("a detached array as a module", async () => {
   }
 });
 
+test("bytes and texts that are no module take time in proportion to their length", async () => {
+  const length = 900_000;
+  const bytes = (...pattern) =>
+    Uint8Array.from({ length }, (_, i) => emptyModule[i] ?? pattern[(i - emptyModule.length) % pattern.length]);
+  const sources = [
+    bytes(0, 5, 255, 255, 255, 255, 127), // custom sections whose names end far behind the file
+    bytes(0, 5, 255, 255, 255, 255, 255),
+    bytes(0, 3, 5, 108, 97),
+    bytes(128),
+    bytes(0),
+    new TextEncoder().encode("<!doctype html>".repeat(length / 15)),
+    ...["a.", "/", ".wasm", "?.wasm", "\n.wasm", "a../"].map((part) => part.repeat(length / part.length)),
+    `${"a".repeat(length)}:`,
+    `data:${",".repeat(length)}`,
+    `blob:${"x".repeat(length)}`,
+    `http://127.0.0.1:9/${"a/../".repeat(length / 5)}`,
+  ];
+  for (const [i, source] of sources.entries()) {
+    const start = performance.now();
+    await assert.rejects(load(source), { name: "LadonError" });
+    const time = performance.now() - start;
+    assert.ok(time < 2000, `source ${i} took ${time} ms`);
+  }
+});
+
 test("chunks of a stream that only look like bytes", async () => {
   for (const chunk of [{ BYTES_PER_ELEMENT: 1, length: 100 }, new DataView(new ArrayBuffer(8)), null, [1, 2]]) {
     const stream = new ReadableStream({ start: (to) => (to.enqueue(chunk), to.close()) });
@@ -179,6 +204,7 @@ test("a name of 5 MB gives a short message that still says what was expected", a
   const x = new Float32Array(model);
   await refuses(() => load(long), "unknown-kernel", "expected", "got nnn");
   await refuses(() => load(`./${long}`), "network");
+  await refuses(() => load(`http://127.0.0.1:9/${long}.wasm`), "network", "127.0.0.1", "fetch failed");
   await refuses(() => load({ kind: long }), "unknown-kernel", "expected attention, got nnn");
   await refuses(() => load(scalar, { variant: long }), "unsupported", "expected", "got nnn");
   await refuses(() => kernel.create({ mask: long }), "mask", "expected", "got nnn");
