@@ -29,7 +29,7 @@ const hugeHeader = () => {
   return fileOf(JSON.stringify({ ...header, other: entry([950_000_000], 3_800_000_000) }));
 };
 
-/** A stream of these pieces that then waits for `release` and ends. `reached` resolves when the reader asks for more. */
+/** A stream of these pieces that then waits for `release`. `reached` resolves when the reader asks for more. */
 const waiting = (...pieces) => {
   const { promise: reached, resolve: reach } = deferred();
   const { promise: gate, resolve: release } = deferred();
