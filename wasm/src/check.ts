@@ -34,6 +34,15 @@ export const checkSignal = (signal: any): void => {
 export const checkNumber = (name: string, value: any): number =>
   typeof value === "number" ? value : fail("option", name, "a number", value);
 
+/** Throws unless the value can be a kernel. */
+export const checkKernel = (kernel: any): void => {
+  if (typeof kernel?.create !== "function") fail("option", "kernel", "what load returns", kernel);
+};
+
+/** Returns the text. Throws if the value has another type. */
+export const checkText = (name: string, value: unknown): string =>
+  typeof value === "string" ? value : fail("option", name, "a string", value);
+
 export const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export const product = (extents: readonly number[]): number => extents.reduce((a, b) => a * b, 1);

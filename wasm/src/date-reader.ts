@@ -1,7 +1,7 @@
 // Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits of
 // YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
-import { checkOptions } from "./check.js";
+import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
 import { readBytes } from "./read.js";
@@ -62,6 +62,7 @@ export class DateReader {
       options.kernel ?? load("date_reader", { variant: options.variant, signal: options.signal }),
       readBytes(options.weights ?? shipped, options.signal),
     ]);
+    checkKernel(kernel);
     const encoder = kernel.create();
     await encoder.weights.load(file, { prefix: "encoder", signal: options.signal });
     const { metadata, parameters } = headerOf(file);
@@ -96,7 +97,7 @@ export class DateReader {
    * Reads a date. `attention`: whether the reading has the attention of its digits; by default true.
    */
   read(text: string, { attention = true }: { readonly attention?: boolean } = {}): DateReading {
-    const { status, characters } = squeeze(text);
+    const { status, characters } = squeeze(checkText("text", text));
     if (status !== "date") return new Reading(status, characters);
     const y = this.encoder.run(this.#embed(characters), {
       queries: slots,
@@ -186,8 +187,8 @@ class Reading implements DateReading {
   }
 
   #rows(layer: number, head: number): Float32Array[] {
-    const rows = this.maps[layer]?.[head];
-    if (!rows) throw new LadonError("attention", `no attention of layer ${layer}, head ${head} of this reading`);
+    const rows = [layer, head].every(Number.isInteger) && this.maps[layer]?.[head];
+    if (!rows) throw new LadonError("attention", "attention of this reading", "a layer and a head", [layer, head]);
     return rows;
   }
 }

@@ -1,3 +1,5 @@
+import { textOf } from "./text.js";
+
 /**
  * What a {@link LadonError} is about:
  *
@@ -41,18 +43,18 @@ const longestMessage = 300;
 
 /** Returns a value's text. Of a text with more than `most` characters, returns the beginning and the end. */
 const shown = (value: unknown, most: number): string => {
-  try {
-    const text = String(value);
-    const half = most >> 1;
-    return text.length > most ? `${text.slice(0, half - 1)}\u2026${text.slice(-half)}` : text;
-  } catch {
-    return typeof value; // an object without a prototype has no text, and a deeply nested array overflows the stack
-  }
+  const text = textOf(value);
+  const half = most >> 1;
+  return text.length > most ? `${text.slice(0, half - 1)}\u2026${text.slice(-half)}` : text;
 };
 
 /** Cuts each part, so that a long part does not hide the others. */
 const messageOf = (what: string, expected: unknown, actual: unknown): string => {
-  const rest = expected === undefined ? "" : `: expected ${shown(expected, 128)}, got ${shown(actual, 64)}`;
+  let rest = "";
+  if (expected !== undefined) {
+    rest = `: expected ${shown(expected, 128)}, got `;
+    rest += shown(actual, 216 - rest.length);
+  }
   return shown(what, longestMessage - rest.length) + rest;
 };
 

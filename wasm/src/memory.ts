@@ -18,16 +18,16 @@ type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
 
 /** Throws "memory" if there is too little, and "not-a-module" if the module cannot be a kernel. */
 const instantiate = (module: WebAssembly.Module): Exports => {
-  const { Instance, LinkError, Memory, RuntimeError } = WebAssembly;
-  let exports: Exports | undefined;
+  let exports: Exports;
   try {
-    exports = new Instance(module).exports as unknown as Exports;
+    exports = new WebAssembly.Instance(module).exports as unknown as Exports;
   } catch (cause) {
-    const isWrong = [TypeError, LinkError, RuntimeError].some((Type) => cause instanceof Type);
-    failFor(isWrong ? "not-a-module" : "memory", cause);
+    // Without memory, engines throw a RangeError, or a string.
+    const isWrong = cause instanceof Error && !(cause instanceof RangeError);
+    return failFor(isWrong ? "not-a-module" : "memory", cause);
   }
-  const isKernel = exports!.memory instanceof Memory && isSize(exports!.__heap_base?.value);
-  return isKernel ? exports! : fail("not-a-module", "exports", "memory,__heap_base", Object.keys(exports!));
+  const isKernel = exports.memory instanceof WebAssembly.Memory && isSize(exports.__heap_base?.value);
+  return isKernel ? exports : fail("not-a-module", "exports", "memory,__heap_base", Object.keys(exports));
 };
 
 /** A block of a module's memory: the address of its first byte, and its size in bytes. */

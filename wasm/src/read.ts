@@ -2,13 +2,14 @@
 import { classOf } from "./check.js";
 import { LadonError } from "./errors.js";
 import { fail } from "./fail.js";
+import { textOf } from "./text.js";
 import type { Source } from "./types.js";
 
 /** Throws the error of a failed read: a LadonError as it is, the reason of an aborted signal, or a network error. */
 export const failRead = (what: string, cause: unknown, signal?: AbortSignal): never => {
   const reason = signal?.aborted ? signal.reason : cause;
   if (reason instanceof LadonError) throw reason;
-  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
+  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${textOf(reason)}`, undefined, undefined, reason);
 };
 
 /** Imports a module of Node. The name is a variable, because bundlers for browsers do not find such modules. */
@@ -65,23 +66,23 @@ export const open = async (given: string | URL, signal?: AbortSignal): Promise<R
   }
 };
 
+const isPlace = (source: unknown): source is string | URL => typeof source === "string" || source instanceof URL;
+
 /** Opens a source that is not a stream. */
 const bodyOf = async (source: any, signal?: AbortSignal): Promise<Response> => {
-  if (typeof source === "string" || source instanceof URL) return open(source, signal);
+  if (isPlace(source)) return open(source, signal);
   if (!(source instanceof Response)) {
     checkSource(source);
-    return new Response(source);
+    return new Response(isBytes(source) ? unshared(source) : source);
   }
   return source.ok ? source : fail("network", source.url, "HTTP status 200", source.status);
 };
 
 /** Reads a whole file. Errors: "network", "aborted", "weights". */
 export const readBytes = async (source: Source, signal?: AbortSignal): Promise<Uint8Array> => {
-  const response = await bodyOf(source, signal);
   try {
-    return new Uint8Array(await response.arrayBuffer());
+    return new Uint8Array(await (await bodyOf(source, signal)).arrayBuffer());
   } catch (cause) {
-    const isPlace = typeof source === "string" || source instanceof URL;
-    return failRead(isPlace ? `${source}` : response.url, cause, signal);
+    return failRead(isPlace(source) ? `${source}` : (source as any)?.url || "bytes", cause, signal);
   }
 };

@@ -1,6 +1,7 @@
 // BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
 // words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
 // of the engine.
+import { checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
@@ -24,7 +25,7 @@ const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 
-// Collects words, code point by code point. NFD of a whole text sorts accents in quadratic time, only to lose them.
+// Collects words, code point by code point. NFD of a whole text would sort all accents, in quadratic time.
 class WordMaker {
   // Undefined if there is no word since the last call of `takeWords`.
   #words: string[] | undefined;
@@ -114,7 +115,7 @@ export class WordPiece {
   // Reads a vocabulary: one piece per line; the line number, from 0, is the id. Throws LadonError if [UNK], [CLS] or
   // [SEP] is missing.
   constructor(vocabulary: string) {
-    const lines = vocabulary.split("\n");
+    const lines = checkText("vocabulary", vocabulary).split("\n");
     if (lines.at(-1) === "") lines.pop();
     this.pieces = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
     this.pieces.forEach((piece, id) => this.#ids.set(piece, id));
@@ -126,7 +127,7 @@ export class WordPiece {
   // Returns the ids of [CLS], the pieces, and [SEP]. The text is cut to `maxTokens` ids, which is at least 2.
   encode(text: string, maxTokens: number): number[] {
     const ids = [this.#begin];
-    for (const word of wordsOf(text)) {
+    for (const word of wordsOf(checkText("text", text))) {
       ids.push(...this.#idsOf(word));
       if (ids.length >= maxTokens) break;
     }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { DateReader } from "../dist/date-reader.js";
 import { load } from "../dist/index.js";
-import { SentenceEncoder } from "../dist/minilm.js";
+import { SentenceEncoder, WordPiece } from "../dist/minilm.js";
 import { moduleBytes, randomOf, weightsOf } from "./kernels.mjs";
 import { emptyModule, trappingModule, withSection } from "./module_file.mjs";
 import { refuses } from "./refuses.mjs";
@@ -154,6 +154,30 @@ test("falsy and false options", async () => {
     await refuses(() => DateReader.load(options), "option", "variant,signal");
     await refuses(() => SentenceEncoder.load(options), "option", "vocabulary");
   }
+});
+
+test("values that have no text, as reasons, texts and places", async () => {
+  const transferred = new Float32Array(4);
+  structuredClone(transferred, { transfer: [transferred.buffer] });
+  const vocabulary = new Blob(["[UNK]\n[CLS]\n[SEP]\n"]);
+  const reader = await DateReader.load();
+  for (const value of [Symbol("a"), Object.create(null), JSON.parse(nested(1e5)), transferred]) {
+    const signal = AbortSignal.abort(value);
+    await refuses(() => load("minilm", { signal }), "aborted");
+    await refuses(() => ready().weights.load(new Uint8Array(9), { signal }), "aborted");
+    const failing = new ReadableStream({ start: (to) => to.error(value) });
+    await refuses(() => ready().weights.load(failing), "network");
+    await refuses(() => reader.read(value), "option", "text");
+    await refuses(() => reader.read("5 may 2001").attention(value, 0), "attention");
+    await refuses(() => new WordPiece(value), "option", "vocabulary");
+    await refuses(() => new WordPiece("[UNK]\n[CLS]\n[SEP]\n").encode(value, 8), "option", "text");
+    await refuses(() => DateReader.load({ kernel: value }), "option", "kernel");
+    await refuses(() => SentenceEncoder.load({ kernel: value, weights: vocabulary, vocabulary }), "option", "kernel");
+  }
+  await refuses(() => DateReader.load({ weights: transferred }), "network");
+  const shared = new Uint8Array(new SharedArrayBuffer(dateFile.length));
+  shared.set(dateFile);
+  assert.equal((await DateReader.load({ weights: shared })).read("5 may 2001").date, "2001-05-05");
 });
 
 test("a detached array as a module", async () => {
