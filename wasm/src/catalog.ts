@@ -32,7 +32,7 @@ const failUnknown = ({ kind, tokens, model, heads }: Wanted): never => {
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
-    `shipped attention of at most ${most} tokens (README, "Other shapes": emcmake cmake builds ${call})`,
+    `shipped attention of at most ${most} tokens (others: ${call}, emcmake cmake -B build && cmake --build build)`,
     nearest.map((one) => one.name),
     `${name} of ${tokens} tokens`,
   );
