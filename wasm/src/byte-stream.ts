@@ -1,6 +1,6 @@
 // Reads a file of known layout from a stream.
 import { fail } from "./fail.js";
-import { checkSource, failRead, open, unshared } from "./read.js";
+import { checkSource, failRead, isBytes, open, unshared } from "./read.js";
 import type { WeightsSource } from "./types.js";
 
 /** Returns the name of a source for error messages. */
@@ -11,7 +11,7 @@ const nameOf = (source: any): string => {
 
 /** Opens a source. `size` is its number of bytes, or Infinity if the size is unknown. */
 const openSource = async (source: any, signal: AbortSignal): Promise<{ response: Response; size: number }> => {
-  if (source.byteLength >= 0) return { response: new Response(unshared(source)), size: source.byteLength };
+  if (isBytes(source)) return { response: new Response(unshared(source)), size: source.byteLength };
   if (source.locked || source.bodyUsed || source.body?.locked) {
     fail("weights", "source of a file", "a body that nobody reads", "one in use");
   }
@@ -90,10 +90,18 @@ export class ByteStream {
     }
   }
 
-  /** Returns the next `count` bytes. */
+  /** Returns the next `count` bytes. Memory grows as bytes arrive, because a header can claim any size. */
   async collect(count: number): Promise<Uint8Array> {
-    const bytes = new Uint8Array(count);
-    await this.read(count, (piece, at) => bytes.set(piece, at));
+    let bytes = new Uint8Array();
+    await this.read(count, (piece, at) => {
+      const end = at + piece.length;
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.min(count, 2 * end));
+        larger.set(bytes);
+        bytes = larger;
+      }
+      bytes.set(piece, at);
+    });
     return bytes;
   }
 
@@ -108,8 +116,9 @@ export class ByteStream {
       const { done, value } = await this.#reader.read().catch(this.#failed);
       if (this.#signal.aborted) this.#failed(this.#signal.reason);
       if (done) return false;
-      if (value?.BYTES_PER_ELEMENT !== 1) fail("weights", `stream of ${this.name}`, "bytes", typeof value);
-      this.#rest = value;
+      const isByteArray = ArrayBuffer.isView(value) && value.BYTES_PER_ELEMENT === 1;
+      if (!isByteArray) fail("weights", `stream of ${this.name}`, "bytes", typeof value);
+      this.#rest = value!;
     }
     return true;
   }

@@ -32,9 +32,7 @@ const failUnknown = ({ kind, tokens, model, heads }: Wanted): never => {
   const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
   return fail(
     "unknown-kernel",
-    `shipped kernel of kind "attention" and at most ${most} tokens (to build another, put ${call} into a ` +
-      `CMakeLists.txt as "Other shapes" in the package's README shows, then emcmake cmake -B build && ` +
-      `cmake --build build; the nearest are named here)`,
+    `shipped attention of at most ${most} tokens (others: ${call}, emcmake cmake -B build && cmake --build build)`,
     nearest.map((one) => one.name),
     `${name} of ${tokens} tokens`,
   );

@@ -23,9 +23,25 @@ export const checkLength = (name: string, source: any, part: number, all: number
   }
 };
 
+/** Returns the name of a built-in class, also for an object of another realm. */
+export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
 export const checkSignal = (signal: any): void => {
-  if (signal && !("aborted" in Object(signal))) fail("option", "signal", "an AbortSignal", signal);
+  if (signal != null && classOf(signal) !== "AbortSignal") fail("option", "signal", "an AbortSignal", signal);
 };
+
+/** Returns the number. Throws if the value has another type; a comparison would throw a TypeError for some values. */
+export const checkNumber = (name: string, value: any): number =>
+  typeof value === "number" ? value : fail("option", name, "a number", value);
+
+/** Throws unless the value can be a kernel. */
+export const checkKernel = (kernel: any): void => {
+  if (typeof kernel?.create !== "function") fail("option", "kernel", "what load returns", kernel);
+};
+
+/** Returns the text. Throws if the value has another type. */
+export const checkText = (name: string, value: unknown): string =>
+  typeof value === "string" ? value : fail("option", name, "a string", value);
 
 export const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 

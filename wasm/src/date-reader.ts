@@ -1,6 +1,7 @@
 // Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits of
 // YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
+import { checkKernel, checkOptions, checkText } from "./check.js";
 import { type DateStatus, isoDate, longestText, squeeze } from "./date-text.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
 import { readBytes } from "./read.js";
@@ -55,43 +56,48 @@ export class DateReader {
 
   /** Loads the kernel and the weights. */
   static async load(options: DateReaderOptions = {}): Promise<DateReader> {
+    checkOptions(options, ["kernel", "weights", "variant", "signal"]);
     const shipped = new URL("./models/date_reader.safetensors", import.meta.url);
     const [kernel, file] = await Promise.all([
       options.kernel ?? load("date_reader", { variant: options.variant, signal: options.signal }),
       readBytes(options.weights ?? shipped, options.signal),
     ]);
+    checkKernel(kernel);
     const encoder = kernel.create();
     await encoder.weights.load(file, { prefix: "encoder", signal: options.signal });
     const { metadata, parameters } = headerOf(file);
     return new DateReader(kernel, encoder, metadata, parameters);
   }
 
-  private constructor(kernel: Kernel, encoder: Instance, metadata: Record<string, string>, parameters: number) {
+  private constructor(kernel: Kernel, encoder: Instance, metadata: Record<string, unknown>, parameters: number) {
     const { alphabet, sure_enough } = metadata;
-    if (alphabet === undefined || sure_enough === undefined) {
-      throw new LadonError("weights", "__metadata__", ["alphabet", "sure_enough"], Object.keys(metadata));
+    const sureEnough = Number(sure_enough);
+    if (typeof alphabet !== "string" || typeof sure_enough !== "string" || Number.isNaN(sureEnough)) {
+      const expected = "the texts alphabet and sure_enough, a number";
+      throw new LadonError("weights", "__metadata__", expected, Object.entries(metadata));
     }
-    const tensor = (name: string) => encoder.weights.tensor(name).slice();
     this.kernel = kernel;
     this.encoder = encoder;
     this.layers = kernel.description.layers!;
     this.heads = kernel.description.heads;
     this.parameters = parameters;
     this.#model = kernel.description.model;
-    this.#sureEnough = Math.fround(Number(sure_enough));
-    Array.from(alphabet).forEach((c, i) => this.#characterIds.set(c, i + 1));
-    this.#position = tensor("position");
-    this.#slot = tensor("slot");
-    this.#character = tensor("character.weight");
-    this.#classifierWeight = tensor("classifier.weight");
-    this.#classifierBias = tensor("classifier.bias");
+    this.#sureEnough = Math.fround(sureEnough);
+    const characters = Array.from(alphabet);
+    characters.forEach((c, i) => this.#characterIds.set(c, i + 1));
+    const table = (name: string, rows: number, width = this.#model) => copyOf(encoder, name, rows * width);
+    this.#position = table("position", longestText);
+    this.#slot = table("slot", slots);
+    this.#character = table("character.weight", characters.length + 1);
+    this.#classifierWeight = table("classifier.weight", classes);
+    this.#classifierBias = table("classifier.bias", classes, 1);
   }
 
   /**
    * Reads a date. `attention`: whether the reading has the attention of its digits; by default true.
    */
   read(text: string, { attention = true }: { readonly attention?: boolean } = {}): DateReading {
-    const { status, characters } = squeeze(text);
+    const { status, characters } = squeeze(checkText("text", text));
     if (status !== "date") return new Reading(status, characters);
     const y = this.encoder.run(this.#embed(characters), {
       queries: slots,
@@ -181,14 +187,21 @@ class Reading implements DateReading {
   }
 
   #rows(layer: number, head: number): Float32Array[] {
-    const rows = this.maps[layer]?.[head];
-    if (!rows) throw new LadonError("attention", `no attention of layer ${layer}, head ${head} of this reading`);
+    const rows = [layer, head].every(Number.isInteger) && this.maps[layer]?.[head];
+    if (!rows) throw new LadonError("attention", "attention of this reading", "a layer and a head", [layer, head]);
     return rows;
   }
 }
 
-// Returns the metadata of a safetensors file, which are strings by name, and the number of weights.
-function headerOf(file: Uint8Array): { metadata: Record<string, string>; parameters: number } {
+// Returns a copy of a tensor. Throws "length" if the tensor is of another size.
+function copyOf(encoder: Instance, name: string, size: number): Float32Array {
+  const tensor = encoder.weights.tensor(name).slice();
+  if (tensor.length === size) return tensor;
+  throw new LadonError("length", `numbers in ${name}`, size, tensor.length);
+}
+
+// Returns the metadata of a safetensors file by name, and the number of weights.
+function headerOf(file: Uint8Array): { metadata: Record<string, unknown>; parameters: number } {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
   return { metadata: header.__metadata__ ?? {}, parameters: (file.length - 8 - length) / 4 };

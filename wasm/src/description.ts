@@ -88,10 +88,18 @@ const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "va
 const optionTypes = ["size", "offset", "uint8", "uint32", "float32", "rotary_table", "isa"];
 
 const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
-const isTensor = (one: any): boolean => typeof one?.name === "string" && one.type === "float32" && isShape(one.shape);
+/** The largest number of pointers in a C struct. A damaged count must not cost gigabytes of memory. */
+const mostPointers = 65536;
+const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
+const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
+const isTensor = (one: any): boolean => isNamed(one) && one.type === "float32" && isShape(one.shape);
 const isOption = (one: any): boolean =>
-  typeof one?.name === "string" && optionTypes.includes(one.type) && (one.shape === undefined || isShape(one.shape));
-const isListOf = (isOne: (one: any) => boolean, list: unknown): boolean => Array.isArray(list) && list.every(isOne);
+  isNamed(one) && optionTypes.includes(one.type) && (one.shape === undefined || isShape(one.shape));
+/** `times`: the number of such lists. */
+const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
+  Array.isArray(list) &&
+  list.every((one) => isOne(one ?? 0)) &&
+  list.reduce((sum, { count = 1 }) => sum + count, 0) * times <= mostPointers;
 
 /** Throws if the description is of another version, or lacks a field that this package reads. */
 const checkDescription = (given: any): void => {
@@ -99,7 +107,9 @@ const checkDescription = (given: any): void => {
   const isSound: Record<string, boolean> = {
     mask: isListOf((one) => typeof one === "string", given?.mask),
     weights: isListOf(isTensor, given?.weights),
-    layer: isListOf(isTensor, given?.layer ?? []),
+    layers: isCount(given?.layers),
+    layer: isListOf(isTensor, given?.layer ?? [], given?.layers),
+    layout: typeof given?.layout === "string",
     options: isListOf(isOption, given?.options),
     rotary: given?.rotary === undefined || (isSize(given.rotary?.positions) && isSize(given.rotary.width)),
   };

@@ -1,3 +1,5 @@
+import { textOf } from "./text.js";
+
 /**
  * What a {@link LadonError} is about:
  *
@@ -11,7 +13,8 @@
  * - `"closed"`: the instance was freed
  * - `"memory"`: WebAssembly cannot allocate more memory
  * - `"unknown-kernel"`: the package ships no such kernel
- * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module
+ * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module: its description or
+ *   its exports are others, or one of its functions trapped
  * - `"version"`: the module was made for another version of this package
  * - `"unsupported"`: this engine lacks WebAssembly, or the instructions of the variant
  * - `"network"`: a file could not be read
@@ -36,16 +39,29 @@ export type ErrorCode =
   | "aborted"
   | "status";
 
-/** Returns the first 200 characters of a value as text. `expected` and `actual` of an error hold the whole value. */
-const shown = (value: unknown): string => {
-  try {
-    return String(value).slice(0, 200);
-  } catch {
-    return typeof value; // an object without a prototype has no text
-  }
+const longestMessage = 300;
+
+/** Returns a value's text. Of a text with more than `most` characters, returns the beginning and the end. */
+const shown = (value: unknown, most: number): string => {
+  const text = textOf(value);
+  const half = most >> 1;
+  return text.length > most ? `${text.slice(0, half - 1)}\u2026${text.slice(-half)}` : text;
 };
 
-/** The only error type of this package. A call that throws it has not written anything that the caller can see. */
+/** Cuts each part, so that a long part does not hide the others. */
+const messageOf = (what: string, expected: unknown, actual: unknown): string => {
+  let rest = "";
+  if (expected !== undefined) {
+    rest = `: expected ${shown(expected, 128)}, got `;
+    rest += shown(actual, 216 - rest.length);
+  }
+  return shown(what, longestMessage - rest.length) + rest;
+};
+
+/**
+ * The only error type of this package. A call that throws it has not written anything that the caller can see. Messages
+ * have at most 300 characters; `expected` and `actual` are whole.
+ */
 export class LadonError extends Error {
   override name = "LadonError";
 
@@ -63,6 +79,6 @@ export class LadonError extends Error {
     readonly actual?: unknown,
     cause?: unknown,
   ) {
-    super(expected === undefined ? what : `${what}: expected ${shown(expected)}, got ${shown(actual)}`, { cause });
+    super(messageOf(what, expected, actual), { cause });
   }
 }

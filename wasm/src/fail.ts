@@ -1,5 +1,6 @@
 // Short ways to throw a LadonError.
 import { type ErrorCode, LadonError } from "./errors.js";
+import { textOf } from "./text.js";
 
 /** Throws a {@link LadonError}. */
 export const fail = (...about: ConstructorParameters<typeof LadonError>): never => {
@@ -8,7 +9,7 @@ export const fail = (...about: ConstructorParameters<typeof LadonError>): never 
 
 /** Throws a {@link LadonError} for another error. The message contains the text of the other error. */
 export const failFor = (code: ErrorCode, cause: unknown, what: string = code): never =>
-  fail(code, `${what}: ${cause}`, undefined, undefined, cause);
+  fail(code, `${what}: ${textOf(cause)}`, undefined, undefined, cause);
 
 /** Returns the result of `act`. Throws a {@link LadonError} if `act` throws. */
 export const attempt = <T>(code: ErrorCode, act: () => T, what?: string): T => {

@@ -1,7 +1,7 @@
 // Finds the tensors of a kernel among the tensors of a file or of a record of arrays.
 import { product } from "./check.js";
 import { type Description, type Slot, slotsOf } from "./description.js";
-import { fail } from "./fail.js";
+import { attempt, fail } from "./fail.js";
 import { memberFinder } from "./tensor-names.js";
 
 /** A tensor in a block of memory. */
@@ -48,7 +48,7 @@ const splitPacked = (members: Members, slots: readonly Slot[], first: Slot): voi
   const packedName = first.name.replace("query_proj_", "in_proj_");
   const [name, packed] = members.get(packedName) ?? [];
   if (!packed) return;
-  const parts = projections.map((one) => slots.find((slot) => slot.name === first.name.replace("query_proj_", one))!);
+  const parts = projections.flatMap((one) => slots.find((slot) => slot.name === first.name.replace("query_proj_", one)) ?? []);
   const [, ...columns] = first.shape;
   const packedShape = [parts.reduce((sum, { shape }) => sum + shape[0]!, 0), ...columns];
   const fits = packed.shape ? `${packed.shape}` === `${packedShape}` : packed.length === product(packedShape);
@@ -68,7 +68,7 @@ export const tensorFinder = (description: Description): FindTensors => {
   const { layout } = description;
 
   return (tensors, givenPrefix = "", isFile = false) => {
-    const prefix = `${givenPrefix}`.replace(/[^.]$/, "$&.");
+    const prefix = attempt("option", () => `${givenPrefix}`, "prefix").replace(/[^.]$/, "$&.");
     const members: Members = new Map();
     for (const [name, tensor] of tensors) {
       if (!name.startsWith(prefix)) continue;

@@ -33,12 +33,12 @@ export class KernelCalls {
 
   /** The number of tokens in the cache. */
   get cached(): number {
-    return this.#memory.exports.cache_length?.(this.#cache) ?? 0;
+    return this.#description.cache && this.#memory.call("cache_length", this.#cache);
   }
 
   /** Empties the cache. A new cache has to be emptied before its first use. */
   clear(): void {
-    checkStatus(this.#memory.exports.cache_clear?.(this.#cache));
+    if (this.#description.cache) checkStatus(this.#memory.call("cache_clear", this.#cache));
   }
 
   /** Writes the C struct of options. On wasm32, each member is one word. Options without words are 0. */
@@ -52,11 +52,13 @@ export class KernelCalls {
   /** Calls the kernel. With a cache, a context is projected first. */
   call({ x, context, weights, y }: Addresses): void {
     const hasCache = this.#description.cache > 0;
-    const { run, extend, attend, project_keys } = this.#memory.exports;
+    const memory = this.#memory;
     if (hasCache && context) {
-      checkStatus(project_keys!(context, this.#cache, weights, this.#workspace, this.#options));
+      checkStatus(memory.call("project_keys", context, this.#cache, weights, this.#workspace, this.#options));
     }
     const second = hasCache ? [this.#cache] : this.#description.context ? [context] : [];
-    checkStatus((run ?? extend ?? attend!)(x, ...second, weights, y, this.#workspace, this.#options));
+    const { run, extend } = memory.exports;
+    const name = run ? "run" : extend ? "extend" : "attend";
+    checkStatus(memory.call(name, x, ...second, weights, y, this.#workspace, this.#options));
   }
 }

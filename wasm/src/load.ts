@@ -1,9 +1,9 @@
 import { shippedNameOf, type ShippedName, type Wanted } from "./catalog.js";
-import { checkOptions, checkSignal } from "./check.js";
+import { checkOptions, checkSignal, classOf } from "./check.js";
 import { fail } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { failModule } from "./module-bytes.js";
-import { classOf, readBytes, unshared } from "./read.js";
+import { isBytes, readBytes, unshared } from "./read.js";
 import type { Kernel } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
@@ -68,7 +68,7 @@ const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.
 /** Compiles the module of a source. A module of the package is for `variant`. */
 const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
-  if (source?.byteLength >= 0) return compile(unshared(source), "bytes");
+  if (isBytes(source)) return compile(unshared(source), "bytes");
   const place = placeOf(source, variant);
   return compile((await readBytes(place, signal)) as BufferSource, `${place}`);
 };

@@ -1,9 +1,10 @@
-import { attempt } from "./fail.js";
+import { isSize } from "./check.js";
+import { attempt, fail, failFor } from "./fail.js";
 
 /** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
-  readonly __heap_base: WebAssembly.Global;
+  readonly __heap_base: WebAssembly.Global<"i32">;
   readonly run?: (...pointers: number[]) => number;
   readonly extend?: (...pointers: number[]) => number;
   readonly attend?: (...pointers: number[]) => number;
@@ -13,10 +14,26 @@ export interface Exports {
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
 }
 
+type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
+
+/** Throws "memory" if there is too little, and "not-a-module" if the module cannot be a kernel. */
+const instantiate = (module: WebAssembly.Module): Exports => {
+  let exports: Exports;
+  try {
+    exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+  } catch (cause) {
+    // Without memory, engines throw a RangeError, or a string.
+    const isWrong = cause instanceof Error && !(cause instanceof RangeError);
+    return failFor(isWrong ? "not-a-module" : "memory", cause);
+  }
+  const isKernel = exports.memory instanceof WebAssembly.Memory && isSize(exports.__heap_base?.value);
+  return isKernel ? exports : fail("not-a-module", "exports", "memory,__heap_base", Object.keys(exports));
+};
+
 /** A block of a module's memory: the address of its first byte, and its size in bytes. */
 export interface Block {
-  readonly at: number;
-  readonly bytes: number;
+  at: number;
+  bytes: number;
 }
 
 export type NumberArray =
@@ -28,32 +45,60 @@ export type NumberArray =
 /** An instantiated module and the allocation of its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
-  #top: number;
-  #spare: Block | undefined;
+  /** The blocks that are not in use, by address. The last is without end. */
+  #free: Block[];
 
   constructor(module: WebAssembly.Module) {
-    this.exports = attempt("memory", () => new WebAssembly.Instance(module).exports as unknown as Exports);
-    this.#top = this.exports.__heap_base.value;
+    this.exports = instantiate(module);
+    const at = Math.ceil(this.exports.__heap_base.value / 64) * 64;
+    this.#free = [{ at, bytes: Infinity }];
+  }
+
+  /** Finds a place for a block, aligned to 64 bytes. The block can be used as far as `reach` was called for. */
+  reserve(bytes: number): Block {
+    const size = Math.ceil(bytes / 64) * 64;
+    const place = this.#free.find((one) => !(one.bytes < size))!;
+    const { at } = place;
+    place.at += size;
+    place.bytes -= size;
+    return { at, bytes: size };
+  }
+
+  /** Makes the memory below an address usable. If the memory grows, views of the memory become empty. */
+  reach(end: number): void {
+    const { memory } = this.exports;
+    const pages = Math.ceil((end - memory.buffer.byteLength) / 65536);
+    // A description with damaged sizes leads to NaN, which `grow` rejects.
+    if (!(pages <= 0)) attempt("memory", () => memory.grow(pages));
   }
 
   /** Allocates a block, aligned to 64 bytes. If the memory grows, views of the memory become empty. */
   allocate(bytes: number): Block {
-    const spare = this.#spare;
-    if (spare && spare.bytes >= bytes) {
-      this.#spare = undefined;
-      return spare;
+    const block = this.reserve(bytes);
+    try {
+      this.reach(block.at + bytes);
+    } catch (error) {
+      this.release(block);
+      throw error;
     }
-    const { memory } = this.exports;
-    const at = Math.ceil(this.#top / 64) * 64;
-    const pages = Math.ceil((at + bytes - memory.buffer.byteLength) / 65536);
-    if (pages > 0) attempt("memory", () => memory.grow(pages));
-    this.#top = at + bytes;
-    return { at, bytes };
+    return block;
   }
 
-  /** Gives a block back. Only the larger of two such blocks is kept; a later allocation that fits uses it. */
+  /** Gives a block back. Neighbours that are not in use become one block. */
   release(block: Block | undefined): void {
-    if (block && !(this.#spare && this.#spare.bytes > block.bytes)) this.#spare = block;
+    if (!block) return;
+    const merged: Block[] = [];
+    for (const one of [...this.#free, block].sort((a, b) => a.at - b.at)) {
+      const last = merged.at(-1);
+      if (last && last.at + last.bytes === one.at) last.bytes += one.bytes;
+      else merged.push(one);
+    }
+    this.#free = merged;
+  }
+
+  /** Calls a C function. Throws "not-a-module" if the function is missing or traps. */
+  call(name: FunctionName, ...args: number[]): number {
+    return attempt("not-a-module", () => this.exports[name]!(...(args as [number, number, number])), name);
   }
 
   /** Returns a view. */

@@ -1,6 +1,7 @@
 // sentence-transformers/all-MiniLM-L6-v2: turns a text into a vector of unit length. Texts of similar meaning have similar
 // vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
+import { checkKernel, checkOptions } from "./check.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
 import { readBytes } from "./read.js";
 import type { Source } from "./types.js";
@@ -38,8 +39,10 @@ export class SentenceEncoder {
   #capturedTokens = 0; // of the last embed with attention
 
   static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
+    checkOptions(options, ["kernel", "weights", "vocabulary", "progress", "prefix", "variant", "signal"]);
     const { weights, vocabulary, prefix = "", progress, variant, signal } = options;
     const kernel = options.kernel ?? (await load("minilm", { variant, signal }));
+    checkKernel(kernel);
     const encoder = kernel.create();
     try {
       const words = new WordPiece(new TextDecoder().decode(await readBytes(vocabulary, signal)));

@@ -3,8 +3,14 @@ import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** Returns the content of a custom section of a WebAssembly file; undefined if the file has no such section. */
-const customSection = (bytes: Uint8Array, wanted: string): Uint8Array | undefined => {
+/** The length of the name and the name: "\u0005ladon". */
+const prefix = "5,108,97,100,111,110";
+
+/**
+ * Returns the content of the custom section `ladon` of a WebAssembly file; undefined if the file has no such section. The
+ * time is linear in the size of the file: no other name is decoded.
+ */
+const ladonSection = (bytes: Uint8Array): Uint8Array | undefined => {
   let at = 8; // after the magic number and the version
   const readUnsigned = (): number => {
     let [value, scale, byte] = [0, 1, 128];
@@ -20,9 +26,8 @@ const customSection = (bytes: Uint8Array, wanted: string): Uint8Array | undefine
     const size = readUnsigned();
     const end = at + size;
     if (id === 0) {
-      const length = readUnsigned();
-      const name = new TextDecoder().decode(bytes.subarray(at, at + length));
-      if (name === wanted) return bytes.subarray(at + length, end);
+      const content = bytes.subarray(at, end);
+      if (`${content.subarray(0, 6)}` === prefix) return content.subarray(6);
     }
     at = end;
   }
@@ -31,17 +36,22 @@ const customSection = (bytes: Uint8Array, wanted: string): Uint8Array | undefine
 
 const variantIn = (bytes: Uint8Array): Variant | undefined => {
   try {
-    return JSON.parse(new TextDecoder().decode(customSection(bytes, "ladon"))).variant;
+    return JSON.parse(new TextDecoder().decode(ladonSection(bytes))).variant;
   } catch {
     return undefined; // the section is missing or damaged
   }
 };
 
+/** Returns no bytes if the buffer was transferred. */
+const bytesOf = (source: BufferSource): Uint8Array => {
+  if (!source.byteLength) return new Uint8Array();
+  const { buffer = source as ArrayBuffer, byteOffset = 0, byteLength } = source as ArrayBufferView<ArrayBuffer>;
+  return new Uint8Array(buffer, byteOffset, byteLength);
+};
+
 /** Throws the reason why the engine does not compile the bytes: an unsupported variant, or no module at all. */
 export const failModule = (source: BufferSource, cause: unknown, place: string): never => {
-  const bytes = ArrayBuffer.isView(source)
-    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-    : new Uint8Array(source);
+  const bytes = bytesOf(source);
   const variant = variantIn(bytes);
   if (variant && !supports(variant)) {
     return fail("unsupported", "variant of the module", variants.filter(supports), variant, cause);

@@ -1,26 +1,26 @@
 // Reads files: by fetch, or in Node also from the file system.
+import { classOf } from "./check.js";
 import { LadonError } from "./errors.js";
 import { fail } from "./fail.js";
+import { textOf } from "./text.js";
 import type { Source } from "./types.js";
 
 /** Throws the error of a failed read: a LadonError as it is, the reason of an aborted signal, or a network error. */
 export const failRead = (what: string, cause: unknown, signal?: AbortSignal): never => {
   const reason = signal?.aborted ? signal.reason : cause;
   if (reason instanceof LadonError) throw reason;
-  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${reason}`, undefined, undefined, reason);
+  return fail(signal?.aborted ? "aborted" : "network", `${what}: ${textOf(reason)}`, undefined, undefined, reason);
 };
 
 /** Imports a module of Node. The name is a variable, because bundlers for browsers do not find such modules. */
 const importFromNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 
-/** Returns the name of a built-in class, also for an object of another realm. */
-export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+export const isBytes = (source: unknown): boolean =>
+  ArrayBuffer.isView(source) || ["ArrayBuffer", "SharedArrayBuffer"].includes(classOf(source));
 
 /** Throws unless a source of a file is of a type that the package reads. */
 export const checkSource = (source: any): void => {
-  if (ArrayBuffer.isView(source)) return;
-  const classes = ["String", "URL", "Response", "ReadableStream", "Blob", "File", "ArrayBuffer", "SharedArrayBuffer"];
-  if (classes.includes(classOf(source))) return;
+  if (isBytes(source) || ["String", "URL", "Response", "ReadableStream", "Blob", "File"].includes(classOf(source))) return;
   const actual = typeof source?.then === "function" ? "a Promise (await it)" : source;
   fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
 };
@@ -66,23 +66,23 @@ export const open = async (given: string | URL, signal?: AbortSignal): Promise<R
   }
 };
 
+const isPlace = (source: unknown): source is string | URL => typeof source === "string" || source instanceof URL;
+
 /** Opens a source that is not a stream. */
 const bodyOf = async (source: any, signal?: AbortSignal): Promise<Response> => {
-  if (typeof source === "string" || source instanceof URL) return open(source, signal);
+  if (isPlace(source)) return open(source, signal);
   if (!(source instanceof Response)) {
     checkSource(source);
-    return new Response(source);
+    return new Response(isBytes(source) ? unshared(source) : source);
   }
   return source.ok ? source : fail("network", source.url, "HTTP status 200", source.status);
 };
 
 /** Reads a whole file. Errors: "network", "aborted", "weights". */
 export const readBytes = async (source: Source, signal?: AbortSignal): Promise<Uint8Array> => {
-  const response = await bodyOf(source, signal);
   try {
-    return new Uint8Array(await response.arrayBuffer());
+    return new Uint8Array(await (await bodyOf(source, signal)).arrayBuffer());
   } catch (cause) {
-    const isPlace = typeof source === "string" || source instanceof URL;
-    return failRead(isPlace ? `${source}` : response.url, cause, signal);
+    return failRead(isPlace(source) ? `${source}` : (source as any)?.url || "bytes", cause, signal);
   }
 };

@@ -1,4 +1,4 @@
-import { checkCount, checkOptions } from "./check.js";
+import { checkCount, checkNumber, checkOptions } from "./check.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
@@ -20,8 +20,8 @@ export class RotaryTable {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);
     const { base = 1e4, scaling = 1, offset = 0 } = given ?? {};
     checkCount("rotary.offset", offset, this.#positions);
-    const content = `${base} ${scaling}`;
-    if (this.#content !== content) checkStatus(this.#memory.exports.rotary_fill!(this.at, base, scaling));
+    const content = `${checkNumber("rotary.base", base)} ${checkNumber("rotary.scaling", scaling)}`;
+    if (this.#content !== content) checkStatus(this.#memory.call("rotary_fill", this.at, base, scaling));
     this.#content = content;
     return offset;
   }

@@ -13,6 +13,14 @@ const parseJson = (text: Uint8Array): object => {
   return typeof header === "object" && header ? header : fail("weights", "safetensors header", "an object", header);
 };
 
+const textOf = (entry: unknown): string => {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    return "deeply nested values"; // stringify is recursive, parse is not
+  }
+};
+
 const tensorOf = (name: string, entry: any): StoredTensor => {
   const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const isSound =
@@ -20,7 +28,7 @@ const tensorOf = (name: string, entry: any): StoredTensor => {
     [shape, offsets].every((list) => Array.isArray(list) && list.every(isSize)) &&
     offsets.length === 2 &&
     offsets[0] <= offsets[1];
-  if (!isSound) fail("weights", `entry of ${name}`, "dtype, shape and two data_offsets", JSON.stringify(entry));
+  if (!isSound) fail("weights", `entry of ${name}`, "dtype, shape and two data_offsets", textOf(entry));
   const [begin, end] = offsets;
   const length = (end - begin) / 4;
   if (dtype === "F32" && product(shape) !== length) fail("weights", `bytes of ${name}`, 4 * product(shape), 4 * length);

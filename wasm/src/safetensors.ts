@@ -6,7 +6,7 @@ import type { Block } from "./memory.js";
 import { textIn } from "./read.js";
 import { parseHeader } from "./safetensors-header.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
-import type { WeightStore } from "./weight-store.js";
+import { blockSize, type WeightStore } from "./weight-store.js";
 
 /** The instance that gets the weights. */
 export interface Destination {
@@ -29,7 +29,10 @@ const readHeaderLength = async (file: ByteStream): Promise<number> => {
   return length;
 };
 
-/** Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are. */
+/**
+ * Reads a file into a new block and makes the block the instance's weights. Memory grows as bytes arrive, to twice their
+ * number, because a header can claim any size. On errors, the weights stay as they are, and the block is released.
+ */
 const readFile = async (file: ByteStream, { store }: Destination, options: LoadWeightsOptions): Promise<void> => {
   const { prefix, progress } = options;
   const length = await readHeaderLength(file);
@@ -38,11 +41,13 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
   file.expect(bytes);
   const offsets = store().find(tensors, prefix, true);
   const { memory } = store();
-  let block: Block | undefined = store().allocate(offsets, bytes);
+  let block: Block | undefined = memory.reserve(blockSize(offsets, bytes));
   try {
     const first = store().tensorsAt(block, offsets);
     await file.read(bytes, (piece, at) => {
-      store().memory.write(first + at, piece, Uint8Array);
+      store(); // throws if the instance was freed
+      memory.reach(first + Math.min(bytes, 2 * (at + piece.length)));
+      memory.write(first + at, piece, Uint8Array);
       progress?.(file.seen + piece.length, file.total);
     });
     await file.expectEnd();
@@ -57,7 +62,7 @@ const checkLoadOptions = (options: LoadWeightsOptions): void => {
   checkOptions(options, ["prefix", "progress", "signal"]);
   const { progress, signal } = options;
   checkSignal(signal);
-  if (progress && typeof progress !== "function") fail("option", "progress", "a function", progress);
+  if (progress != null && typeof progress !== "function") fail("option", "progress", "a function", progress);
 };
 
 /** Loads weights. Errors: "weights", "shape", "option", "network", "aborted", "memory", "closed". */

@@ -1,5 +1,5 @@
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
-import { checkCount, checkOptions, product } from "./check.js";
+import { checkCount, checkNumber, checkOptions, product } from "./check.js";
 import { type Description, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
@@ -85,7 +85,7 @@ export const warmUp = async (
   checkOptions(options, ["tokens", "most", "attention"]);
   const { tokens = Math.min(32, description.queries), most = 2000, attention = false } = options;
   checkCount("tokens", tokens, description.queries, 1);
-  if (!(most >= 0)) fail("option", "most", "milliseconds", most);
+  if (!(checkNumber("most", most) >= 0)) fail("option", "most", "milliseconds", most);
   const begin = performance.now();
   return repeat(callOnZeros(module, description, tokens, attention), begin, most);
 };

@@ -3,6 +3,9 @@ import { fail } from "./fail.js";
 import { type FindTensors, type StoredTensor, type StoredTensors, tensorFinder } from "./find-tensors.js";
 import type { Block, ModuleMemory } from "./memory.js";
 
+/** Returns the size of a block for pointers to the offsets and for tensors of that many bytes. */
+export const blockSize = (offsets: readonly number[], bytes: number): number => 4 * offsets.length + bytes;
+
 /** The weights of one instance: in one block, the C struct of pointers and then the tensors. */
 export class WeightStore {
   readonly memory: ModuleMemory;
@@ -37,18 +40,13 @@ export class WeightStore {
       return data.buffer === memory.exports.memory.buffer ? data.slice() : data;
     });
     const offsets = this.find(found, prefix);
-    const block = this.allocate(offsets, bytes);
+    const block = memory.allocate(blockSize(offsets, bytes));
     let at = this.tensorsAt(block, offsets);
     for (const source of sources) {
       memory.write(at, source);
       at += source.byteLength;
     }
     this.adopt(found, offsets, block);
-  }
-
-  /** Allocates a block for pointers to the offsets and for the tensors. */
-  allocate(offsets: readonly number[], bytes: number): Block {
-    return this.memory.allocate(4 * offsets.length + bytes);
   }
 
   /** Returns the address of the tensors in a block. */

@@ -1,21 +1,87 @@
 // BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
 // words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
 // of the engine.
+import { checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
 // A surrogate without its other half is dropped, as bytes that are not UTF-8 are.
-const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/gu;
-const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/gu;
+const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
+const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 // The blocks that BERT's tokenizers know, without later extensions. The library `tokenizers` has the same gap before
 // U+2B920, although extension E begins at U+2B820.
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
-const ideograph = new RegExp(`[${blocks}]`, "gu");
-const accent = /\p{Mn}/gu;
-const punctuation = /[!-/:-@[-`{-~\p{P}]/gu;
+// Code points that only step 4 changes: a fast way for most texts.
+const plain = /[\dA-Za-z]/;
+const ideograph = new RegExp(`[${blocks}]`, "u");
+const mark = /\p{M}/u;
+const accent = /\p{Mn}/u;
+const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
+
+// A mark of the highest combining class. NFD puts all other marks in front of it, except those of class 0.
+const lastMark = "\u0345";
+const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
+
+// Collects words, code point by code point. NFD of a whole text would sort all accents, in quadratic time.
+class WordMaker {
+  // Undefined if there is no word since the last call of `takeWords`.
+  #words: string[] | undefined;
+  #word = "";
+  // A run of marks that stay, which follows the word.
+  #marks = "";
+
+  takeWords(): string[] | undefined {
+    const words = this.#words;
+    this.#words = undefined;
+    return words;
+  }
+
+  put(c: string): void {
+    if (plain.test(c)) this.#putLetter(c);
+    else if (space.test(c)) this.endWord();
+    else if (ideograph.test(c)) this.#putWord(c.normalize("NFD"));
+    else if (!dropped.test(c)) for (const part of c.normalize("NFD")) this.#putDecomposed(part);
+  }
+
+  endWord(): void {
+    this.#endMarks();
+    if (this.#word) (this.#words ??= []).push(this.#word);
+    this.#word = "";
+  }
+
+  #putWord(word: string): void {
+    this.endWord();
+    (this.#words ??= []).push(word);
+  }
+
+  #putDecomposed(c: string): void {
+    const isStarter = isOfClass0(c);
+    if (isStarter) this.#endMarks();
+    if (accent.test(c)) return;
+    if (!isStarter) this.#putMark(c);
+    else if (punctuation.test(c)) this.#putWord(c);
+    else this.#putLetter(c);
+  }
+
+  #putLetter(c: string): void {
+    this.#endMarks();
+    this.#word += c.toLowerCase();
+  }
+
+  // NFD sorts a run in quadratic time. After 256 marks, the word is too long for the vocabulary in any order.
+  #putMark(c: string): void {
+    this.#marks += c;
+    if (this.#marks.length > 512) this.#endMarks();
+  }
+
+  #endMarks(): void {
+    if (this.#marks) this.#word += this.#marks.normalize("NFD");
+    this.#marks = "";
+  }
+}
 
 // Cleans a text and splits it into words, as in the training of BERT's uncased models:
 //   1. Remove U+0000, U+FFFD, controls (Cc except tab, LF, CR), format (Cf) and private (Co) characters.
@@ -24,15 +90,20 @@ const punctuation = /[!-/:-@[-`{-~\p{P}]/gu;
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.
-export function splitWords(text: string): string[] {
-  const cleaned = text.replace(dropped, "").replace(space, " ").replace(ideograph, " $& ");
-  const plain = cleaned.normalize("NFD").replace(accent, "");
-  const lower = Array.from(plain, (character) => character.toLowerCase()).join("");
-  return lower
-    .replace(punctuation, " $& ")
-    .split(" ")
-    .filter((word) => word !== "");
+// The text is read only as far as words are taken, in time linear in its length.
+function* wordsOf(text: string): Generator<string> {
+  const maker = new WordMaker();
+  for (const c of text) {
+    maker.put(c);
+    const words = maker.takeWords();
+    if (words) yield* words;
+  }
+  maker.endWord();
+  yield* maker.takeWords() ?? [];
 }
+
+/** Returns all words of a text. */
+export const splitWords = (text: string): string[] => Array.from(wordsOf(text));
 
 export class WordPiece {
   readonly pieces: readonly string[];
@@ -44,7 +115,7 @@ export class WordPiece {
   // Reads a vocabulary: one piece per line; the line number, from 0, is the id. Throws LadonError if [UNK], [CLS] or
   // [SEP] is missing.
   constructor(vocabulary: string) {
-    const lines = vocabulary.split("\n");
+    const lines = checkText("vocabulary", vocabulary).split("\n");
     if (lines.at(-1) === "") lines.pop();
     this.pieces = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
     this.pieces.forEach((piece, id) => this.#ids.set(piece, id));
@@ -56,7 +127,7 @@ export class WordPiece {
   // Returns the ids of [CLS], the pieces, and [SEP]. The text is cut to `maxTokens` ids, which is at least 2.
   encode(text: string, maxTokens: number): number[] {
     const ids = [this.#begin];
-    for (const word of splitWords(text)) {
+    for (const word of wordsOf(checkText("text", text))) {
       ids.push(...this.#idsOf(word));
       if (ids.length >= maxTokens) break;
     }
@@ -73,7 +144,7 @@ export class WordPiece {
 
   // Returns the ids of a word's pieces; [UNK] if the word is too long or if a part of it is not in the vocabulary.
   #idsOf(word: string): number[] {
-    if (Array.from(word).length > longestWord) return [this.#unknown];
+    if (word.length > 2 * longestWord || Array.from(word).length > longestWord) return [this.#unknown];
     const ids: number[] = [];
     for (let begin = 0; begin < word.length;) {
       const end = this.#endOfPiece(word, begin);

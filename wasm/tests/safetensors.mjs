@@ -32,3 +32,19 @@ export const streamOf = (bytes, piece, wait = () => {}) => {
     },
   });
 };
+
+/** Returns a safetensors file with this text as its header. */
+export const fileOf = (header, data = new Uint8Array()) => {
+  const text = new TextEncoder().encode(header);
+  const file = new Uint8Array(8 + text.length + data.length);
+  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
+  file.set(text, 8);
+  file.set(data, 8 + text.length);
+  return file;
+};
+
+/** Returns the header and the data of a safetensors file. */
+export const headerOf = (file) => {
+  const end = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  return { header: JSON.parse(new TextDecoder().decode(file.subarray(8, end))), data: file.subarray(end) };
+};

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { LadonError, load } from "../dist/index.js";
+import { load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { emptyModule as empty, withSection } from "./module_file.mjs";
+import { refuses } from "./refuses.mjs";
 
 const random = randomOf(3);
 const kernel = await load("attention_64_4", { variant: "scalar" });
@@ -16,20 +18,6 @@ const ready = (options) => {
   const instance = kernel.create(options);
   instance.weights.set(weights);
   return instance;
-};
-
-/** That `act` fails with this code, and a message with all of these texts. */
-const refuses = async (act, code, ...texts) => {
-  await assert.rejects(
-    async () => act(),
-    (error) => {
-      assert.ok(error instanceof LadonError && error instanceof Error, `${error.stack}`);
-      assert.equal(error.name, "LadonError");
-      assert.equal(error.code, code, error.message);
-      for (const text of texts) assert.ok(error.message.includes(text), `"${error.message}" does not say "${text}"`);
-      return true;
-    },
-  );
 };
 
 test("lengths of x and of a run", async () => {
@@ -330,6 +318,13 @@ test("kernels that are not shipped", async () => {
     "attention_256_8",
   );
   await refuses(
+    () => load({ kind: "attention", tokens: 99999, model: 49950, heads: 1110 }),
+    "unknown-kernel",
+    "ladon_add_kernel(attention_49950_1110 QUERIES 99999 MODEL 49950 HEADS 1110 MASK causal padding OFFSET run_time)",
+    "emcmake cmake -B build && cmake --build build",
+    "got attention_49950_1110 of 99999 tokens",
+  );
+  await refuses(
     () => load({ ...wanted, tokens: 513, model: 384, heads: 12 }),
     "unknown-kernel",
     "512",
@@ -366,13 +361,6 @@ test("kernels that are not shipped", async () => {
 });
 
 const scalar = moduleBytes("attention_64_4", "scalar");
-const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
-const withSection = (text) => {
-  const name = new TextEncoder().encode("ladon");
-  const json = new TextEncoder().encode(text);
-  const size = 1 + name.length + json.length;
-  return new Uint8Array([...empty, 0, (size & 127) | 128, size >> 7, name.length, ...name, ...json]);
-};
 
 test("bytes that are no module of ours", async () => {
   await refuses(() => load(new Uint8Array()), "not-a-module");

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { withSection } from "./module_file.mjs";
 import { attention } from "./oracle.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
@@ -175,13 +176,6 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
 });
 
-/** A module whose description is another. The first section of a name counts. */
-const withDescription = (bytes, description) => {
-  const text = new TextEncoder().encode(`\u0005ladon${JSON.stringify(description)}`);
-  const size = [(text.length & 127) | 128, text.length >> 7];
-  return Uint8Array.from([...bytes.subarray(0, 8), 0, ...size, ...text, ...bytes.subarray(8)]);
-};
-
 test("options and masks that the binding does not know by their names", async () => {
   const kernel = await load("attention_64_4", { variant: "scalar" });
   const known = kernel.create({ mask: ["causal", "padding"] });
@@ -192,7 +186,7 @@ test("options and masks that the binding does not know by their names", async ()
   const renamed = (name) => ({ offset: "shift", padding: "visible" })[name] ?? name;
   const options = kernel.description.options.map((option) => ({ ...option, name: renamed(option.name) }));
   const description = { ...kernel.description, options, mask: kernel.description.mask.map(renamed) };
-  const other = (await load(withDescription(moduleBytes("attention_64_4", "scalar"), description))).create();
+  const other = (await load(withSection(JSON.stringify(description), moduleBytes("attention_64_4", "scalar")))).create();
   other.weights.set(weights);
   for (const [offset, padding] of [
     [0, [1, 1, 1, 1]],

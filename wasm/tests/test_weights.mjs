@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { LadonError, load } from "../dist/index.js";
+import { load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
+import { refuses } from "./refuses.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
 
 const random = randomOf(11);
@@ -28,14 +29,6 @@ const made = (weights) => {
 };
 const [oldY, freshY] = [runOf(made(old)), runOf(made(fresh))];
 const file = safetensors(tensorsOf(fresh));
-
-const refuses = (act, code, ...texts) =>
-  assert.rejects(act, (error) => {
-    assert.ok(error instanceof LadonError, `${error.stack}`);
-    assert.equal(error.code, code, error.message);
-    for (const text of texts) assert.ok(error.message.includes(text), `"${error.message}" does not say "${text}"`);
-    return true;
-  });
 
 test("every kind of source, in pieces of every size", async () => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

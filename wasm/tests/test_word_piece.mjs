@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LadonError } from "../dist/index.js";
 import { splitWords, WordPiece } from "../dist/minilm.js";
+import { randomOf } from "./kernels.mjs";
 
 const piecesOf = (tokenizer, text, most = 256) => tokenizer.encode(text, most).map((id) => tokenizer.pieces[id]);
 
@@ -71,6 +72,84 @@ const cases = [
 for (const [name, texts] of cases) {
   test(name, () => texts.forEach(([text, words]) => assert.deepEqual(splitWords(text), words, JSON.stringify(text))));
 }
+
+test("marks that stay are in canonical order, and starters end a run of them", () => {
+  // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
+  assert.deepEqual(splitWords("a\u302E\u{1D165}"), ["a\u{1D165}\u302E"]);
+  assert.deepEqual(splitWords("a\u302E\u0334\u{1D165}"), ["a\u{1D165}\u302E"]);
+  assert.deepEqual(splitWords("a\u302E\u0345\u{1D165}"), ["a\u{1D165}\u302E"]); // U+0345 has the highest class
+  assert.deepEqual(splitWords("a\u302E\u0F73\u{1D165}"), ["a\u{1D165}\u302E"]); // decomposes into two accents
+  assert.deepEqual(splitWords("a\u302E\u302F\u302E"), ["a\u302E\u302F\u302E"]); // equal classes keep their order
+  assert.deepEqual(splitWords("a\u302Eb\u{1D165}"), ["a\u302Eb\u{1D165}"]);
+  assert.deepEqual(splitWords("a\u302E\u034F\u{1D165}"), ["a\u302E\u{1D165}"]); // U+034F: class 0, an accent
+  assert.deepEqual(splitWords("a\u302E\u0902\u{1D165}"), ["a\u302E\u{1D165}"]); // U+0902: class 0, an accent
+  assert.deepEqual(splitWords("a\u302E \u{1D165}"), ["a\u302E", "\u{1D165}"]);
+  assert.deepEqual(splitWords("a\u302E\u6771\u302F\u{1D165}"), ["a\u302E", "\u6771", "\u{1D165}\u302F"]);
+  assert.deepEqual(splitWords("a\u302E"), ["a\u302E"]);
+});
+
+/** The rules of splitWords, step by step over the whole text. The time is quadratic in a run of marks. */
+const splitBySteps = (text) =>
+  Array.from(
+    text
+      .replace(/[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/gu, "")
+      .replace(/[\t\n\r\p{Z}]/gu, " ")
+      .replace(/[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2F800}-\u{2FA1F}]/gu, " $& ")
+      .normalize("NFD")
+      .replace(/\p{Mn}/gu, ""),
+    (character) => character.toLowerCase(),
+  )
+    .join("")
+    .replace(/[!-/:-@[-`{-~\p{P}]/gu, " $& ")
+    .split(" ")
+    .filter((word) => word !== "");
+
+test("the words of random texts are those of the rules", () => {
+  const random = randomOf(17);
+  const pick = (list) => list[Math.floor(((random() + 1) / 2) * list.length)];
+  const signs = [..."aZ\u00C9\u0130\u03A3\u1E9E \t\n\u2003.,\u037E\u3002\u6771\uF900\u{2F800}\uD55C\u200B\0\uFFFD"];
+  const marks = [
+    ..."\u0300\u0316\u0334\u0344\u0345\u034F\u0902\u0F73\u0F75\u0F81\u093F", // those before \u093F are accents
+    ..."\u09CB\u20DD\u302A\u302E\u302F\u1B44\u{1D165}\u{1D16D}\u{16FF0}",
+  ];
+  let marked = 0;
+  for (let i = 0; i < 20_000; ++i) {
+    const text = Array.from({ length: 12 }, () => (random() > 0.3 ? pick(signs) : pick(marks))).join("");
+    const words = splitBySteps(text);
+    assert.deepEqual(splitWords(text), words, JSON.stringify(text));
+    if (/[\u302E\u{1D165}].*[\u302E\u{1D165}]/u.test(words.join(" "))) ++marked;
+  }
+  assert.ok(marked > 1000, `${marked} texts with several marks that stay`);
+});
+
+test("a text of combining marks takes time in proportion to its length", () => {
+  const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
+  // Descending classes are the worst case of a sort that exchanges neighbours: accents, then marks that stay.
+  for (const [high, low, pieces] of [
+    ["\u0316", "\u0334", ["[CLS]", "a", "[SEP]"]],
+    ["\u302E", "\u{16FF0}", ["[CLS]", "[UNK]", "[SEP]"]],
+    ["\u302E\u0300", "\u{16FF0}\u0300", ["[CLS]", "[UNK]", "[SEP]"]],
+  ]) {
+    const text = `a${high.repeat(150_000)}${low.repeat(150_000)}`;
+    const start = performance.now();
+    assert.deepEqual(piecesOf(tokenizer, text), pieces);
+    const time = performance.now() - start;
+    assert.ok(time < 5000, `${time} ms`);
+  }
+});
+
+test("a text is read only as far as its tokens count", () => {
+  const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
+  const timeOf = (repeats) => {
+    const text = "a ".repeat(repeats);
+    const start = performance.now();
+    for (let i = 0; i < 20; ++i) assert.equal(tokenizer.encode(text, 8).length, 8);
+    return performance.now() - start;
+  };
+  timeOf(1000);
+  const [short, long] = [timeOf(1000), timeOf(5e6)];
+  assert.ok(long < 50 * short + 50, `${long} ms for 10 MB, ${short} ms for 2 KB`);
+});
 
 test("a word is cut into the longest pieces that are known", () => {
   const tokenizer = new WordPiece(

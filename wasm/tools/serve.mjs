@@ -1,9 +1,9 @@
 // node serve.mjs [FOLDER] [PORT]: serves a folder of static files on this machine only, for tests and for a look at the
 // page. Any other server of static files works, too.
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 
 const types = {
@@ -18,6 +18,21 @@ const types = {
   ".wasm": "application/wasm",
 };
 
+const statuses = {
+  EACCES: 403,
+  EPERM: 403,
+  ELOOP: 404,
+  ENAMETOOLONG: 404,
+  ENOENT: 404,
+  ENOTDIR: 404,
+  ERR_INVALID_ARG_VALUE: 404, // a path with a zero byte
+  ERR_INVALID_URL: 400,
+};
+const statusOf = (error) => statuses[error.code] ?? (error instanceof URIError ? 400 : 500);
+
+/** Opens a file. Returns undefined for anything else: to open a pipe would wait for its writer. */
+const openFile = async (path) => ((await stat(path)).isFile() ? open(path) : undefined);
+
 /** Serves a folder below a path such as "/" or "/some/where/". Every response has the `headers`. */
 export async function serve(folder, { port = 0, path = "/", headers = {} } = {}) {
   const server = createServer(async (request, response) => {
@@ -27,19 +42,20 @@ export async function serve(folder, { port = 0, path = "/", headers = {} } = {})
       if (!place.startsWith(path)) return refuse(404);
       let file = join(folder, normalize(`/${place.slice(path.length)}`));
       if (place.endsWith("/")) file = join(file, "index.html");
-      const found = await stat(file).catch(() => undefined);
-      if (!found?.isFile()) return refuse(404);
+      const opened = await openFile(file);
+      if (!opened) return refuse(404);
+      const content = opened.createReadStream(); // closes the file at its end
       const type = types[extname(file)] ?? "application/octet-stream";
       response.writeHead(200, {
         "content-type": type,
-        "content-length": found.size,
+        "content-length": (await opened.stat()).size,
         "cache-control": "no-cache",
         ...headers,
       });
-      if (request.method === "HEAD") return response.end();
-      createReadStream(file).pipe(response);
-    } catch {
-      refuse(400);
+      await pipeline(content, response); // a response to HEAD drops the content
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else refuse(statusOf(error));
     }
   });
   await new Promise((ready, fail) => server.once("error", fail).listen(port, "127.0.0.1", ready));

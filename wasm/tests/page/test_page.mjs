@@ -218,6 +218,26 @@ test("the benchmark: figures for every shape and module, and Markdown", { timeou
   await context.close();
 });
 
+test("markup that others put into the page moves no address and sends no form", async () => {
+  const { page, context } = await site.open();
+  await answerIs(page, "2024-02-03");
+  const { base, blocked } = await page.evaluate(async () => {
+    const blocked = [];
+    document.addEventListener("securitypolicyviolation", (event) => blocked.push(event.effectiveDirective));
+    document.head.insertAdjacentHTML("afterbegin", '<base href="https://example.invalid/">');
+    const base = document.baseURI;
+    document.querySelector("base").remove();
+    document.body.insertAdjacentHTML("beforeend", `<form action="${location.href}?sent"><input name="text"></form>`);
+    document.querySelector("form[action]").submit();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { base, blocked };
+  });
+  assert.equal(base, site.url);
+  assert.deepEqual([...new Set(blocked)], ["base-uri", "form-action"]);
+  assert.equal(page.url(), site.url);
+  await context.close();
+});
+
 test("works without a network after the first load", async () => {
   const { page, context, problems } = await site.open();
   await answerIs(page, "2024-02-03");

@@ -1,0 +1,39 @@
+// Makes WebAssembly files for the tests.
+const leb = (number) => (number < 128 ? [number] : [(number & 127) | 128, ...leb(Math.floor(number / 128))]);
+const sized = (bytes) => [...leb(bytes.length), ...bytes];
+const text = (string) => sized(new TextEncoder().encode(string));
+const section = (id, ...content) => [id, ...sized(content)];
+
+/** A module without content. */
+export const emptyModule = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+
+/** Returns a module whose section `ladon` has this text. The first section of a name counts. */
+export const withSection = (content, module = emptyModule) => {
+  const ladon = [...text("ladon"), ...new TextEncoder().encode(content)];
+  return Uint8Array.from([...module.subarray(0, 8), 0, ...sized(ladon), ...module.subarray(8)]);
+};
+
+const kinds = { function: 0, memory: 2, global: 3 };
+
+/** The heap begins at 1024, as an i32, as an i64, or as an f64 that is NaN. */
+const globals = {
+  i32: [0x7f, 0, 0x41, 0x80, 8, 0x0b],
+  i64: [0x7e, 0, 0x42, 0x80, 8, 0x0b],
+  nan: [0x7c, 0, 0x44, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f, 0x0b],
+};
+
+/**
+ * Returns a module with one function () -> i32 that traps, one memory of a page, and one global. `exports`: pairs of a
+ * name and a kind. `imports`: true if the module imports a function.
+ */
+export const trappingModule = ({ exports = [], global = "i32", imports = false }) =>
+  Uint8Array.from([
+    ...emptyModule,
+    ...section(1, 1, 0x60, 0, 1, 0x7f),
+    ...(imports ? section(2, 1, ...text("e"), ...text("f"), 0, 0) : []),
+    ...section(3, 1, 0),
+    ...section(5, 1, 0, 1),
+    ...section(6, 1, ...globals[global]),
+    ...section(7, exports.length, ...exports.flatMap(([name, kind]) => [...text(name), kinds[kind], 0])),
+    ...section(10, 1, 3, 0, 0, 0x0b),
+  ]);
