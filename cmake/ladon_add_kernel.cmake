@@ -14,7 +14,7 @@
 #   CACHE              keys and values are kept: <name>_extend, or with CONTEXT <name>_project_keys and <name>_attend;
 #                      KEYS is the capacity
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
-#                      (src/c_kernel/masks.hpp); a key is seen where all of them show it
+#                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
 #   WINDOW <left> <right>    keys to each side, or all
 #   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
 #                      (and there ROTARY has it always: an offset is the mask's)

@@ -33,7 +33,7 @@ package() {
   if [ ! -e "$root/wasm/node_modules/.package-lock.json" ] ||
     [ "$root/wasm/package-lock.json" -nt "$root/wasm/node_modules/.package-lock.json" ]; then
     say "npm ci"
-    (cd "$root/wasm" && npm ci --no-audit --no-fund) >&2
+    (cd "$root/wasm" && npm ci --ignore-scripts --no-audit --no-fund) >&2
   fi
   (cd "$root/wasm" && npm run --silent build)
 }

@@ -29,7 +29,8 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// The default scale is the oracle's own; any other is taken at its word, and a test of its own holds it to its formula.
+// The oracle computes the default scale itself. It takes any other scale from the score policy, whose formula has a
+// test.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};

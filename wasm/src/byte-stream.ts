@@ -26,7 +26,7 @@ const openSource = async (source: any, signal: AbortSignal): Promise<{ response:
   return { response, size: source.size ?? (length ? Number(length) : Infinity) };
 };
 
-/** Returns an error for a failed read. Throws "closed" if the instance was freed. */
+/** Throws for a failed read. Throws "closed" if the instance was freed. */
 export type Failed = (cause: unknown) => never;
 
 export class ByteStream {

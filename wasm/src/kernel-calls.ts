@@ -1,4 +1,5 @@
 import type { Description } from "./description.js";
+import { fail } from "./fail.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
@@ -22,7 +23,10 @@ export class KernelCalls {
   readonly #options: number;
 
   constructor(memory: ModuleMemory, description: Description) {
-    const { workspace, cache, options } = description;
+    const { workspace, cache, options, context, keyModel, valueModel } = description;
+    if (context && cache && keyModel !== valueModel) {
+      fail("unsupported", "keys and values from two contexts", "one", "two");
+    }
     const words = options.reduce((sum, { count = 1 }) => sum + count, 0);
     this.#memory = memory;
     this.#description = description;

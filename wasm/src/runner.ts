@@ -45,10 +45,7 @@ export class Runner {
   #hasMaps = false;
 
   constructor(memory: ModuleMemory, description: Description, mask: MaskChoice) {
-    const { queries, model, cache, rotary, context, keyModel, valueModel } = description;
-    if (context && cache && keyModel !== valueModel) {
-      fail("unsupported", "keys and values from two contexts", "one", "two");
-    }
+    const { queries, model, rotary, context } = description;
     this.#memory = memory;
     this.#description = description;
     this.#mask = mask;

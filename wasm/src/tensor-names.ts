@@ -13,7 +13,7 @@ const layerLists = ["layers.", "encoder.layer."];
 
 type Names = Map<string, string>;
 
-/** Adds the names that a table has for its roles. A role is a name, too. */
+/** Adds each role of a table, such as in_proj_weight, and the name that the table gives for the role. */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
     names.set(member + role, member + role);

@@ -107,7 +107,7 @@ export interface WarmUpOptions {
   readonly tokens?: number;
   /** The time limit in milliseconds. Default 2000. */
   readonly most?: number;
-  /** True if runs with `attention: true` shall be fast: they have code of their own. */
+  /** True to warm up the code of runs with `attention: true`, which other runs do not use. */
   readonly attention?: boolean;
 }
 

@@ -15,7 +15,7 @@ export class WeightStore {
   #tensorsAt = 0;
   #tensors: StoredTensors = new Map();
 
-  /** `onChange` is called when other weights take the place of those before. */
+  /** Calls `onChange` when new weights replace the old weights. */
   constructor(memory: ModuleMemory, description: Description, onChange: () => void) {
     this.memory = memory;
     this.find = tensorFinder(description);

@@ -1,6 +1,6 @@
 // node run_modules.mjs NAME.VARIANT.wasm...: modules of one kernel, run on the same numbers. All give the numbers of the
 // oracle in plain loops where it knows the kind, and each others' within a bound; what DETERMINISTIC makes gives the
-// same bits. Whoever asks for what can't be gets a status, and nothing is written.
+// same bits. A wrong call gets a status, and nothing is written.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
