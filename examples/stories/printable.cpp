@@ -24,7 +24,8 @@ bool is_scalar_value(std::uint32_t code_point, std::size_t length) {
   return code_point >= least[length] && code_point <= 0x10FFFF && !is_surrogate;
 }
 
-// Bytes of the code point that the text begins with; 0 where there is none, or where it is a control character.
+// Returns the length in bytes of the first code point. Returns 0 if the text does not begin with a code point, or if
+// the code point is a control character.
 std::size_t shown_length(std::string_view text) {
   const std::size_t length = announced_length(first_byte(text));
   if (length == 1) return is_shown_ascii(first_byte(text)) ? 1 : 0;

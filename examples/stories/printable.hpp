@@ -1,4 +1,4 @@
-// What a terminal may be given of bytes that come from a file.
+// Makes bytes of a file safe to print on a terminal.
 #pragma once
 
 #include <string>

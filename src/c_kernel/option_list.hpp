@@ -1,4 +1,4 @@
-// What the C header and the description of a WebAssembly module say about a member of NAME_options.
+// The properties of a member of NAME_options, for the C header and for the description of a WebAssembly module.
 #pragma once
 
 #include <cstddef>

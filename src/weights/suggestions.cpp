@@ -25,8 +25,9 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Returns what stands before bare names in the file, and before how many. Names that are longer than the longest prefix
-// and the longest bare name are skipped, so time and memory are linear in the number of tensors.
+// Returns the prefixes of bare names in the file, and how many bare names follow each prefix. Names that are longer
+// than the longest prefix and the longest bare name are skipped, so time and memory are linear in the number of
+// tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t longest_prefix = 200;  // a message could not show a longer one whole
   const auto bare = bare_names(spec);

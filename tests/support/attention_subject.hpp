@@ -67,7 +67,7 @@ void run_capturing(const Call& call, Run run) {
   }
 }
 
-// Of a MultiHeadAttention, or of what runs one (team.hpp).
+// Returns the subject of a MultiHeadAttention, or of a type that runs a MultiHeadAttention (team.hpp).
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject subject_of_attention() {

@@ -1,4 +1,4 @@
-// What POSIX adds: modes, links that others planted, devices, pipes, several writers, fsync.
+// Tests replace_files on POSIX: modes, planted links, devices, pipes, several writers, fsync.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32

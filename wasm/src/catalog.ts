@@ -3,7 +3,7 @@ import { type ShippedAttention, shippedAttentions, type ShippedName, shippedName
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
-/** What a kernel is needed for. */
+/** The requirements of a kernel. */
 export interface Wanted {
   readonly kind: "attention";
   /** The kernel has room for at least this number of tokens; `description.queries` is the number that it has room for. */

@@ -7,7 +7,7 @@ import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { WeightStore } from "./weight-store.js";
 
-/** What an instance has until it is freed. */
+/** The parts of an instance that is not freed. */
 interface Parts {
   readonly runner: Runner;
   readonly store: WeightStore;
