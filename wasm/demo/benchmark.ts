@@ -32,6 +32,7 @@ class Benchmark {
     this.#addRows();
     this.#run.addEventListener("click", () => (this.#worker ? this.#stop("Stopped.") : this.#start()));
     this.#copy.addEventListener("click", () => void this.#copyMarkdown());
+    this.#run.disabled = false;
   }
 
   #addRows(): void {

@@ -25,6 +25,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 
 /** Takes the examples' buttons as ways to fill a field. */
 export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
+  examples.inert = false;
   examples.addEventListener("click", (event) => {
     if (!(event.target instanceof HTMLButtonElement)) return;
     field.value = event.target.dataset.text ?? event.target.textContent!.trim();

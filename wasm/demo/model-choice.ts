@@ -26,6 +26,8 @@ export class ModelChoice {
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());
+    // The page is visible before this code is loaded. Until then, a click would be lost.
+    this.#form.inert = false;
   }
 
   show(): void {

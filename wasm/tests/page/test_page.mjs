@@ -131,7 +131,7 @@ test(
   { skip: skipWithoutModel },
   async () => {
     const { page, context, problems } = await site.open({ hash: "#sentences" });
-    await page.getByRole("heading", { name: "The model’s weights" }).waitFor();
+    await page.locator("#model-choice:not([inert])").waitFor();
     await page.setInputFiles("#model-files", model.vocabulary);
     await page.getByRole("alert").filter({ hasText: "Choose two files at once" }).waitFor();
     await page.setInputFiles("#model-files", [model.weights, model.vocabulary]);
