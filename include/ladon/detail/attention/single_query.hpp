@@ -4,6 +4,9 @@
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
 //
+// Keys are added in blocks. The sum of a block starts at 0, and is then added to the sum of the lane. If one sum ran
+// over all keys of a lane, its rounding errors would grow with the number of keys (detail/attention/weighted_sum.hpp).
+//
 // Some targets read keys or values that are too large for the L1 cache in several streams
 // (detail/linear/matrix_vector.hpp).
 #pragma once
@@ -18,6 +21,10 @@
 #include <ladon/detail/simd/elementary.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
+
+// How many keys a block has. Each lane adds 256 of them.
+template <class Pack>
+inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
 // Computes q . k for Packs packs of keys in each of Streams panels. Each panel begins `distance` floats after the
 // previous panel. Each product is computed as Sums partial sums. Four or more independent sums hide the latency of a
@@ -131,15 +138,20 @@ struct SingleQuerySoftmax {
   template <bool Mark>
   constexpr void exponentials(float* scores, std::size_t count) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
-    for (std::size_t i = 0; i < count; i += Pack::lanes) {
-      const Pack s = Pack::load(scores + i);
-      const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
-      total = total + p;
-      if constexpr (Mark) {
-        select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
-      } else {
-        p.store(scores + i);
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t end = count - i < single_query_block<Pack> ? count : i + single_query_block<Pack>;
+      Pack block_total = Pack::broadcast(0.0f);
+      for (; i < end; i += Pack::lanes) {
+        const Pack s = Pack::load(scores + i);
+        const Pack p = exp2_of_nonpositive(s - Pack::broadcast(shift));
+        block_total = block_total + p;
+        if constexpr (Mark) {
+          select(s == masked, Pack::broadcast(-1.0f), p).store(scores + i);
+        } else {
+          p.store(scores + i);
+        }
       }
+      total = total + block_total;
     }
   }
   // Returns 1 / sum of the weights. If the sum is 0, because the query sees no key, returns 1. If the score policy has
@@ -151,26 +163,25 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams, and
-// each stream reads `panels_per_stream` consecutive panels. If Selected is true, keys with a negative weight are
-// skipped.
+// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams. Each
+// stream reads `panels` consecutive panels, and begins `distance` panels after the previous stream. If Selected is
+// true, keys with a negative weight are skipped.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected>
-LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels_per_stream,
-                                                    Pack (&sum)[ValueWidth]) noexcept {
+LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels,
+                                                    std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, width = Packs * lanes;
-  for (std::size_t panel = 0; panel < panels_per_stream; ++panel) {
+  for (std::size_t panel = 0; panel < panels; ++panel) {
     Pack weight[Streams][Packs];
     LADON_UNROLL
     for (std::size_t i = 0; i < Streams * Packs; ++i) {
-      weight[i / Packs][i % Packs] =
-          Pack::load(p + (i / Packs * panels_per_stream + panel) * width + i % Packs * lanes);
+      weight[i / Packs][i % Packs] = Pack::load(p + (i / Packs * distance + panel) * width + i % Packs * lanes);
     }
     for (std::size_t row = 0; row < ValueWidth; ++row) {
       const float* const first = values + (panel * ValueWidth + row) * width;
       Pack row_sum = sum[row];
       LADON_UNROLL
       for (std::size_t i = 0; i < Streams * Packs; ++i) {
-        const float* const value = first + i / Packs * panels_per_stream * ValueWidth * width + i % Packs * lanes;
+        const float* const value = first + i / Packs * distance * ValueWidth * width + i % Packs * lanes;
         const Pack& w = weight[i / Packs][i % Packs];
         const Pack added = fma(Pack::load(value), w, row_sum);
         if constexpr (Selected) {
@@ -216,7 +227,7 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
 // does not depend on Selected, so a hidden infinite or NaN value changes no bit.
-template <class Pack, Tiling K, std::size_t ValueWidth, bool Selected, std::size_t Streams>
+template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {
   constexpr std::size_t width = K.width(), lanes = Pack::lanes;
@@ -227,11 +238,17 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
   if constexpr (streamed) {
     const std::size_t first = (visible.begin + width - 1) / width, end = visible.end / width;
     const std::size_t panels_per_stream = first < end ? (end - first) / Streams : 0;
+    if (panels_per_stream > 0) done = {first * width, (first + Streams * panels_per_stream) * width};
+    constexpr std::size_t panels_per_block = single_query_block<Pack> / (Streams * width);
     for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = Pack::broadcast(0.0f);
-    if (panels_per_stream > 0) {
-      done = {first * width, (first + Streams * panels_per_stream) * width};
+    for (std::size_t panel = 0; panel < panels_per_stream; panel += panels_per_block) {
+      const std::size_t left = panels_per_stream - panel, keys = done.begin + panel * width;
+      Pack block_sum[ValueWidth];
+      for (std::size_t row = 0; row < ValueWidth; ++row) block_sum[row] = Pack::broadcast(0.0f);
       weighted_sum_of_streams<Pack, Streams, K.packs, ValueWidth, Selected>(
-          values + done.begin * ValueWidth, p + done.begin - start, panels_per_stream, stream_sum);
+          values + keys * ValueWidth, p + keys - start, left < panels_per_block ? left : panels_per_block,
+          panels_per_stream, block_sum);
+      for (std::size_t row = 0; row < ValueWidth; ++row) stream_sum[row] = stream_sum[row] + block_sum[row];
     }
   }
   for_row_tiles<ValueWidth, lanes>([&]<std::size_t Rows>(std::size_t row) {
@@ -244,7 +261,20 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
     if constexpr (streamed) {
       add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, {start, done.begin}, visible, sum);
     }
-    add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, {done.end, visible.end}, visible, sum);
+    const Range rest{done.end, visible.end};
+    if constexpr (streamed || Keys <= single_query_block<Pack>) {
+      add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(rows, p, start, rest, visible, sum);
+    } else {
+      for (std::size_t base = rest.begin; base < rest.end; base += single_query_block<Pack>) {
+        Pack block_sum[lanes];
+        LADON_UNROLL
+        for (std::size_t r = 0; r < lanes; ++r) block_sum[r] = Pack::broadcast(0.0f);
+        add_weighted_keys<Pack, Rows, width, ValueWidth, Selected>(
+            rows, p, start, Range{base, base + single_query_block<Pack>} & rest, visible, block_sum);
+        LADON_UNROLL
+        for (std::size_t r = 0; r < Rows; ++r) sum[r] = sum[r] + block_sum[r];
+      }
+    }
     const Pack total = Pack::add_rows(sum) * Pack::broadcast(factor);
     if constexpr (Rows == lanes) {
       total.store(out + row);
@@ -272,8 +302,8 @@ constexpr void attend_single_query(const Head& head, const QueryBlock& block, co
                                                                                        scores, smallest));
   if (visible.end > start) softmax.template exponentials<Selected>(scores, visible.end - start);
   const float factor = softmax.reciprocal_sum(head.sink);
-  single_query_weighted_sum<Pack, K, S.value_width, Selected, value_streams>(head.values, scores, visible, factor,
-                                                                             block.out);
+  single_query_weighted_sum<Pack, K, S.keys, S.value_width, Selected, value_streams>(head.values, scores, visible,
+                                                                                     factor, block.out);
   if constexpr (Capture::weights) {
     for (std::size_t key = 0; key < S.keys; ++key) {
       const bool counts = visible.contains({key, key + 1}) && !(scores[key - start] < 0);

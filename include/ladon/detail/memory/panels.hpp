@@ -47,10 +47,11 @@ struct PanelLayout {
   // How many keys a key block of this shape has. A key block consists of whole panels. It has at most detail::key_block
   // keys, or all keys if there are fewer.
   //
-  // A single query has one key block of all keys, because the kernels of a single query add in another order. In a
-  // deterministic build, a single query has the same key blocks as several queries.
+  // The kernels of a single query (detail/attention/single_query.hpp) have one key block of all keys. In a
+  // deterministic build, and where panels of keys have one lane, a single query has the same key blocks as several
+  // queries.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
-  static constexpr bool all_at_once = queries.width() == 1 && !LADON_DETERMINISTIC;
+  static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
       all_keys < key_block || all_at_once ? all_keys : key_block / keys.width() * keys.width();
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
