@@ -31,7 +31,8 @@ configure_bench_of() {
 
 bench_firmware() {
   local core
-  for core in cortex-m4 cortex-m7 cortex-m55; do
+  if [ $# = 0 ]; then set -- cortex-m4 cortex-m7 cortex-m55; fi
+  for core in "$@"; do
     configure_firmware "$root/bench/firmware" "$builds/bench-$core" "$core" \
       -DLADON_CMSIS_DSP_DIR="${LADON_CMSIS_DSP_DIR:-}"
     say "$core"

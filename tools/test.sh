@@ -108,7 +108,9 @@ test_package() {
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
-  (cd "$root/wasm" && node --test tests/test_*.mjs tests/page/test_page.mjs)
+  # The file is for .ci/check_skipped.
+  (cd "$root/wasm" && node --test --test-reporter=spec --test-reporter-destination=stdout \
+    --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_page.mjs)
 }
 
 # Installs all tools that pip and apt have, so that no test is skipped.

@@ -1,7 +1,10 @@
-// Instructions a multiply-add of a product alone, whole attention and an encoder layer, a shape a line.
+// Prints the number of instructions for each multiply-add: of a product, of attention and of an encoder layer. Each
+// shape of "firmware" in shapes.json has a line.
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include <ladon/ladon.hpp>
 
@@ -12,12 +15,19 @@ extern "C" {
 #endif
 
 #include "board.hpp"
+#include "shapes.hpp"
 
 namespace {
 
-constexpr std::size_t most_tokens = 64, most_model = 128, most_hidden = 4 * most_model;
+constexpr std::size_t most(std::size_t ladon::Shape::* size) {
+  std::size_t largest = 0;
+  for (const ladon::Shape& shape : ladon_bench::shapes) largest = shape.*size > largest ? shape.*size : largest;
+  return largest;
+}
+constexpr std::size_t most_tokens = most(&ladon::Shape::queries), most_model = most(&ladon::Shape::model),
+                      most_hidden = 4 * most_model;
 
-// Weights and tokens of the largest shape; smaller ones take what comes first.
+// Weights and tokens of the largest shape. Smaller shapes use the first elements.
 float x[most_tokens * most_model], y[most_tokens * most_model];
 float in_weight[3 * most_model * most_model], out_weight[most_model * most_model];
 float weight1[most_hidden * most_model], weight2[most_hidden * most_model];
@@ -49,28 +59,38 @@ void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
   board::print(rest);
 }
 
-// Tokens times a square matrix, from panels to panels, as a layer does it.
-template <std::size_t Tokens, std::size_t Model, class Weights>
-void multiply(const Weights& weights, const float* in, float* out) {
+// Multiplies tokens by a square matrix of the order `O`, from panels to panels, as a layer does it.
+template <std::size_t Tokens, std::size_t Model, ladon::Order O>
+void multiply(const float* in, float* out) {
+  const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};
   constexpr ladon::detail::Tiling tiling = ladon::detail::tiling<ladon::detail::simd::NativeVectors>(Tokens);
   constexpr std::size_t stride = Model * tiling.width();
   ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
     ladon::detail::matmul<ladon::detail::simd::NativeVectors, tiling, Packs, Model, Model>(
-        weights, in + first * stride, count, ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
+        linear.rows_from(0), in + first * stride, count,
+        ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
   });
 }
 
-template <std::size_t Tokens, std::size_t Model>
-void count(const char* name) {
-  constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 4};
+void print_shape(const ladon::Shape& shape) {
+  board::print("(");
+  board::print_number(shape.queries, 3);
+  board::print(",");
+  board::print_number(shape.model, 4);
+  board::print(",");
+  board::print_number(shape.heads, 3);
+  board::print(")");
+}
+
+template <ladon::Shape shape>
+void count() {
+  constexpr std::size_t Tokens = shape.queries, Model = shape.model;
   constexpr std::uint64_t product = std::uint64_t(Tokens) * Model * Model;
   constexpr std::uint64_t attention = 4 * product + 2 * std::uint64_t(Tokens) * Tokens * Model;
-  board::print(name);
+  print_shape(shape);
 
-  print_ratio(instructions([] { multiply<Tokens, Model>(ladon::WeightRows<Model, 1>{out_weight, bias}, x, y); }),
-              product);
-  print_ratio(instructions([] { multiply<Tokens, Model>(ladon::WeightRows<1, Model>{out_weight, bias}, x, y); }),
-              product);
+  print_ratio(instructions([] { multiply<Tokens, Model, ladon::Order::out_in>(x, y); }), product);
+  print_ratio(instructions([] { multiply<Tokens, Model, ladon::Order::in_out>(x, y); }), product);
 
   using Attention = ladon::MultiHeadAttention<shape>;
   static typename Attention::Workspace workspace;
@@ -96,6 +116,11 @@ void count(const char* name) {
   board::print("\n");
 }
 
+template <std::size_t... I>
+void count_all(std::index_sequence<I...>) {
+  (count<ladon_bench::shapes[I]>(), ...);
+}
+
 }  // namespace
 
 int main() {
@@ -105,12 +130,10 @@ int main() {
   fill(weight1, 0.3f);
   fill(weight2, 0.3f);
   fill(bias, 0.1f);
-  board::print("              product (in,out)  attention   layer");
+  board::print("shape               product    (in,out)   attention       layer");
 #if defined(LADON_HAS_CMSIS_DSP)
   board::print("   arm_mat_mult_f32");
 #endif
   board::print("\n");
-  count<16, 32>("(16,32,4)   ");
-  count<32, 64>("(32,64,4)   ");
-  count<64, 128>("(64,128,4)  ");
+  count_all(std::make_index_sequence<std::size(ladon_bench::shapes)>());
 }

@@ -1,15 +1,17 @@
-// What fewer keys at a time (LADON_KEY_BLOCK) cost in instructions, and save of the workspace, where rows are long.
+// Prints what smaller key blocks (LADON_KEY_BLOCK) cost in instructions and save in the workspace, for long rows.
 #include <cstddef>
 #include <cstdint>
 
 #include <ladon/ladon.hpp>
 
 #include "board.hpp"
+#include "shapes.hpp"
 
 namespace {
 
-constexpr std::size_t tokens = 512, model = 64;
-using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = tokens, .model = model, .heads = 4}>;
+constexpr ladon::Shape shape = ladon_bench::shapes[0];
+constexpr std::size_t tokens = shape.queries, model = shape.model;
+using Attention = ladon::MultiHeadAttention<shape>;
 constexpr std::uint64_t multiply_adds = 4ull * tokens * model * model + 2ull * tokens * tokens * model;
 
 float x[tokens * model], weight[3 * model * model], bias[3 * model];
@@ -24,7 +26,7 @@ int main() {
   const std::uint64_t before = board::instructions();
   Attention::run(&x[0], weights, &x[0], workspace);
   const std::uint64_t took = board::instructions() - before;
-  board::print("(512,64,4), keys at a time, bytes of workspace, thousandths of an instruction a multiply-add:");
+  board::print("key block, bytes of workspace, thousandths of an instruction for each multiply-add:");
   board::print_number(LADON_KEY_BLOCK, 6);
   board::print_number(sizeof workspace, 9);
   board::print_number(1000 * took / multiply_adds, 7);

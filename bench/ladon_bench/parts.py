@@ -49,7 +49,7 @@ PARTS = [
          pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm, waits=True),
-    Part("browser", ["bench", "browser"], ["--shapes", "64,128,4", "--rounds", "5"], tables.markdown("browser"),
+    Part("browser", ["bench", "browser"], ["--shapes", *texts("quick_browser"), "--rounds", "5"], tables.markdown("browser"),
          always=False, output="markdown"),
     Part("browser_minilm", ["bench", "browser", "--minilm"], ["--tokens", "8", "--rounds", "5"],
          tables.markdown("browser_minilm"), always=False, output="markdown"),
