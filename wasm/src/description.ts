@@ -109,10 +109,10 @@ const checkDescription = (given: any): void => {
     mask: isListOf((one) => typeof one === "string", given?.mask),
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
-    layer: isListOf(isTensor, given?.layer ?? [], given?.layers),
+    layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
     layout: typeof given?.layout === "string",
     options: isListOf(isOption, given?.options),
-    rotary: given?.rotary === undefined || (isSize(given.rotary?.positions) && isSize(given.rotary.width)),
+    rotary: given?.rotary === undefined || (isSize(given?.rotary?.positions) && isSize(given?.rotary?.width)),
   };
   const wrong = [...sizes.filter((name) => !isSize(given?.[name])), ...Object.keys(isSound).filter((name) => !isSound[name])];
   if (given?.ladon === undefined) wrong.unshift("ladon");

@@ -58,6 +58,7 @@ test("descriptions that count billions", async () => {
     ["layers", 2 ** 40],
     ["layers", "12"],
     ["layers", -1],
+    ["layer", null],
     ["weights", [{ ...tensor, count: 2 ** 33 }]],
     ["weights", [{ ...tensor, count: 0.5 }]],
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
