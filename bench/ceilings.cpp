@@ -108,9 +108,9 @@ void take_patience(const std::vector<char*>& arguments) {
 
 int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  ladon_bench::JsonFile file(arguments, "ladon_bench_ceilings");
+  const ladon_bench::JsonFile file(arguments, "ladon_bench_ceilings");
   take_patience(arguments);
-  if (!file.opened()) return 1;
+  if (!file.writable()) return 1;
   ordered_json peak = figure("flops in registers", [] { return 1e9 * bench::fma_peak(); });
   const ordered_json memory = reads();
   ordered_json exponentials = figure("exponentials", [] { return bench::exponential_rate(40); });

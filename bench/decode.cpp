@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "decode_memory.hpp"
+#include "json_file.hpp"
 #include "machine.hpp"
 #include "rounds.hpp"
 
@@ -170,20 +170,9 @@ int main(int argc, char** argv) {
   app.add_option("--only", chosen.only, "the cases whose names have this in them");
   app.add_option("--rounds", chosen.rounds, "rounds a case (31)")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
-  std::ofstream file;
-  if (!chosen.json.empty()) {
-    file.open(chosen.json);
-    if (!file) {
-      std::fprintf(stderr, "ladon_bench_decode: cannot write %s\n", chosen.json.c_str());
-      return 1;
-    }
-  }
+  const ladon_bench::JsonFile file(chosen.json, "ladon_bench_decode");
+  if (!file.writable()) return 1;
   Table table(chosen);
   measure_all(table);
-  if (chosen.json.empty()) return 0;
-  file << nlohmann::ordered_json{{"machine", ladon_bench::machine()}, {"rows", table.rows}}.dump(1) << '\n';
-  if (!file.flush()) {
-    std::fprintf(stderr, "ladon_bench_decode: could not write all of %s\n", chosen.json.c_str());
-    return 1;
-  }
+  return file.write({{"machine", ladon_bench::machine()}, {"rows", table.rows}});
 }

@@ -42,8 +42,8 @@ void add_all(ordered_json& rows, std::index_sequence<I...>) {
 
 int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  ladon_bench::JsonFile file(arguments, "ladon_bench_memory");
-  if (!file.opened()) return 1;
+  const ladon_bench::JsonFile file(arguments, "ladon_bench_memory");
+  if (!file.writable()) return 1;
   ordered_json rows = ordered_json::array();
   std::printf("%-14s %12s %12s %12s %9s\n", "bytes", "workspace", "scores", "textbook", "times");
   add_all(rows, std::make_index_sequence<std::size(ladon_bench::shapes)>());

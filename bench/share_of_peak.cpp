@@ -1,7 +1,11 @@
 // ladon_bench [--json FILE] [--rounds N] [--patience SECONDS] [Google Benchmark's options, such as
-// --benchmark_filter=REGEX]: measures the share of the FMA peak that attention and encoder layers reach, in N rounds
-// (31) for each case. A case waits at most SECONDS (20) for a quiet core; with 0 it does not wait.
+// --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the FMA peak that attention and encoder
+// layers reach, in N rounds (31) for each case. A case waits at most SECONDS (20) for a quiet core; with 0 it does not
+// wait.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -56,6 +60,13 @@ class Table : public benchmark::BenchmarkReporter {
   }
 };
 
+// Google Benchmark would truncate its file before the measurements, so that an interrupt leaves nothing.
+bool asks_benchmark_out(const std::vector<char*>& arguments) {
+  const auto is_out = [](std::string_view argument) { return argument.starts_with("--benchmark_out="); };
+  const char* variable = std::getenv("BENCHMARK_OUT");
+  return (variable && *variable) || std::any_of(arguments.begin(), arguments.end(), is_out);
+}
+
 void register_all(int rounds, double patience) {
   for (const Measurement& one : ladon_bench::measurements()) {
     benchmark::RegisterBenchmark(one.what.name().c_str(), one.run, patience)->UseManualTime()->Iterations(rounds);
@@ -66,14 +77,18 @@ void register_all(int rounds, double patience) {
 
 int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  ladon_bench::JsonFile file(arguments, "ladon_bench");
+  const ladon_bench::JsonFile file(arguments, "ladon_bench");
   const int rounds = ladon_bench::take_number(arguments, "--rounds", 31, 1);
   const double patience = ladon_bench::take_number(arguments, "--patience", 20.0, 0.0);
+  if (asks_benchmark_out(arguments)) {
+    std::fprintf(stderr, "ladon_bench: --benchmark_out and BENCHMARK_OUT are not supported: use --json FILE\n");
+    return 2;
+  }
   int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
-  if (!file.opened()) return 1;
+  if (!file.writable()) return 1;
   register_all(rounds, patience);
   Table table;
   benchmark::RunSpecifiedBenchmarks(&table);

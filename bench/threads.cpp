@@ -151,13 +151,13 @@ void compare_shapes(Comparison& all, std::index_sequence<I...>) {
 
 int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
-  ladon_bench::JsonFile file(arguments, "ladon_bench_threads");
+  const ladon_bench::JsonFile file(arguments, "ladon_bench_threads");
   const std::size_t threads = arguments.size() > 1 ? std::strtoul(arguments[1], nullptr, 10) : 2;
   if (threads < 1 || threads > most_threads) {
     std::fprintf(stderr, "ladon_bench_threads: from 1 to %zu threads\n", most_threads);
     return 2;
   }
-  if (!file.opened()) return 1;
+  if (!file.writable()) return 1;
   Comparison comparison(threads);
   std::printf("%-34s %12s %7zu threads %12s %13s %10s\n", "", "alone", threads, "faster", "quartiles", "disturbed");
   compare_shapes(comparison, std::make_index_sequence<std::size(ladon_bench::shapes)>());

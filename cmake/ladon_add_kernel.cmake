@@ -25,7 +25,8 @@
 # How weights lie
 #   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
 #   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
-#                      no PREFIX where nothing stands before their names
+#                      no PREFIX where nothing stands before their names. The path has no backslash and no $<, and
+#                      PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
 #   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
@@ -59,7 +60,8 @@ function(ladon_add_kernel NAME)
     endif()
   endforeach()
   ladon_kernel_places()
-  ladon_kernel_read_arguments(${ARGN})
+  set(given_arguments "${ARGN}")
+  ladon_kernel_read_arguments()
   string(TOUPPER ${NAME} NAMES)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_kernel)
   set(isas default)
@@ -73,6 +75,7 @@ function(ladon_add_kernel NAME)
     cmake_path(GET arg_WEIGHTS FILENAME WEIGHTS_NAME)
     string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
   endif()
+  ladon_kernel_check_written()
 
   ladon_kernel_definition()
   ladon_kernel_header()

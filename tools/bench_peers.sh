@@ -20,8 +20,8 @@ bench_peers() {
 }
 
 bench_minilm() {
-  local argument arguments=() dir=$builds/bench-minilm some=$builds/minilm-requirements.txt
-  local files=("$some" "$root/bench/ladon_bench/minilm/requirements.txt")
+  local argument arguments=() dir=$builds/bench-minilm
+  local files=("$root/bench/ladon_bench/minilm/requirements.txt")
   for argument; do
     if [ "$argument" = --with-torch ]; then files+=("$(torch_requirements)"); continue; fi
     arguments+=("$argument")
@@ -32,7 +32,6 @@ bench_minilm() {
     -DLADON_WERROR="${CI:+ON}"
   build "$dir" ladon_minilm_peer
   fetch_model
-  grep -E '^(numpy|onnx|onnxruntime|openvino)==' "$root/bench/ladon_bench/peers/requirements.txt" >"$some"
   peer_packages "${files[@]}"
   run_module "$builds/peers-venv/bin/python" minilm --programs "$dir/bench/minilm" --model "$(minilm_folder)" \
     ${arguments[@]+"${arguments[@]}"}

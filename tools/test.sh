@@ -115,14 +115,9 @@ test_package() {
 
 # Installs all tools that pip and apt have, so that no test is skipped.
 test_integrations() {
-  local venv=$builds/integrations list=$root/tests/integrations/requirements.txt tool
+  local venv=$builds/integrations tool
   need c++ cmake ninja python3 pip arm-none-eabi-g++ arduino-builder arduino-ctags
-  if ! cmp -s "$list" "$venv/installed.txt"; then
-    say "installing tests/integrations/requirements.txt by pip"
-    python3 -m venv --clear "$venv" >&2
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$list" >&2
-    cp "$list" "$venv/installed.txt"
-  fi
+  python_packages "$venv" "$root/tests/integrations/requirements.txt"
   for tool in platformio arduino zephyr esp_idf; do
     say "integration: $tool"
     CXX=$compiler CMAKE_GENERATOR=Ninja LADON_INTEGRATION_TOOLS=all \

@@ -12,7 +12,7 @@ tidy_bash() {
   need shellcheck
   say "shellcheck"
   shellcheck "$root"/dev "$root"/tools/*.sh "$root"/.ci/run "$root"/bench/code_size "$root"/bench/firmware/inner_loops \
-    "$root"/bench/peers/llama2c "$root"/examples/firmware/board/run "$root"/tests/instructions/tile_loops
+    "$root"/bench/peers/llama2c "$root"/examples/firmware/board/run "$root"/tests/instructions/tile_loops "$root"/tools/lock_requirements
 }
 
 tidy_python() {
@@ -21,6 +21,7 @@ tidy_python() {
   python_packages "$venv" "$root/tools/tidy/requirements.txt"
   say "ruff"
   "$venv/bin/ruff" check --no-cache --quiet "$root" >&2
+  python3 "$root/tools/tidy/check_requirements.py" "$root"
 }
 
 # Runs clang-tidy over the translation units of tools/tidy/CMakeLists.txt.

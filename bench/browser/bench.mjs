@@ -1,7 +1,7 @@
 // bench.mjs --build FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--shapes 64,128,4 ...] [--masks full causal]
 //           [--node] [--no-chromium] [--no-start-up] [--milliseconds N] [--binding INDEX.js]
 // `./dev bench browser` makes the folder and runs this.
-import {existsSync, readFileSync, writeFileSync} from "node:fs";
+import {existsSync, readFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
@@ -10,6 +10,7 @@ import {bundlePeers, sizes} from "./bundle.mjs";
 import {inChromium} from "./in_chromium.mjs";
 import {inNode} from "./in_node.mjs";
 import {machine, markdown, Table} from "./report.mjs";
+import {checkReplaceable, replaceFile} from "./whole_file.mjs";
 
 const {browser: shapes} = JSON.parse(readFileSync(new URL("../shapes.json", import.meta.url), "utf8"));
 
@@ -23,6 +24,7 @@ const {values: chosen, positionals} = parseArgs({
     "no-start-up": {type: "boolean", default: false},
   },
 });
+checkReplaceable(chosen.json, chosen.markdown);
 const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
 for (const shape of asked) {
   if (shapes.some(one => one.join() === shape)) continue;
@@ -64,5 +66,5 @@ for (const [name, run] of environments) {
   }
 }
 console.log(Table.sizes(all.sizes));
-if (chosen.json) writeFileSync(chosen.json, `${JSON.stringify(all, null, 1)}\n`);
-if (chosen.markdown) writeFileSync(chosen.markdown, markdown(all));
+if (chosen.json) replaceFile(chosen.json, `${JSON.stringify(all, null, 1)}\n`);
+if (chosen.markdown) replaceFile(chosen.markdown, markdown(all));

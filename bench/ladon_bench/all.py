@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from ladon_bench import tables
+from ladon_bench import tables, whole_file
 from ladon_bench.machine import system
 from ladon_bench.parts import PARTS
 from ladon_bench.paths import BENCH, ROOT
@@ -61,7 +61,7 @@ def save(name, measured):
                                        if isinstance(value, list) and value and isinstance(value[0], dict)
                                        else json.dumps(value)) for key, value in measured.items()]
     FIGURES.mkdir(exist_ok=True)
-    (FIGURES / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    whole_file.write(FIGURES / f"{name}.json", "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def known_figures():
@@ -111,7 +111,7 @@ def main():
     if drawn.returncode != 0:
         failed.append("charts")
     readme = BENCH / "README.md"
-    readme.write_text(rewrite(readme.read_text(), known))
+    whole_file.write(readme, rewrite(readme.read_text(), known))
     if failed:
         say(f"failed: {', '.join(failed)}")
     return 1 if failed else 0

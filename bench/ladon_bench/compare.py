@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from ladon_bench import whole_file
+
 INNER_ROUNDS = 5  # of a program in one turn
 NAMES = ["revision", "work tree"]
 
@@ -99,7 +101,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=9, help="runs of each program (default: %(default)s)")
     parser.add_argument("--filter", default=".", metavar="REGEX", help="measures only the rows that match")
     parser.add_argument("--core", type=int, help="the core that both run on (default: the last that may be used)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--json", type=whole_file.path, metavar="FILE")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds takes a number of at least 1")
@@ -120,7 +122,7 @@ def main():
     print(f"geometric mean of the ratios {all_rows['geometric_mean']:.4f}, least {all_rows['least']:.3f}")
     if options.json:
         about = {"revision": options.revision, "commit": options.commit, "isa": options.isa, "rounds": options.rounds}
-        options.json.write_text(json.dumps({**about, **all_rows, "rows": rows}, indent=1) + "\n")
+        whole_file.write(options.json, json.dumps({**about, **all_rows, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 #include <ladon/detail/attention/softmax.hpp>
 #include <ladon/detail/attention/weighted_sum.hpp>
@@ -49,7 +50,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   for (float& value : values) value = 1;  // not one page of zeros many times over: cached_tile.hpp
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
-  detail::RunningSoftmax<Pack, tiling.packs> running;
+  detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
   // What comes out, between 0 and 1, goes in again: below this maximum it is as good as any other score.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {

@@ -2,43 +2,52 @@
 #pragma once
 
 #include <cstdio>
-#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "arguments.hpp"
+#include "file_error.hpp"
+#include "replace_file.hpp"
 
 namespace ladon_bench {
 
+// Writes the file at the end, whole: after an interrupt, the file has its old content.
 class JsonFile {
  public:
-  JsonFile(std::vector<char*>& arguments, const char* program)
-      : path_(take_option(arguments, "--json").value_or("")), program_(program) {
-    if (!path_.empty()) file_.open(path_);
-  }
+  JsonFile(std::string path, const char* program) : path_(std::move(path)), program_(program) {}
 
-  // Returns whether the file can be written. Asked before hours of measuring.
-  bool opened() const {
-    if (path_.empty() || file_) return true;
-    std::fprintf(stderr, "%s: cannot write %s\n", program_, path_.c_str());
-    return false;
+  // Takes the option out of the arguments.
+  JsonFile(std::vector<char*>& arguments, const char* program)
+      : JsonFile(take_option(arguments, "--json").value_or(""), program) {}
+
+  // Returns whether the file can be written. Called before the measurements, which can take hours.
+  bool writable() const {
+    return attempt([&] { files::check_replaceable(path_); });
   }
 
   // Writes the figures and returns the exit status of main.
-  int write(const nlohmann::ordered_json& figures) {
-    if (path_.empty()) return 0;
-    file_ << figures.dump(1) << '\n';
-    if (file_.flush()) return 0;
-    std::fprintf(stderr, "%s: could not write all of %s\n", program_, path_.c_str());
-    return 1;
+  int write(const nlohmann::ordered_json& figures) const {
+    return attempt([&] { files::replace_file(path_, figures.dump(1) + '\n'); }) ? 0 : 1;
   }
 
  private:
-  std::string path_;
+  template <class Action>
+  bool attempt(Action action) const {
+    if (path_.empty()) return true;
+    try {
+      action();
+      return true;
+    } catch (const files::Error& error) {
+      std::fprintf(stderr, "%s: %s\n", program_, error.what());
+      return false;
+    }
+  }
+
+  std::string path_;  // empty: no file was asked for
   const char* program_;
-  std::ofstream file_;
 };
 
 }  // namespace ladon_bench

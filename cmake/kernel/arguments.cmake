@@ -75,12 +75,43 @@ function(ladon_kernel_check_number argument value kind)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
 endfunction()
 
-# Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks need, with the defaults
-# filled in.
+# The arguments become part of comments, strings and build rules. The two functions below refuse arguments that would
+# change the meaning of the text around them, and that CMake or ninja cannot quote.
+function(ladon_kernel_check_text)
+  string(ASCII 1 first)
+  string(ASCII 31 last)
+  ladon_kernel_refuse("an argument has a control character, such as a new line; allowed: none"
+    given_arguments MATCHES "[${first}-${last}]")
+  ladon_kernel_refuse("an argument has a backslash; allowed: none, folders are separated by /"
+    given_arguments MATCHES "[\\]")
+  ladon_kernel_refuse("an argument has $<, as a generator expression begins; allowed: none"
+    given_arguments MATCHES "[$]<")
+endfunction()
+
+# Checks ARGUMENTS, which is written into the comment of the header and into the description of a module.
+function(ladon_kernel_check_written)
+  ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written into a comment; allowed: no /* and no */"
+    ARGUMENTS MATCHES "/[*]|[*]/")
+  ladon_kernel_refuse("the arguments '${ARGUMENTS}' are written by configure_file(); allowed: no word between two @"
+    ARGUMENTS MATCHES "@[^ @]+@")
+endfunction()
+
+# Leaves a path as it is written into a string of an assembler's text that is a string in C++.
+function(ladon_kernel_assembler_string out path)
+  foreach(language assembler c++)
+    string(REGEX REPLACE "([\"\\])" "\\\\\\1" path "${path}")
+  endforeach()
+  set(${out} "${path}" PARENT_SCOPE)
+endfunction()
+
+# Reads given_arguments. Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks
+# need, with the defaults filled in. The arguments are not arguments of this macro, because CMake would evaluate them
+# again.
 macro(ladon_kernel_read_arguments)
+  ladon_kernel_check_text()
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}"
-    "${ladon_kernel_sizes};${ladon_kernel_choices};${ladon_kernel_values}" "${ladon_kernel_lists}" ${ARGN})
+    "${ladon_kernel_sizes};${ladon_kernel_choices};${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
   ladon_kernel_check_words()
   foreach(choice IN LISTS ladon_kernel_choices ITEMS OPTIMIZE)
     ladon_kernel_truth(${choice}_given DEFINED arg_${choice})

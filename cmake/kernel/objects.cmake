@@ -24,9 +24,10 @@ macro(ladon_kernel_link_flags)
   list(APPEND link_flags ${options})
 endmacro()
 
-macro(ladon_kernel_put out)
-  configure_file(${sources}/${out}.in ${ARGN} @ONLY)
-endmacro()
+# ladon_kernel_put(<template> <output>): a function, because a macro would evaluate the path of the output again.
+function(ladon_kernel_put template output)
+  configure_file(${sources}/${template}.in ${output} @ONLY)
+endfunction()
 
 # Compiled as every part of a kernel is.
 function(ladon_kernel_object_library target arch)

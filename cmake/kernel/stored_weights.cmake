@@ -20,6 +20,7 @@ macro(ladon_kernel_stored_weights)
         --offsets ${offsets_file} --namespace ${NAME}_offsets
       DEPENDS ${checkpoint} ${tensors} ${tool} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
+    ladon_kernel_assembler_string(data_string "${data_file}")
     ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
     set_source_files_properties(${folder}/${NAME}_stored.cpp PROPERTIES OBJECT_DEPENDS "${data_file};${offsets_file}")
     ladon_kernel_add_object(${NAME}_stored default)

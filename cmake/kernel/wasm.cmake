@@ -76,6 +76,7 @@ macro(ladon_kernel_module_description)
   ladon_kernel_put_description(${here}/without_description.json ${description})
   add_custom_target(${NAME}_${variant}_text DEPENDS ${description})
   add_dependencies(${NAME}_${variant}_text ${NAME}_${variant}_describe) # make knows no rule for another target's objects
+  ladon_kernel_assembler_string(description_string "${description}")
   ladon_kernel_put(description.cpp ${here}/description.cpp)
   ladon_kernel_module_object(${NAME}_${variant}_description ${here}/description.cpp)
   set_source_files_properties(${here}/description.cpp PROPERTIES OBJECT_DEPENDS ${description})

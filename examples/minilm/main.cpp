@@ -20,6 +20,7 @@ struct Options {
   std::filesystem::path model_folder = minilm::default_model_folder();
   bool asks_attention = false;
   bool asks_batch = false;
+  files::Load load = files::Load::map;
 };
 
 // All that is no option; what comes after "--" may look like one.
@@ -62,6 +63,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--model", options.model_folder, "the folder with model.safetensors and vocab.txt")
       ->type_name("DIR")
       ->capture_default_str();
+  app.add_flag_callback(
+      "--copy-weights", [&options] { options.load = files::Load::copy; },
+      "copies the model into memory, so that later changes of its file have no effect");
   // As a positional option, CLI11 would take the text "[a, b]" for a list of two.
   app.allow_extras();
   app.callback([&app, &options, attention, batch] {
@@ -71,12 +75,12 @@ void describe(CLI::App& app, Options& options) {
   });
 }
 
-minilm::Model load(const std::filesystem::path& folder) {
+minilm::Model load(const std::filesystem::path& folder, files::Load load) {
   const auto model_file = folder / minilm::model_file_name;
   if (!std::filesystem::exists(model_file))
     throw minilm::ModelError("there is no " + model_file.string() +
                              ": run examples/minilm/fetch_model, or name the model's folder with --model DIR");
-  return {minilm::WordPiece(folder / minilm::vocabulary_file_name), minilm::SentenceEncoder(model_file)};
+  return {minilm::WordPiece(folder / minilm::vocabulary_file_name), minilm::SentenceEncoder(model_file, load)};
 }
 
 void answer_batch(minilm::Model& model, const std::string& file_name) {
@@ -90,7 +94,7 @@ void answer_batch(minilm::Model& model, const std::string& file_name) {
 }
 
 void answer(const Options& options) {
-  minilm::Model model = load(options.model_folder);
+  minilm::Model model = load(options.model_folder, options.load);
   if (options.asks_attention) {
     report_attention(model, options.attention, std::cout);
   } else if (options.asks_batch) {

@@ -93,8 +93,8 @@ float similarity(const Embedding& a, const Embedding& b) {
   return static_cast<float>(product);
 }
 
-SentenceEncoder::SentenceEncoder(const std::filesystem::path& model_file)
-    : file_(model_file), checkpoint_(find_tensors(file_)) {}
+SentenceEncoder::SentenceEncoder(const std::filesystem::path& model_file, files::Load load)
+    : file_(model_file, load), checkpoint_(find_tensors(file_)) {}
 
 Embedding SentenceEncoder::embed(std::span<const TokenId> ids) { return embed(ids, nullptr); }
 

@@ -34,8 +34,8 @@ struct Attention {
 
 class SentenceEncoder {
  public:
-  // Maps the file and finds every tensor in it; throws ModelError.
-  explicit SentenceEncoder(const std::filesystem::path& model_file);
+  // Maps or copies the file (files::Load) and finds every tensor in it; throws ModelError.
+  explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map);
 
   // `ids` are what WordPiece::encode gave: at least one, at most max_tokens, each below vocabulary_size;
   // throws ModelError otherwise, and when the result is not finite (a damaged file).

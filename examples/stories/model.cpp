@@ -128,8 +128,10 @@ bool all_finite(Logits logits) {
 
 }  // namespace
 
-Model::Model(const std::filesystem::path& file)
-    : file_(file), checkpoint_(find_tensors(file_.bytes(), file)), network_(std::make_unique<Network>(checkpoint_)) {}
+Model::Model(const std::filesystem::path& file, files::Load load)
+    : file_(file, load),
+      checkpoint_(find_tensors(file_.bytes(), file)),
+      network_(std::make_unique<Network>(checkpoint_)) {}
 
 Model::~Model() = default;
 

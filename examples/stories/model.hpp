@@ -14,8 +14,8 @@ using Logits = std::span<const float, vocabulary_size>;
 
 class Model {
  public:
-  // Maps the file and finds every tensor in it; throws Error.
-  explicit Model(const std::filesystem::path& file);
+  // Maps or copies the file (files::Load) and finds every tensor in it; throws Error.
+  explicit Model(const std::filesystem::path& file, files::Load load = files::Load::map);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;

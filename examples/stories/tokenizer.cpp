@@ -129,7 +129,7 @@ bool continues_code_point(char byte) { return (static_cast<unsigned char>(byte) 
 
 }  // namespace
 
-Tokenizer::Tokenizer(const std::filesystem::path& file) : file_(file) {
+Tokenizer::Tokenizer(const std::filesystem::path& file) : file_(file, files::Load::copy) {
   Reader reader(file_.bytes(), file);
   const auto longest = reader.number<std::int32_t>("the length of the longest token");
   for (TokenId id = 0; id < vocabulary_size; ++id) {

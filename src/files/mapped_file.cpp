@@ -1,7 +1,10 @@
 #include "mapped_file.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -48,6 +51,22 @@ std::size_t checked_size(const std::filesystem::path& file, std::uintmax_t size)
   return static_cast<std::size_t>(size);
 }
 
+// Memory for a copy. It begins like a page.
+constexpr std::align_val_t page{4096};
+struct Delete {
+  void operator()(const std::byte* data) const noexcept { ::operator delete(const_cast<std::byte*>(data), page); }
+};
+using Memory = std::unique_ptr<std::byte, Delete>;
+
+Memory allocate(const std::filesystem::path& file, std::size_t size) {
+  void* const data = size == 0 ? nullptr : ::operator new(size, page, std::nothrow);
+  if (size != 0 && data == nullptr)
+    fail(file, "is too large to copy: there is no memory of " + std::to_string(size) + " bytes");
+  return Memory(static_cast<std::byte*>(data));
+}
+
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // macOS refuses to read 2 GB
+
 #ifdef _WIN32
 
 struct Handle {
@@ -57,15 +76,32 @@ struct Handle {
   }
 };
 
+struct Opened {
+  explicit Opened(const std::filesystem::path& file)
+      : handle{CreateFileW(file.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL,
+                           nullptr)} {
+    if (handle.value == INVALID_HANDLE_VALUE) fail(file, "cannot be opened: " + last_error());
+    LARGE_INTEGER length{};
+    if (!GetFileSizeEx(handle.value, &length)) fail(file, "has no size: " + last_error());
+    size = checked_size(file, static_cast<std::uintmax_t>(length.QuadPart));
+  }
+  Handle handle;
+  std::size_t size;
+};
+
+// Reads some bytes. Returns 0 at the end of the file.
+std::size_t read_some(const Opened& opened, const std::filesystem::path& file, std::byte* to, std::size_t most) {
+  DWORD count = 0;
+  if (!ReadFile(opened.handle.value, to, static_cast<DWORD>(std::min(most, most_at_once)), &count, nullptr))
+    fail(file, "cannot be read: " + last_error());
+  return count;
+}
+
 Mapping map(const std::filesystem::path& file) {
-  const Handle opened{
-      CreateFileW(file.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr)};
-  if (opened.value == INVALID_HANDLE_VALUE) fail(file, "cannot be opened: " + last_error());
-  LARGE_INTEGER length{};
-  if (!GetFileSizeEx(opened.value, &length)) fail(file, "has no size: " + last_error());
-  const std::size_t size = checked_size(file, static_cast<std::uintmax_t>(length.QuadPart));
+  const Opened opened(file);
+  const std::size_t size = opened.size;
   if (size == 0) return {nullptr, 0};
-  const Handle mapping{CreateFileMappingW(opened.value, nullptr, PAGE_READONLY, 0, 0, nullptr)};
+  const Handle mapping{CreateFileMappingW(opened.handle.value, nullptr, PAGE_READONLY, 0, 0, nullptr)};
   if (mapping.value == nullptr) fail(file, "cannot be mapped: " + last_error());
   const void* data = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0);
   if (data == nullptr) fail(file, "cannot be mapped: " + last_error());
@@ -83,14 +119,31 @@ struct Descriptor {
   }
 };
 
+struct Opened {
+  explicit Opened(const std::filesystem::path& file) : descriptor{open(file.c_str(), O_RDONLY | O_CLOEXEC)} {
+    if (descriptor.value < 0) fail(file, "cannot be opened: " + last_error());
+    struct stat status{};
+    if (fstat(descriptor.value, &status) != 0) fail(file, "has no size: " + last_error());
+    size = checked_size(file, static_cast<std::uintmax_t>(status.st_size));
+  }
+  Descriptor descriptor;
+  std::size_t size = 0;
+};
+
+// Reads some bytes. Returns 0 at the end of the file.
+std::size_t read_some(const Opened& opened, const std::filesystem::path& file, std::byte* to, std::size_t most) {
+  while (true) {
+    const ssize_t count = read(opened.descriptor.value, to, std::min(most, most_at_once));
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) fail(file, "cannot be read: " + last_error());
+  }
+}
+
 Mapping map(const std::filesystem::path& file) {
-  const Descriptor opened{open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (opened.value < 0) fail(file, "cannot be opened: " + last_error());
-  struct stat status{};
-  if (fstat(opened.value, &status) != 0) fail(file, "has no size: " + last_error());
-  const std::size_t size = checked_size(file, static_cast<std::uintmax_t>(status.st_size));
+  const Opened opened(file);
+  const std::size_t size = opened.size;
   if (size == 0) return {nullptr, 0};
-  const void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.value, 0);
+  const void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.descriptor.value, 0);
   if (data == MAP_FAILED) fail(file, "cannot be mapped: " + last_error());
   return {static_cast<const std::byte*>(data), size};
 }
@@ -99,29 +152,49 @@ void unmap(const std::byte* data, std::size_t size) noexcept { munmap(const_cast
 
 #endif
 
+Mapping copy(const std::filesystem::path& file) {
+  const Opened opened(file);
+  Memory memory = allocate(file, opened.size);
+  const std::string expected = "changed while it was read: expected " + std::to_string(opened.size) + " bytes, found ";
+  for (std::size_t have = 0; have < opened.size;) {
+    const std::size_t more = read_some(opened, file, memory.get() + have, opened.size - have);
+    if (more == 0) fail(file, expected + std::to_string(have));
+    have += more;
+  }
+  std::byte behind_the_end{};
+  if (read_some(opened, file, &behind_the_end, 1) != 0) fail(file, expected + "more");
+  return {memory.release(), opened.size};
+}
+
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& file) {
+MappedFile::MappedFile(const std::filesystem::path& file, Load load) : load_(load) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) fail(file, "no such file");
   // Asked before it is opened: opening a named pipe would wait for a writer.
   if (!std::filesystem::is_regular_file(status)) fail(file, "is not a regular file");
-  const Mapping mapping = map(file);
+  const Mapping mapping = load == Load::map ? map(file) : copy(file);
   data_ = mapping.data;
   size_ = mapping.size;
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) unmap(data_, size_);
+  if (data_ == nullptr) return;
+  if (load_ == Load::map) {
+    unmap(data_, size_);
+  } else {
+    Delete()(data_);
+  }
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), load_(other.load_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(load_, other.load_);
   return *this;
 }
 

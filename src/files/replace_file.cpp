@@ -43,6 +43,7 @@ class Part {
     std::error_code absent, error;
     const fs::file_status status = fs::status(replacement.path, absent);
     is_special_ = fs::exists(status) && !fs::is_regular_file(status);
+    is_folder_ = fs::is_directory(status);
     if (is_special_) return;
     if (fs::is_regular_file(status)) permissions_ = status.permissions() & fs::perms(0777);
     target_ = end_of_links(replacement.path, error);
@@ -56,6 +57,7 @@ class Part {
   Part& operator=(Part&&) = delete;
 
   void write_temporary() {
+    if (is_folder_) fail(std::make_error_code(std::errc::is_a_directory));
     if (is_special_) return;
     constexpr int most_tries = 8;
     std::error_code error = std::make_error_code(std::errc::file_exists);
@@ -95,6 +97,7 @@ class Part {
   std::optional<fs::perms> permissions_;  // of the file that is replaced
   fs::path temporary_;                    // empty: there is no temporary file
   bool is_special_ = false;               // a device, a pipe or a folder
+  bool is_folder_ = false;
 };
 
 }  // namespace
@@ -111,6 +114,12 @@ void replace_files(std::span<const Replacement> replacements) {
 void replace_file(const std::string& path, std::string_view content) {
   const Replacement one{path, content};
   replace_files({&one, 1});
+}
+
+void check_replaceable(const std::string& path) {
+  const Replacement empty{path, ""};
+  Part part(empty);
+  part.write_temporary();
 }
 
 }  // namespace files

@@ -20,4 +20,8 @@ void replace_files(std::span<const Replacement> replacements);
 
 void replace_file(const std::string& path, std::string_view content);
 
+// Throws the Error that replace_file would throw now, by writing an empty temporary file and removing it. A program
+// that computes for a long time calls this function first. The file stays as it is.
+void check_replaceable(const std::string& path);
+
 }  // namespace files

@@ -83,7 +83,7 @@ std::string escaped(std::string_view text) {
 
 std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).dump(); }
 
-Safetensors::Safetensors(const std::filesystem::path& file) : name_(file.string()), file_(file) {
+Safetensors::Safetensors(const std::filesystem::path& file, Load load) : name_(file.string()), file_(file, load) {
   read_header_length();
   read_header();
   check_offsets();

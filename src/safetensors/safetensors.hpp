@@ -30,7 +30,7 @@ std::string escaped(std::string_view text);
 // [2,3]
 std::string shown(const std::vector<std::uint64_t>& shape);
 
-// The tensors of a safetensors file, used where they lie in the mapped file:
+// The tensors of a safetensors file, used where they lie in the mapped file, or in a copy of it:
 //
 //   8 bytes  length of the header, little-endian
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
@@ -41,7 +41,8 @@ std::string shown(const std::vector<std::uint64_t>& shape);
 class Safetensors {
  public:
   // Checks the header, and that the data of all tensors fill the file, without hole or overlap.
-  explicit Safetensors(const std::filesystem::path& file);
+  // `load` is explained at files::Load: a mapped file must not be truncated by another process.
+  explicit Safetensors(const std::filesystem::path& file, Load load = Load::map);
 
   // All there are, by name.
   [[nodiscard]] const std::map<std::string, Tensor, std::less<>>& tensors() const noexcept { return tensors_; }

@@ -136,8 +136,8 @@ void add_line(Spec& spec, const std::string& line) {
 }
 
 std::string content_of(const std::filesystem::path& file) {
-  const files::MappedFile mapped(file);
-  return {reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()};
+  const files::MappedFile read(file, files::Load::copy);
+  return {reinterpret_cast<const char*>(read.bytes().data()), read.bytes().size()};
 }
 
 }  // namespace

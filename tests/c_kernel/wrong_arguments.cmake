@@ -12,6 +12,11 @@ endfunction()
 add_test(NAME ladon.kernel_arguments.enumerators
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_enumerators.cmake)
 
+# Paths inside of strings.
+add_test(NAME ladon.kernel_arguments.assembler_string
+  COMMAND ${CMAKE_COMMAND} -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/check_assembler_string.cmake)
+
 set(some one QUERIES 8 MODEL 16 HEADS 2)
 ladon_add_wrong_arguments(name "the name is 'One-Two'. allowed: lower-case letters" One-Two QUERIES 8 MODEL 16)
 ladon_add_wrong_arguments(unknown "'QERIES 8' is unknown. allowed: QUERIES, KEYS, MODEL" one QERIES 8 MODEL 16)
@@ -75,5 +80,14 @@ ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${s
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
 ladon_add_wrong_arguments(weights_prefix "needs WEIGHTS <file.safetensors>" ${some} PREFIX a)
+ladon_add_wrong_arguments(new_line "a control character, such as a new line. allowed: none"
+  ${some} WEIGHTS model.safetensors PREFIX "a\nint b")
+ladon_add_wrong_arguments(backslash "a backslash. allowed: none, folders are separated by /"
+  ${some} WEIGHTS "folder\\\\model.safetensors" PREFIX a)
+ladon_add_wrong_arguments(generator_expression "as a generator expression begins. allowed: none"
+  ${some} WEIGHTS "model$<1:$><1:x>.safetensors" PREFIX a)
+ladon_add_wrong_arguments(comment_end "written into a comment. allowed: no /[*] and no [*]/"
+  ${some} WEIGHTS model.safetensors PREFIX "*/ int b /*")
+ladon_add_wrong_arguments(variable "no word between two @" ${some} WEIGHTS model.safetensors PREFIX "a@NAME@b")
 ladon_add_wrong_arguments(weights_layout "with WEIGHTS allowed: in_proj, separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)

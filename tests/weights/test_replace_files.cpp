@@ -62,6 +62,21 @@ TEST_CASE("where one cannot be written, none is, and the error says why") {
   CHECK(complaint(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
 }
 
+TEST_CASE("a check in advance says the same, and changes nothing") {
+  const TemporaryFolder folder;
+  const fs::path a = folder.file("a", "old");
+  const auto checked = [](const fs::path& path) { check_replaceable(path.string()); };
+  const auto said = [](const fs::path& path, std::errc reason) { return path.string() + because(reason); };
+  CHECK_NOTHROW(checked(a));
+  CHECK_NOTHROW(checked(folder.path() / "new"));
+  CHECK(content_of(a) == "old");
+  CHECK(files_in(folder.path()) == 1);
+  const fs::path absent = folder.path() / "absent" / "b";
+  CHECK_THROWS_WITH_AS(checked(absent), said(absent, std::errc::no_such_file_or_directory).c_str(), Error);
+  CHECK_THROWS_WITH_AS(checked(folder.path()), said(folder.path(), std::errc::is_a_directory).c_str(), Error);
+  CHECK_THROWS_WITH_AS(checked(a / "b"), said(a / "b", std::errc::not_a_directory).c_str(), Error);
+}
+
 TEST_CASE("the file that a link leads to is replaced") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old"), link = folder.path() / "link";

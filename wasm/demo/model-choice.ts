@@ -1,8 +1,15 @@
 // The form with which the user lets the page load MiniLM's weights.
 import { byId, showProblem } from "./dom.js";
 import { bytes } from "./format.js";
-import type { ModelFacts, ModelSource } from "./sentence-messages.js";
+import type { ModelFacts, ModelSource, RemoteFile } from "./sentence-messages.js";
 import { Cancelled, type SentenceModel } from "./sentence-model.js";
+
+// The page knows the checksums of the files at its own addresses. Another address is the user's choice, like a file on the
+// user's disk, and is accepted without a checksum.
+function remoteFile(id: string): RemoteFile {
+  const { value: url, defaultValue, dataset } = byId(id, HTMLInputElement);
+  return url === defaultValue ? { url, sha256: dataset.sha256 } : { url };
+}
 
 export class ModelChoice {
   readonly #form = byId("model-choice", HTMLFormElement);
@@ -19,10 +26,9 @@ export class ModelChoice {
     private readonly model: () => SentenceModel,
     private readonly loaded: (facts: ModelFacts) => Promise<void>,
   ) {
-    const url = (id: string) => byId(id, HTMLInputElement).value;
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.load({ from: "network", weights: url("weights-url"), vocabulary: url("vocabulary-url") });
+      void this.load({ from: "network", weights: remoteFile("weights-url"), vocabulary: remoteFile("vocabulary-url") });
     });
     this.#files.addEventListener("change", () => this.#takeFiles());
     this.#cancel.addEventListener("click", () => this.model().cancel());

@@ -1,10 +1,16 @@
 // What the page and the worker that runs MiniLM say to each other.
 
+/** A file to fetch. Without `sha256`, any content is accepted. */
+export interface RemoteFile {
+  readonly url: string;
+  readonly sha256?: string;
+}
+
 /** Where the model's files come from: the browser's own store, the user's disk, or addresses. */
 export type ModelSource =
   | { readonly from: "store" }
   | { readonly from: "disk"; readonly weights: File; readonly vocabulary: File }
-  | { readonly from: "network"; readonly weights: string; readonly vocabulary: string };
+  | { readonly from: "network"; readonly weights: RemoteFile; readonly vocabulary: RemoteFile };
 
 export interface ModelFacts {
   readonly layers: number;

@@ -1,5 +1,6 @@
 // Runs MiniLM beside the page, so that neither loading 91 MB nor a long sentence makes the page wait.
 import { SentenceEncoder } from "../src/minilm.js";
+import { checked } from "./checksum.js";
 import { forgetModel, keepFile, keptModel, type ModelFiles } from "./model-store.js";
 import { memoryOf, moduleFact } from "./module-fact.js";
 import type { Answer, Attended, Embedded, ModelFacts, ModelSource, Questions, Request } from "./sentence-messages.js";
@@ -25,11 +26,21 @@ async function responses(source: ModelSource, signal: AbortSignal): Promise<Mode
     if (!response.ok) throw new Error(`${url}: answered with status ${response.status}`);
     return response;
   };
-  const [weights, vocabulary] = await Promise.all([get(source.weights), get(source.vocabulary)]);
+  const [weights, vocabulary] = await Promise.all([get(source.weights.url), get(source.vocabulary.url)]);
   return { weights, vocabulary };
 }
 
-// A copy of each file goes to the store as it streams in; what goes wrong there does not keep the model from working.
+// Returns copies of the files. The copies are read, and checked where their checksums are known, while the model loads.
+async function checkedCopies(source: ModelSource, files: ModelFiles<Response>): Promise<ModelFiles<Response>> {
+  const copy = (file: keyof ModelFiles<Response>) => {
+    const { url = "", sha256 = undefined } = source.from === "network" ? source[file] : {};
+    return checked(files[file].clone(), url, sha256);
+  };
+  const [weights, vocabulary] = await Promise.all([copy("weights"), copy("vocabulary")]);
+  return { weights, vocabulary };
+}
+
+// Puts checked files into the store. Returns the problem where that fails. The model works without the store.
 async function keep(files: ModelFiles<Response>): Promise<string | undefined> {
   try {
     await Promise.all([keepFile("weights", files.weights), keepFile("vocabulary", files.vocabulary)]);
@@ -44,28 +55,23 @@ async function load(id: number, source: ModelSource): Promise<ModelFacts> {
   loading = new AbortController();
   const { signal } = loading;
   const files = await responses(source, signal);
-  const kept =
-    source.from === "store"
-      ? undefined
-      : keep({ weights: files.weights.clone(), vocabulary: files.vocabulary.clone() });
+  const copies = source.from === "store" ? undefined : checkedCopies(source, files);
+  const kept = copies?.then(keep);
   let size = 0;
   const progress = (bytes: number, total: number) => {
     size = total;
     say({ id, bytes, total });
   };
-  let loaded: SentenceEncoder;
-  try {
-    loaded = await SentenceEncoder.load({ ...files, progress, signal });
-  } catch (problem) {
-    // A file that is no model is not kept either.
-    await kept;
+  const [loaded, notKept] = await Promise.allSettled([SentenceEncoder.load({ ...files, progress, signal }), kept]);
+  if (loaded.status === "rejected" || notKept.status === "rejected") {
+    // A file that is no model, or not the expected file, is not kept either.
     if (source.from !== "store") await forgetModel().catch(() => undefined);
-    throw problem;
+    if (loaded.status === "fulfilled") loaded.value.free();
+    throw notKept.status === "rejected" ? notKept.reason : (loaded as PromiseRejectedResult).reason;
   }
   encoder?.free();
-  encoder = loaded;
-  const notKept = await kept;
-  return { ...factsOf(encoder, size), notKept };
+  encoder = loaded.value;
+  return { ...factsOf(encoder, size), notKept: notKept.value };
 }
 
 function factsOf({ kernel, encoder, layers, heads }: SentenceEncoder, weightBytes: number): ModelFacts {

@@ -85,7 +85,8 @@ export interface Description {
 }
 
 const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "valueModel", "workspace", "cache"];
-const optionTypes = ["size", "offset", "uint8", "uint32", "float32", "rotary_table", "isa"];
+/** Only an option of one of the last three types can have a shape. */
+const optionTypes = ["size", "offset", "rotary_table", "isa", "uint8", "uint32", "float32"];
 
 const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
 /** The largest number of pointers in a C struct. A damaged count must not cost gigabytes of memory. */
@@ -94,7 +95,7 @@ const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostP
 const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
 const isTensor = (one: any): boolean => isNamed(one) && one.type === "float32" && isShape(one.shape);
 const isOption = (one: any): boolean =>
-  isNamed(one) && optionTypes.includes(one.type) && (one.shape === undefined || isShape(one.shape));
+  isNamed(one) && optionTypes.includes(one.type, one.shape && 4) && isShape(one.shape ?? []);
 /** `times`: the number of such lists. */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
@@ -108,10 +109,10 @@ const checkDescription = (given: any): void => {
     mask: isListOf((one) => typeof one === "string", given?.mask),
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
-    layer: isListOf(isTensor, given?.layer ?? [], given?.layers),
+    layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
     layout: typeof given?.layout === "string",
     options: isListOf(isOption, given?.options),
-    rotary: given?.rotary === undefined || (isSize(given.rotary?.positions) && isSize(given.rotary.width)),
+    rotary: given?.rotary === undefined || (isSize(given?.rotary?.positions) && isSize(given?.rotary?.width)),
   };
   const wrong = [...sizes.filter((name) => !isSize(given?.[name])), ...Object.keys(isSound).filter((name) => !isSound[name])];
   if (given?.ladon === undefined) wrong.unshift("ladon");

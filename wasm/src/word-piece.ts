@@ -1,7 +1,7 @@
 // BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
 // words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
 // of the engine.
-import { checkText } from "./check.js";
+import { checkCount, checkText } from "./check.js";
 import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
@@ -126,6 +126,7 @@ export class WordPiece {
 
   // Returns the ids of [CLS], the pieces, and [SEP]. The text is cut to `maxTokens` ids, which is at least 2.
   encode(text: string, maxTokens: number): number[] {
+    checkCount("maxTokens", maxTokens, Number.MAX_SAFE_INTEGER, 2);
     const ids = [this.#begin];
     for (const word of wordsOf(checkText("text", text))) {
       ids.push(...this.#idsOf(word));

@@ -58,11 +58,14 @@ test("descriptions that count billions", async () => {
     ["layers", 2 ** 40],
     ["layers", "12"],
     ["layers", -1],
+    ["layer", null],
     ["weights", [{ ...tensor, count: 2 ** 33 }]],
     ["weights", [{ ...tensor, count: 0.5 }]],
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
+    // A shape belongs to an array of numbers.
+    ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });
     await refuses(() => load(withSection(text, scalar)), "not-a-module", name);
@@ -171,6 +174,7 @@ test("values that have no text, as reasons, texts and places", async () => {
     await refuses(() => reader.read("5 may 2001").attention(value, 0), "attention");
     await refuses(() => new WordPiece(value), "option", "vocabulary");
     await refuses(() => new WordPiece("[UNK]\n[CLS]\n[SEP]\n").encode(value, 8), "option", "text");
+    await refuses(() => new WordPiece("[UNK]\n[CLS]\n[SEP]\n").encode("a", value), "length", "maxTokens");
     await refuses(() => DateReader.load({ kernel: value }), "option", "kernel");
     await refuses(() => SentenceEncoder.load({ kernel: value, weights: vocabulary, vocabulary }), "option", "kernel");
   }

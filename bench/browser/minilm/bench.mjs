@@ -1,7 +1,7 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--tokens 8 ...] [--starts N]
 //           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js]; --rounds 0 measures starts alone.
 // `./dev bench browser --minilm` makes the folders and runs this.
-import {existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
+import {existsSync, mkdirSync, rmSync, symlinkSync} from "node:fs";
 import {join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
@@ -11,6 +11,7 @@ import {inChromium} from "../in_chromium.mjs";
 import {inNode} from "../in_node.mjs";
 import {spread} from "../rounds.mjs";
 import {machine} from "../report.mjs";
+import {checkReplaceable, replaceFile} from "../whole_file.mjs";
 import {models} from "./models.mjs";
 import {Lines, markdown, sizes} from "./report.mjs";
 
@@ -23,6 +24,7 @@ const {values: chosen, positionals} = parseArgs({
     node: {type: "boolean", default: false}, "no-chromium": {type: "boolean", default: false},
   },
 });
+checkReplaceable(chosen.json, chosen.markdown);
 const say = text => console.error(`bench: ${text}`);
 const stop = text => {
   say(text);
@@ -55,8 +57,8 @@ for (const [name, run] of environments) {
   }
 }
 console.log(Lines.sizes(all.sizes));
-if (chosen.json) writeFileSync(chosen.json, `${JSON.stringify(all, null, 1)}\n`);
-if (chosen.markdown) writeFileSync(chosen.markdown, markdown(all));
+if (chosen.json) replaceFile(chosen.json, `${JSON.stringify(all, null, 1)}\n`);
+if (chosen.markdown) replaceFile(chosen.markdown, markdown(all));
 
 async function measureIn(name, run) {
   const found = {name, rows: [], tokenizing: [], starts: []};

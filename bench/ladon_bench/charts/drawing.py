@@ -1,9 +1,12 @@
 """How all charts look, and where they go."""
 
+import io
 import sys
 
 import matplotlib
 from matplotlib import pyplot, ticker
+
+from ladon_bench import whole_file
 
 # Readable on white and on a dark page alike: no background, and a grey between them (4 to 1 on either).
 GREY = "#7d8188"
@@ -47,6 +50,8 @@ def plain_numbers(axis, digits):
 
 def save(chart, path):
     # Without a date the same figures make the same file.
-    chart.savefig(path, transparent=True, metadata={"Date": None})
+    text = io.StringIO()
+    chart.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    whole_file.write(path, text.getvalue())
     pyplot.close(chart)
     print(path, file=sys.stderr)

@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 
+from ladon_bench import whole_file
 from ladon_bench.peers.contestant import wrong_numbers
 from ladon_bench.process import Failure, say
 
@@ -16,16 +17,16 @@ def add_arguments(parser, rounds, seconds):
     parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
                         help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
     parser.add_argument("--core", type=int, help="the last core that all run on (default: the last that may be used)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--json", type=whole_file.path, metavar="FILE")
+    parser.add_argument("--markdown", type=whole_file.path, metavar="FILE")
 
 
 def save(figures, options, markdown):
     """Writes the files asked for. Once after each case: a run of hours that ends early has what it measured."""
     if options.json:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+        whole_file.write(options.json, json.dumps(figures, indent=1) + "\n")
     if options.markdown:
-        options.markdown.write_text(markdown(figures))
+        whole_file.write(options.markdown, markdown(figures))
 
 
 def run(main):

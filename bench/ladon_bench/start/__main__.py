@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 
+from ladon_bench import whole_file
 from ladon_bench.figures import quantile
 from ladon_bench.paths import BENCH
 from ladon_bench.peers.contestant import TOLERANCE
@@ -93,7 +94,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="default: %(default)s")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
     parser.add_argument("--core", type=int, help="all run on this one (default: the last that may be used)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--json", type=whole_file.path, metavar="FILE")
     options = parser.parse_args()
     if options.core is None and hasattr(os, "sched_getaffinity"):
         options.core = max(os.sched_getaffinity(0))
@@ -105,7 +106,8 @@ def main():
             print(line(row), flush=True)
     if options.json:
         date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        options.json.write_text(json.dumps({"date": date, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
+        whole_file.write(options.json,
+                         json.dumps({"date": date, "rounds": options.rounds, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

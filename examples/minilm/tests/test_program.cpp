@@ -75,6 +75,7 @@ TEST_CASE("similarities") {
   CHECK(has(answer.out, "3  [the dog, ate]"));  // one text, not a list of two
   CHECK(has(answer.out, "1.000"));
   CHECK(std::ranges::count(answer.out, '\n') == 4);
+  CHECK(run("--copy-weights 'All is well' 'Everything is fine' '[the dog, ate]'").out == answer.out);
   const Answer dashes = run("a -- -x --y --");
   CHECK(dashes.status == 0);
   for (const char* text : {"1  a ", "2  -x ", "3  --y ", "4  -- "}) CHECK(has(dashes.out, text));

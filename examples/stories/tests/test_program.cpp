@@ -68,6 +68,7 @@ TEST_CASE("text goes to standard output, speed to standard error") {
   const Answer same = run("--prompt 'The little dog' --temperature 0 --steps 13 --model '" + model_file().string() +
                           "' --tokenizer '" + tokenizer_file().string() + "'");
   CHECK(same.out == answer.out);
+  CHECK(run("--copy-weights --prompt 'The little dog' --temperature 0 --steps 13").out == answer.out);
   CHECK(run("--temperature 0 --steps 0").out == run("--temperature 0 --steps 512").out);
   CHECK(run("--temperature 0 --steps 600").out == run("--temperature 0 --steps 512").out);
 }

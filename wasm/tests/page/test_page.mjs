@@ -197,6 +197,49 @@ test("fetching: by the user's click only, with progress and cancel; errors are t
   await context.close();
 });
 
+test("a fetched file with another checksum: told, and not kept", async () => {
+  const { page, context } = await site.open({ hash: "#sentences" });
+  await context.route("https://huggingface.co/**", (route) =>
+    route.fulfill({ body: "another file", headers: { "access-control-allow-origin": "*" } }),
+  );
+  await page.getByRole("button", { name: "Fetch the model" }).click();
+  await page.getByRole("alert").filter({ hasText: "the SHA-256 must be " }).waitFor();
+  assert.equal(await page.evaluate(() => caches.has("ladon-minilm")), false);
+  await context.close();
+});
+
+test("one changed bit of a weight: told, and not kept; the right files are used", { skip: skipWithoutModel }, async () => {
+  const copy = mkdtempSync(join(tmpdir(), "ladon-page-"));
+  cpSync(folder, copy, { recursive: true });
+  const weights = readFileSync(model.weights);
+  writeFileSync(join(copy, "right.safetensors"), weights);
+  weights[weights.length - 1] ^= 1;
+  writeFileSync(join(copy, "changed.safetensors"), weights);
+  cpSync(model.vocabulary, join(copy, "vocab.txt"));
+  const other = await startPage(copy);
+  try {
+    const { page } = await other.open({ hash: "#sentences" });
+    // The page's own addresses, which have checksums, lead to these files.
+    const setAddress = (id, name) =>
+      page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
+    const fetchButton = page.getByRole("button", { name: "Fetch the model" });
+    await fetchButton.waitFor();
+    await setAddress("vocabulary-url", "vocab.txt");
+    await setAddress("weights-url", "changed.safetensors");
+    await fetchButton.click();
+    await page.getByRole("alert").filter({ hasText: "changed.safetensors: the SHA-256 must be 53aa51" }).waitFor();
+    assert.equal(await page.evaluate(() => caches.has("ladon-minilm")), false);
+    await setAddress("weights-url", "right.safetensors");
+    await fetchButton.click();
+    const explanation = page.locator("#attention-explanation");
+    await explanation.filter({ hasText: "Layer 3, head 1: “it” looks most at “dog” (5" }).waitFor({ timeout: 90_000 });
+    assert.equal(await page.evaluate(() => caches.has("ladon-minilm")), true);
+  } finally {
+    await other.stop();
+    rmSync(copy, { recursive: true });
+  }
+});
+
 test("the benchmark: figures for every shape and module, and Markdown", { timeout: 240_000 }, async () => {
   const { page, context, problems } = await site.open({ hash: "#benchmark" });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);

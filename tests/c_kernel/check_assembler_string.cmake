@@ -1,0 +1,12 @@
+# cmake -DMODULE=<ladon_add_kernel.cmake> -P check_assembler_string.cmake: a quote and a backslash of a path are escaped
+# for the assembler, and the result for C++.
+cmake_minimum_required(VERSION 3.25)
+include(${MODULE})
+foreach(pair IN ITEMS [[/a b/$x/ü*.bin|/a b/$x/ü*.bin]] [[/a"b|/a\\\"b]] [[/a\b|/a\\\\b]])
+  string(REGEX MATCH "^(.*)[|](.*)$" matched "${pair}")
+  set(expected "${CMAKE_MATCH_2}")
+  ladon_kernel_assembler_string(found "${CMAKE_MATCH_1}")
+  if(NOT found STREQUAL expected)
+    message(FATAL_ERROR "expected ${expected}, found ${found}")
+  endif()
+endforeach()

@@ -1,0 +1,22 @@
+# A kernel with weights, whose paths have the unusual characters that CMake and the file system allow. CMake itself refuses
+# a build folder with a quote or ${}.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+set(project ${FOLDER}/project)
+file(COPY ${here}/shared/ ${here}/c_weights/stored.c ${here}/c_weights/write_checkpoint.c ${here}/c_paths/
+  DESTINATION ${project})
+set(build "${FOLDER}/it's a $x ü*/@NAME@")
+set(checkpoint "${FOLDER}/it's a $x ü*/@NAME@ \${NAME}/quote\"mo'del $x ü*.safetensors")
+cmake_path(GET checkpoint PARENT_PATH folder)
+file(MAKE_DIRECTORY ${folder})
+run(said ${COMPILE_C} -Wno-unused-function ${project}/write_checkpoint.c -o write_checkpoint -lm)
+run(said ${FOLDER}/write_checkpoint ${checkpoint})
+run(said ${CMAKE_COMMAND} -S ${project} -B ${build} ${SETTINGS} -DCHECKPOINT=${checkpoint})
+run(said ${CMAKE_COMMAND} --build ${build} --config Release)
+run(said ${build}/app)
+expect("${said}" "ok")
+file(READ ${build}/keyword_attention_kernel/keyword_attention.h header)
+string(FIND "${header}" "WEIGHTS quote\"mo'del $x ü*.safetensors PREFIX encoder.attention" position)
+if(position EQUAL -1)
+  message(FATAL_ERROR "the header does not have the arguments:\n${header}")
+endif()

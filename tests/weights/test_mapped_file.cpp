@@ -1,0 +1,91 @@
+// Tests both ways of loading a file, src/files/mapped_file.hpp.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "file_error.hpp"
+#include "mapped_file.hpp"
+#include "testing/program.hpp"
+
+namespace files {
+namespace {
+
+namespace fs = std::filesystem;
+using examples::has, examples::TemporaryFolder;
+
+constexpr std::array both{Load::map, Load::copy};
+
+std::string text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+// The text of the error that loading throws; "" where none is thrown.
+std::string complaint(const fs::path& path, Load load) {
+  try {
+    static_cast<void>(MappedFile(path, load));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("mapped_file");
+
+TEST_CASE("a mapped file and a copy have the same bytes, at the beginning of a page") {
+  const TemporaryFolder folder;
+  const std::string content(10'000, 'x');
+  const fs::path path = folder.file("file", content), empty = folder.file("empty", "");
+  for (const Load load : both) {
+    MappedFile first(path, load);
+    CHECK(reinterpret_cast<std::uintptr_t>(first.bytes().data()) % 4096 == 0);
+    MappedFile second = std::move(first);
+    CHECK(text_of(second) == content);
+    second = MappedFile(empty, load == Load::map ? Load::copy : Load::map);
+    CHECK(text_of(second).empty());
+  }
+}
+
+TEST_CASE("a copy does not change with the file") {
+  const TemporaryFolder folder;
+  const std::string content(10'000, 'x');
+  const fs::path path = folder.file("file", content);
+  const MappedFile copy(path, Load::copy);
+  fs::resize_file(path, 0);
+  CHECK(text_of(copy) == content);
+}
+
+TEST_CASE("a mapping keeps a file that is replaced by renaming") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("file", "old"), other = folder.file("other", "a new file");
+  const MappedFile mapped(path, Load::map);
+  fs::rename(other, path);
+  CHECK(text_of(mapped) == "old");
+}
+
+TEST_CASE("what is no regular file is refused") {
+  const TemporaryFolder folder;
+  for (const Load load : both) {
+    CHECK(complaint(folder.path() / "absent", load) == (folder.path() / "absent").string() + ": no such file");
+    CHECK(complaint(folder.path(), load) == folder.path().string() + ": is not a regular file");
+  }
+}
+
+// Files of Linux that claim another size than they have stand for a file that changes while it is read.
+TEST_CASE("a copy is refused where the file has another size than at first, or cannot be read") {
+  const fs::path longer = "/proc/self/status", shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
+  if (fs::exists(longer))
+    CHECK(complaint(longer, Load::copy) ==
+          longer.string() + ": changed while it was read: expected 0 bytes, found more");
+  if (fs::exists(shorter))
+    CHECK(has(complaint(shorter, Load::copy), ": changed while it was read: expected 4096 bytes, found "));
+  if (fs::exists("/proc/self/mem"))
+    CHECK(has(complaint("/proc/self/mem", Load::copy), "/proc/self/mem: cannot be read: Input/output error"));
+}
+
+TEST_SUITE_END();
+
+}  // namespace files
