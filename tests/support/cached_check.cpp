@@ -24,16 +24,6 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-struct Text {
-  oracle::AttentionWeights weights;
-  Floats x;  // [tokens][model]
-};
-
-Text random_text(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
-  Random random(seed * 77 + shape.keys);
-  return {random_attention(random, shape), random.normals(tokens * shape.model)};
-}
-
 // A piece of a text, and what it must become.
 struct Piece {
   std::size_t past, tokens;
@@ -113,7 +103,9 @@ Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Ma
   for (std::size_t h = 0; h < shape.heads; ++h) {
     for (std::size_t q = 0; q < weights[h].rows; ++q) {
       const auto row = std::span(map).subspan((h * queries + q) * shape.keys, shape.keys);
-      std::ranges::fill(row, Real(0));
+      const bool lost = sees_nan(weights[h], q);
+      std::ranges::fill(row, lost ? any_weight() : Real(0));
+      if (lost) continue;
       for (std::size_t k = 0; k < weights[h].columns; ++k) {
         if (weights[h](q, k).deviation != 0) row[k % shape.keys] = weights[h](q, k);
       }
@@ -166,15 +158,22 @@ void check_cut(const CachedSubject& subject, const Text& text, const Cut& cut) {
 
 }  // namespace
 
+Text random_text(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
+  Random random(seed * 77 + shape.keys);
+  return {random_attention(random, shape), random.normals(tokens * shape.model)};
+}
+
+void check_cached(const CachedSubject& subject, const Text& text, const Cut& cut) {
+  std::string pieces = cut.by_one ? "cut" : "cut, never by one";
+  for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
+  const std::string description = to_string(as_subject(subject), {});
+  INFO(description);
+  INFO(pieces);
+  check_cut(subject, text, cut);
+}
+
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts) {
-  for (const Cut& cut : cuts) {
-    std::string pieces = cut.by_one ? "cut" : "cut, never by one";
-    for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
-    const std::string description = to_string(as_subject(subject), {});
-    INFO(description);
-    INFO(pieces);
-    check_cut(subject, random_text(subject.shape, length_of(cut), 1), cut);
-  }
+  for (const Cut& cut : cuts) check_cached(subject, random_text(subject.shape, length_of(cut), 1), cut);
 }
 
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed) {
