@@ -68,7 +68,10 @@ BERT = [
 LLAMA = [(f"{part}_proj.weight", [rows, 2]) for part, rows in (("q", 2), ("k", 1), ("v", 1), ("o", 2))]
 JOINED = "in_proj_weight 2+1+1 2\nin_proj_bias 2+1+1\nout_proj_weight 2 2\nout_proj_bias 2\n"
 SEPARATE = "query_proj_weight 2 2\nkey_proj_weight 1 2\nvalue_proj_weight 1 2\nout_proj_weight 2 2\n"
-STACK = "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\nnorm_weight 2\n"
+STACK = (
+    "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\n"
+    "norm_weight 2\n"
+)
 
 
 def seeds_of_weights():

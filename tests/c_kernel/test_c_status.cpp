@@ -193,7 +193,8 @@ TEST_CASE("the maps of a stack overlap") {
   CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
-// Instruction sets need different sizes. The header has the largest size, and each of them refuses a y within that size.
+// Instruction sets need different sizes. The header has the largest size, and each of them refuses a y within that
+// size.
 TEST_CASE("y overlaps with the end of a workspace") {
   struct Memory {
     alignas(64) unsigned char workspace[C_STACK_WORKSPACE_BYTES];
