@@ -13,9 +13,10 @@ endmacro()
 # Leaves link_flags: what the compiler must be told to link objects into one.
 macro(ladon_kernel_link_flags)
   separate_arguments(link_flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, a C library that
-  # brings a linker script.
-  list(FILTER link_flags EXCLUDE REGEX "^(-fuse-ld=|-Wl,|-fprofile-|--coverage|--?specs=)")
+  # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, the runtime of a
+  # sanitizer (clang++ links it even into an object), a C library that brings a linker script.
+  list(FILTER link_flags EXCLUDE REGEX
+    "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)
     list(APPEND link_flags --target=${CMAKE_CXX_COMPILER_TARGET})
   endif()

@@ -12,7 +12,7 @@ namespace ladon::inline LADON_ABI {
 
 // The array of the caller that receives the attention weights: [heads][queries][keys], row-major. Each weight is a
 // probability. The weight is 0 if the mask hides the key from the query or if the key is inactive. Rows of inactive
-// queries stay unchanged.
+// queries stay unchanged. If the query sees a NaN, the weights are no probabilities: each of them is NaN or 0.
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 

@@ -14,9 +14,8 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
   using Workspace = typename Kernel::CachedWorkspace;
   using KeyWorkspace = typename Kernel::KeyWorkspace;
   using Base = CacheEntry<Kernel, Settings, W, O>;
+  using Base::bytes;
   using typename Base::Stored;
-
-  static constexpr std::size_t workspace_bytes = workspace_of_attend<Kernel>();
 
   static ladon_status project_keys(const float* context, void* cache, const W* weights, void* workspace,
                                    const O* options) {
@@ -73,8 +72,8 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
     call.take_lengths(check, options);
     if (!check.ok()) return check.status();
     check.expect(Base::usable(*static_cast<const Stored*>(given.cache)), LADON_CACHE_NOT_CLEARED);
-    check.writes(static_cast<const std::byte*>(given.workspace), workspace_bytes);
-    check.writes(static_cast<const std::byte*>(given.cache), sizeof(Stored));
+    check.writes(static_cast<const std::byte*>(given.workspace), bytes.workspace);
+    check.writes(static_cast<const std::byte*>(given.cache), bytes.cache);
     check.reads(given.keys, call.lengths.keys * shape.key_model);
     check.reads(given.values, call.lengths.keys * shape.value_model);
     call.take_options(check, options);
@@ -95,10 +94,10 @@ struct AttendEntry : CacheEntry<Kernel, Settings, W, O> {
     if (options.keys == 0) call.options.keys = call.lengths.keys = given.cache->length;
     check.expect(call.lengths.keys <= given.cache->length, LADON_LENGTH_BEYOND_SHAPE);
     check.writes(given.y, call.lengths.queries * shape.model);
-    check.writes(static_cast<const std::byte*>(given.workspace), workspace_bytes);
+    check.writes(static_cast<const std::byte*>(given.workspace), bytes.workspace);
     Prepared::attention(check, options);
     check.reads_x(given.x, call.lengths.queries * shape.model);
-    check.reads(given.cache, 1);
+    check.reads(reinterpret_cast<const std::byte*>(given.cache), bytes.cache);
     call.take_options(check, options);
     call.take_weights(check, given.weights);
     Prepared::positions(check, options, Kernel::Options::bottom_right(), call.lengths.queries);

@@ -17,6 +17,7 @@ namespace c_kernel {
 template <class Kernel, class Settings, class W, class O>
 struct CacheEntry : Entry<Kernel, Settings, W, O> {
   using Stored = StoredCache<Kernel>;
+  static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
 
   static ladon_status cache_clear(void* cache) {
     Check<1> check;

@@ -57,10 +57,10 @@ static ladon_isa chosen_isa() {
 //     LADON_ISA_CHOSEN                                 the widest instruction set of this machine
 //     an instruction set that the machine supports     `wanted`
 //     any other value                                  LADON_ISA_CHOSEN, which here means "not supported"
-static ladon_isa usable(ladon_isa wanted) {
+static ladon_isa usable(int wanted) {
   const ladon_isa widest = chosen_isa();
   if (wanted == LADON_ISA_CHOSEN) return widest;
-  return wanted > LADON_ISA_CHOSEN && wanted <= widest ? wanted : LADON_ISA_CHOSEN;
+  return wanted > LADON_ISA_CHOSEN && wanted <= widest ? static_cast<ladon_isa>(wanted) : LADON_ISA_CHOSEN;
 }
 
 }  // namespace c_kernel

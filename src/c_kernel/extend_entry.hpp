@@ -13,6 +13,7 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
   static constexpr ladon::Shape shape = Kernel::shape;
   using Workspace = typename Kernel::CachedWorkspace;
   using Base = CacheEntry<Kernel, Settings, W, O>;
+  using Base::bytes;
   using typename Base::Stored;
 
   static ladon_status extend(const float* x, void* cache, const W* weights, float* y, void* workspace,
@@ -51,8 +52,8 @@ struct ExtendEntry : CacheEntry<Kernel, Settings, W, O> {
     check.expect(tokens <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
     check.expect(Stored::ring || before <= shape.keys - tokens, LADON_CACHE_FULL);
     check.writes(given.y, tokens * shape.model);
-    check.writes(static_cast<const std::byte*>(given.workspace), sizeof(Workspace));
-    check.writes(static_cast<const std::byte*>(given.cache), sizeof(Stored));
+    check.writes(static_cast<const std::byte*>(given.workspace), bytes.workspace);
+    check.writes(static_cast<const std::byte*>(given.cache), bytes.cache);
     Prepared::attention(check, options);
     check.reads_x(given.x, tokens * shape.model);
     call.take_options(check, options);

@@ -91,4 +91,16 @@ constexpr Sizes sizes_of() {
   }
 }
 
+// The sizes of the memory that a call must not use for anything else. With DISPATCH, the header demands the sizes of
+// the instruction set that needs the most memory. All variants check these sizes, so that a call has the same status on
+// every machine.
+template <class Kernel, class Settings>
+constexpr Sizes checked_sizes() {
+  if constexpr (Settings::dispatch) {
+    return Settings::demanded;
+  } else {
+    return sizes_of<Kernel, Settings>();
+  }
+}
+
 }  // namespace c_kernel

@@ -16,6 +16,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Workspace = typename MemoryOf<Kernel, Settings::context>::Workspace;
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
+  static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
   static constexpr std::size_t most_shares = 1 << 16;  // so that the size of the workspace cannot overflow
 
   // The three functions of a kernel for self-attention. They pass a null pointer as `context`.
@@ -33,7 +34,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   // The three functions of a kernel for attention to a context. The functions for self-attention call these functions,
   // too.
   static ladon_status run(const float* x, const float* context, const W* weights, float* y, void* workspace) {
-    const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
+    const Given given{x, context, weights, y, workspace, bytes.workspace};
     Prepared call;
     const ladon_status status = prepare(given, Base::given(nullptr), call);
     if (status == LADON_OK) compute(given, call);
@@ -42,7 +43,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   static ladon_status run_with(const float* x, const float* context, const W* weights, float* y, void* workspace,
                                const O* options) {
     const O& chosen = Base::given(options);
-    const Given given{x, context, weights, y, workspace, sizeof(Workspace)};
+    const Given given{x, context, weights, y, workspace, bytes.workspace};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
     if (status != LADON_OK) return status;
@@ -53,7 +54,7 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
                                 const float* context, const W* weights, float* y, void* workspace, const O* options) {
     if (phase >= Kernel::phases || share >= shares || shares > most_shares) return LADON_NO_SUCH_PHASE;
     const O& chosen = Base::given(options);
-    const Given given{x, context, weights, y, workspace, sizeof(Shared) + shares * sizeof(Scratch)};
+    const Given given{x, context, weights, y, workspace, bytes.shared + shares * bytes.scratch};
     Prepared call;
     const ladon_status status = prepare(given, chosen, call);
     if (status != LADON_OK) return status;

@@ -193,6 +193,36 @@ TEST_CASE("the maps of a stack overlap") {
   CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
+// Instruction sets need different sizes. The header has the largest size, and each of them refuses a y within that
+// size.
+TEST_CASE("y overlaps with the end of a workspace") {
+  struct Memory {
+    alignas(64) unsigned char workspace[C_STACK_WORKSPACE_BYTES];
+    float y[C_STACK_QUERIES * C_STACK_MODEL];
+  };
+  static Memory memory;
+  static float weight[4 * C_STACK_MODEL * C_STACK_FEED_FORWARD], x[C_STACK_QUERIES * C_STACK_MODEL];
+  std::array<const float*, sizeof(c_stack_weights) / sizeof(const float*)> pointers;
+  pointers.fill(weight);
+  c_stack_weights weights;
+  std::memcpy(&weights, pointers.data(), sizeof(weights));
+  const auto check = [&](c_stack_options options) {
+    CHECK(c_stack_run_with(x, &weights, memory.y, memory.workspace, &options) == LADON_OK);
+    auto* const last = reinterpret_cast<float*>(memory.workspace + C_STACK_WORKSPACE_BYTES - sizeof(float));
+    CHECK(c_stack_run_with(x, &weights, last, memory.workspace, &options) == LADON_OVERLAP);
+  };
+  check({});
+  const auto check_each = [&](auto options) {
+    if constexpr (requires { options.isa; }) {
+      for (const ladon_isa isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512}) {
+        options.isa = isa;
+        if (c_stack_run_with(x, &weights, memory.y, memory.workspace, &options) == LADON_OK) check(options);
+      }
+    }
+  };
+  check_each(c_stack_options{});
+}
+
 TEST_CASE("shorter runs need less room") {
   static Call call;
   call.options.tokens = 2;

@@ -52,18 +52,21 @@ void check_aliased(const Subject& subject, Task task, const Outcome& apart) {
   CHECK_MESSAGE(same_bits(y.subspan(task.y_used), std::span(task.x).subspan(task.y_used)), "y is written beyond");
 }
 
-void check_variation(const Subject& subject, Variation variation, bool cross, std::uint64_t seed) {
-  AttentionProblem problem = random_problem(subject.shape, cross, seed);
+void check_variation(const Subject& subject, const Variation& variation, bool cross, std::uint64_t seed) {
+  check_problem(subject, variation, random_problem(subject.shape, cross, seed));
+}
+
+}  // namespace
+
+void check_problem(const Subject& subject, Variation variation, AttentionProblem problem) {
   spoil_hidden_values(subject, variation);
   spoil_what_is_hidden(subject, variation, problem);
-  const std::string description = to_string(subject, variation) + (cross ? " cross" : " self");
+  const std::string description = to_string(subject, variation) + (problem.context.empty() ? " self" : " cross");
   INFO(description);
   const Task task = task_of(subject, problem, variation);
   const Outcome outcome = check_run(subject, task, variation, expected_attention(subject, problem, variation));
   check_aliased(subject, task, outcome);
 }
-
-}  // namespace
 
 Task task_of(const Subject& subject, const AttentionProblem& problem, const Variation& variation) {
   const ladon::Shape& shape = subject.shape;
@@ -139,17 +142,22 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
   return expected;
 }
 
+bool sees_nan(const oracle::Matrix& weights, std::size_t query) {
+  const auto row = std::span(weights.data).subspan(query * weights.columns, weights.columns);
+  return std::ranges::any_of(row, [](const Real& p) { return !std::isfinite(p.value); });
+}
+
+Real any_weight() { return {0, std::numeric_limits<double>::infinity()}; }
+
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights) {
   Expected map(shape.heads * shape.queries * shape.keys);
   for (std::size_t h = 0; h < shape.heads; ++h) {
     for (std::size_t q = 0; q < weights[h].rows; ++q) {
-      // a query that is NaN itself has no probabilities, not even 0
       const auto row = std::span(weights[h].data).subspan(q * weights[h].columns, weights[h].columns);
-      const bool lost = std::ranges::any_of(row, [](const Real& p) { return !std::isfinite(p.value); });
-      const Real zero(0, lost ? std::numeric_limits<double>::infinity() : 0);
+      const bool lost = sees_nan(weights[h], q);
       for (std::size_t k = 0; k < shape.keys; ++k) {
         const bool seen = k < row.size() && row[k].deviation != 0;
-        map[(h * shape.queries + q) * shape.keys + k] = seen ? row[k] : zero;
+        map[(h * shape.queries + q) * shape.keys + k] = lost ? any_weight() : seen ? row[k] : Real(0);
       }
     }
   }

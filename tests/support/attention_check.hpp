@@ -22,6 +22,12 @@ void check_cross(const Subject& subject);
 void check_given(const Subject& subject);
 void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
 
+// Checks one variation of one problem. First overwrites everything that no query may see by NaN and infinities.
+struct AttentionProblem;
+struct GivenProblem;
+void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
+void check_problem(const Subject& subject, Variation variation, GivenProblem given);
+
 // The parts, for tests that change one of them.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
@@ -53,6 +59,11 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
 
 // The map of some heads: probabilities where a query is active, nothing elsewhere.
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights);
+
+// Whether a query sees a NaN. Such a query has no probabilities: each of its keys may have the weight NaN or 0.
+bool sees_nan(const oracle::Matrix& weights, std::size_t query);
+// What agrees with any weight.
+Real any_weight();
 
 // The scores of some heads in natural units; `beyond` where a query is active and a key is not.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);

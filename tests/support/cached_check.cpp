@@ -24,16 +24,6 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-struct Text {
-  oracle::AttentionWeights weights;
-  Floats x;  // [tokens][model]
-};
-
-Text random_text(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
-  Random random(seed * 77 + shape.keys);
-  return {random_attention(random, shape), random.normals(tokens * shape.model)};
-}
-
 // A piece of a text, and what it must become.
 struct Piece {
   std::size_t past, tokens;
@@ -50,7 +40,7 @@ struct Step {
 // One cache, fed piece by piece: everything that is read is guarded, everything that is written was NaN.
 class Feeder {
  public:
-  Feeder(const CachedSubject& subject, const Text& text, Edge edge)
+  Feeder(const CachedSubject& subject, const CachedProblem& text, Edge edge)
       : subject_(subject), text_(text), edge_(edge), cache_(subject.cache_bytes / sizeof(float), edge) {
     std::ranges::fill(cache_.values(), poison());
     subject.clear(cache_.data());
@@ -100,7 +90,7 @@ class Feeder {
 
  private:
   const CachedSubject& subject_;
-  const Text& text_;
+  const CachedProblem& text_;
   Edge edge_;
   Guarded<float> cache_;
   std::vector<Guarded<float>> weights_;
@@ -113,7 +103,9 @@ Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Ma
   for (std::size_t h = 0; h < shape.heads; ++h) {
     for (std::size_t q = 0; q < weights[h].rows; ++q) {
       const auto row = std::span(map).subspan((h * queries + q) * shape.keys, shape.keys);
-      std::ranges::fill(row, Real(0));
+      const bool lost = sees_nan(weights[h], q);
+      std::ranges::fill(row, lost ? any_weight() : Real(0));
+      if (lost) continue;
       for (std::size_t k = 0; k < weights[h].columns; ++k) {
         if (weights[h](q, k).deviation != 0) row[k % shape.keys] = weights[h](q, k);
       }
@@ -122,7 +114,8 @@ Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Ma
   return map;
 }
 
-Piece expected_piece(const CachedSubject& cached, const Text& text, std::size_t past, std::size_t tokens, bool one) {
+Piece expected_piece(const CachedSubject& cached, const CachedProblem& text, std::size_t past, std::size_t tokens,
+                     bool one) {
   const Subject subject = as_subject(cached);
   const ladon::Shape& shape = cached.shape;
   Piece piece{past, tokens, {}, {}, {}};
@@ -148,7 +141,7 @@ Piece expected_piece(const CachedSubject& cached, const Text& text, std::size_t 
 
 std::size_t length_of(const Cut& cut) { return std::accumulate(cut.pieces.begin(), cut.pieces.end(), std::size_t(0)); }
 
-void check_cut(const CachedSubject& subject, const Text& text, const Cut& cut) {
+void check_cut(const CachedSubject& subject, const CachedProblem& text, const Cut& cut) {
   Feeder plain(subject, text, Edge::begin), mapped(subject, text, Edge::end);
   std::size_t past = 0;
   for (const std::size_t tokens : cut.pieces) {
@@ -166,19 +159,26 @@ void check_cut(const CachedSubject& subject, const Text& text, const Cut& cut) {
 
 }  // namespace
 
+CachedProblem random_cached(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
+  Random random(seed * 77 + shape.keys);
+  return {random_attention(random, shape), random.normals(tokens * shape.model)};
+}
+
+void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut) {
+  std::string pieces = cut.by_one ? "cut" : "cut, never by one";
+  for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
+  const std::string description = to_string(as_subject(subject), {});
+  INFO(description);
+  INFO(pieces);
+  check_cut(subject, text, cut);
+}
+
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts) {
-  for (const Cut& cut : cuts) {
-    std::string pieces = cut.by_one ? "cut" : "cut, never by one";
-    for (const std::size_t tokens : cut.pieces) pieces.append(" ").append(std::to_string(tokens));
-    const std::string description = to_string(as_subject(subject), {});
-    INFO(description);
-    INFO(pieces);
-    check_cut(subject, random_text(subject.shape, length_of(cut), 1), cut);
-  }
+  for (const Cut& cut : cuts) check_cached(subject, random_cached(subject.shape, length_of(cut), 1), cut);
 }
 
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed) {
-  const Text text = random_text(subject.shape, length_of(cut), seed);
+  const CachedProblem text = random_cached(subject.shape, length_of(cut), seed);
   Feeder feeder(subject, text, Edge::begin);
   Floats all;
   std::size_t past = 0;

@@ -34,6 +34,16 @@ struct Cut {
 
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts);
 
+// A text and the weights of the attention to it.
+struct CachedProblem {
+  oracle::AttentionWeights weights;
+  Floats x;  // [tokens][model]
+};
+CachedProblem random_cached(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed);
+
+// Checks one cut of a text, which is as long as the cut.
+void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
+
 // The outputs [tokens][model] of one cut, which check_cached has held against the oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 

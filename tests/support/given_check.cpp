@@ -68,9 +68,11 @@ ExpectedAttention expected_given(const Subject& subject, const GivenProblem& giv
 
 }  // namespace
 
-void check_given(const Subject& subject, const Variation& asked, std::uint64_t seed) {
-  Variation variation = asked;
-  GivenProblem given = random_given(subject.shape, seed);
+void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed) {
+  check_problem(subject, variation, random_given(subject.shape, seed));
+}
+
+void check_problem(const Subject& subject, Variation variation, GivenProblem given) {
   spoil_hidden_values(subject, variation);
   spoil_what_is_hidden(subject, variation, given);
   const std::string description = to_string(subject, variation);

@@ -1,0 +1,84 @@
+// The reader of safetensors files: any bytes are read, or refused with files::Error.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "file_error.hpp"
+#include "list.hpp"
+#include "safetensors.hpp"
+#include "support/memory_file.hpp"
+#include "support/require.hpp"
+
+namespace {
+
+using files::Safetensors, files::Tensor, ladon_fuzz::require, ladon_fuzz::require_shown;
+
+// Reads every byte, and returns their sum so that no read is optimised away.
+std::size_t sum_of(std::span<const std::byte> bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0},
+                         [](std::size_t sum, std::byte byte) { return sum + std::to_integer<std::size_t>(byte); });
+}
+
+// A caller's shape comes from the caller's program. Its product does not overflow.
+std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
+  std::uint64_t floats = 1;
+  for (const std::uint64_t size : shape)
+    if (__builtin_mul_overflow(floats, size, &floats)) return std::nullopt;
+  return floats <= SIZE_MAX / sizeof(float) ? std::optional<std::size_t>(floats) : std::nullopt;
+}
+
+const float* values_of(const Safetensors& file, const std::string& name, const std::vector<std::uint64_t>& shape) {
+  switch (shape.size()) {
+    case 0:
+      return file.tensor(name, {});
+    case 1:
+      return file.tensor(name, {shape[0]});
+    case 2:
+      return file.tensor(name, {shape[0], shape[1]});
+    default:
+      return file.tensor(name, {shape[0], shape[1], shape[2]});
+  }
+}
+
+void check_values(const Safetensors& file, const std::string& name, const Tensor& tensor) {
+  const auto floats = floats_of(tensor.shape);
+  if (!floats || tensor.shape.size() > 3) return;
+  try {
+    const auto values = std::as_bytes(std::span(values_of(file, name, tensor.shape), *floats));
+    require(tensor.dtype == "F32", "only F32 is given as floats");
+    require(sum_of(values) == sum_of(file.bytes(tensor)), "a tensor's values are the tensor's bytes");
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error of a tensor");
+  }
+}
+
+void check(const Safetensors& file, std::size_t file_size) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    const auto data = file.bytes(tensor);
+    bytes += data.size();
+    require(sum_of(data) <= 255 * data.size(), "bytes are bytes");
+    check_values(file, name, tensor);
+  }
+  require(bytes <= file_size, "all tensors lie in the file");
+  const std::string list = weights::list(file);
+  require_shown(list, "a list of tensors");
+  require(static_cast<std::size_t>(std::count(list.begin(), list.end(), '\n')) == file.tensors().size() + 1,
+          "a list has a line for each tensor");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ladon_fuzz::MemoryFile input({reinterpret_cast<const char*>(data), size});
+  try {
+    check(Safetensors(input.path()), size);
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error");
+  }
+  return 0;
+}

@@ -1,0 +1,114 @@
+// ladon-weights: any SPEC, prefix and checkpoint are packed, or refused with files::Error. The packed data hold the
+// values of the checkpoint.
+//
+// An input is the prefix in a line, the lines of the SPEC, an empty line, and the checkpoint.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "file_error.hpp"
+#include "find_tensors.hpp"
+#include "pack.hpp"
+#include "safetensors.hpp"
+#include "spec.hpp"
+#include "support/memory_file.hpp"
+#include "support/require.hpp"
+
+namespace {
+
+using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown;
+
+// Returns what stands before the first `separator` and removes both from the text. Without a separator, takes all.
+std::string_view take_until(std::string_view separator, std::string_view& text) {
+  const std::size_t end = text.find(separator);
+  const std::string_view taken = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + separator.size());
+  return taken;
+}
+
+// The value of IEEE 754 binary16, from its definition.
+float value_of_f16(std::uint16_t half) {
+  const int exponent = half >> 10 & 0x1F, fraction = half & 0x3FF;
+  const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == 0x1F) return fraction == 0 ? sign * HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+bool holds(float packed, std::string_view dtype, std::span<const std::byte> bytes) {
+  if (dtype == "F32") return std::memcmp(&packed, bytes.data(), sizeof(packed)) == 0;
+  std::uint16_t half = 0;
+  std::memcpy(&half, bytes.data(), sizeof(half));
+  if (dtype == "BF16") return std::bit_cast<std::uint32_t>(packed) == std::uint32_t{half} << 16;
+  const float expected = value_of_f16(half);
+  if (std::isnan(expected)) return std::isnan(packed);
+  return packed == expected && std::signbit(packed) == std::signbit(expected);
+}
+
+// The constant of the packed header.
+std::size_t constant(const std::string& header, std::string name) {
+  std::ranges::replace(name, '.', '_');
+  const std::string before = "inline constexpr unsigned long " + name + " = ";
+  const std::size_t at = header.find(before);
+  require(at != header.npos, "the header has a constant for each member");
+  return std::stoul(header.substr(at + before.size()));
+}
+
+// Checks the values of one member, and returns where they end.
+std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
+                         std::size_t first) {
+  for (const weights::Piece& piece : source) {
+    const files::Tensor& tensor = file.tensors().at(piece.tensor);
+    const auto bytes = file.bytes(tensor);
+    const std::size_t width = tensor.dtype == "F32" ? 4 : 2;
+    const std::size_t columns = piece.shape.size() == 2 ? piece.shape[1] : 1;
+    const std::size_t values = piece.rows * columns;
+    require((first + values) * sizeof(float) <= data.size(), "a member lies in the data");
+    for (std::size_t i = 0; i < values; ++i) {
+      float packed = 0;
+      std::memcpy(&packed, data.data() + (first + i) * sizeof(float), sizeof(packed));
+      require(holds(packed, tensor.dtype, bytes.subspan((piece.first_row * columns + i) * width, width)),
+              "the packed data are the checkpoint's values");
+    }
+    first += values;
+  }
+  return first;
+}
+
+void check(const files::Safetensors& file, const weights::Spec& spec, const weights::Found& found,
+           const weights::Packed& packed) {
+  require_shown(packed.offsets, "the packed header");
+  require(found.members.size() == spec.members.size(), "all members of the SPEC are found");
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    const std::size_t first = constant(packed.offsets, spec.members[i].name);
+    require(first % 16 == 0 && first >= end, "members lie one behind the other, at multiples of 64 bytes");
+    end = check_member(file, found.members[i], packed.data, first);
+  }
+  require(end * sizeof(float) == packed.data.size(), "the data end with the last member");
+  require(constant(packed.offsets, "floats") == end, "the header says how many floats there are");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  const std::string prefix(take_until("\n", rest));
+  const MemoryFile spec_file(take_until("\n\n", rest)), checkpoint(rest);
+  try {
+    const weights::Spec spec = weights::read_spec(spec_file.path());
+    const files::Safetensors file(checkpoint.path());
+    const weights::Found found = weights::find_tensors(file, "checkpoint", spec, prefix);
+    check(file, spec, found, weights::pack(file, spec, found, {"checkpoint", prefix, "offsets"}));
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error");
+  }
+  return 0;
+}

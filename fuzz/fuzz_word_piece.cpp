@@ -1,0 +1,35 @@
+// WordPiece: any text is cut into at most so many tokens. An input is the number of tokens in a byte, and the text.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "support/memory_file.hpp"
+#include "support/word_piece_check.hpp"
+#include "word_piece.hpp"
+
+namespace {
+
+// Every letter and digit, alone and within a word, so that most words can be written.
+std::string vocabulary() {
+  std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n##ing\nun\n##able\ncafe\n東\n京\n##京\nα\n##ω\n";
+  for (char c = '!'; c <= '~'; ++c) {
+    if (c < 'A' || c > 'Z') lines.append(1, c).append("\n##").append(1, c).append("\n");
+  }
+  return lines;
+}
+
+const minilm::WordPiece& tokenizer() {
+  static const minilm::WordPiece made(ladon_fuzz::MemoryFile(vocabulary()).path());
+  return made;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  ladon_fuzz::check_encoding(tokenizer(), text, std::max<std::size_t>(2, data[0]));
+  ladon_fuzz::check_encoding(tokenizer(), text, size + 3);  // never cut
+  return 0;
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""make_seeds.py [FOLDER]: writes the seeds of all fuzzers into FOLDER (seeds/ beside this file).
+
+The comment at the top of each fuzz_NAME.cpp describes the input of the fuzzer.
+"""
+
+import json
+import pathlib
+import random
+import struct
+import sys
+
+
+def safetensors(tensors, metadata=None):
+    """A safetensors file of (name, dtype, shape, bytes)."""
+    header, data = {}, b""
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, dtype, shape, values in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def floats(count, first=0.0):
+    return struct.pack(f"<{count}f", *(first + i / 8 for i in range(count)))
+
+
+def halves(count):
+    return struct.pack(f"<{count}e", *(i / 8 for i in range(count)))
+
+
+def brain_floats(count):
+    return b"".join(struct.pack("<f", i / 8)[2:] for i in range(count))
+
+
+def seeds_of_safetensors():
+    small = [("a", "F32", [2, 3], floats(6)), ("b.weight", "F16", [4], halves(4)), ("c", "BF16", [], brain_floats(1))]
+    with_escapes = '{"\\u001b[2J\\n\\ud83d\\ude00":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}'.encode()
+    return {
+        "empty": safetensors([]),
+        "small": safetensors(small, {"format": "pt"}),
+        "no_values": safetensors([("none", "F32", [0, 7], b""), ("one", "U8", [1], b"x")]),
+        "escapes": struct.pack("<Q", len(with_escapes)) + with_escapes + bytes(8),
+        "truncated": safetensors(small)[:-3],
+        "nested": struct.pack("<Q", 20) + b'{"a":{"b":[[[[1]]]]}',
+    }
+
+
+def attention_tensors(prefix, parts, dtype=("F32", floats)):
+    """Projections of queries (2 rows), keys and values (1 row each) from 2 features, and the output."""
+    name, values = dtype
+    tensors = []
+    for part, shape in parts:
+        count = shape[0] * (shape[1] if len(shape) == 2 else 1)
+        tensors.append((prefix + part, name, shape, values(count)))
+    return tensors
+
+
+PYTORCH = [("in_proj_weight", [4, 2]), ("in_proj_bias", [4]), ("out_proj.weight", [2, 2]), ("out_proj.bias", [2])]
+BERT = [
+    (f"{part}.{kind}", [rows, 2] if kind == "weight" else [rows])
+    for part, rows in (("self.query", 2), ("self.key", 1), ("self.value", 1), ("output.dense", 2))
+    for kind in ("weight", "bias")
+]
+LLAMA = [(f"{part}_proj.weight", [rows, 2]) for part, rows in (("q", 2), ("k", 1), ("v", 1), ("o", 2))]
+JOINED = "in_proj_weight 2+1+1 2\nin_proj_bias 2+1+1\nout_proj_weight 2 2\nout_proj_bias 2\n"
+SEPARATE = "query_proj_weight 2 2\nkey_proj_weight 1 2\nvalue_proj_weight 1 2\nout_proj_weight 2 2\n"
+STACK = (
+    "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\n"
+    "norm_weight 2\n"
+)
+
+
+def seeds_of_weights():
+    def packed(prefix, spec, tensors):
+        return f"{prefix}\n{spec}\n".encode() + safetensors(tensors)
+
+    stack = [
+        ("model.layers.0.self_attn.q_proj.weight", "F32", [2, 2], floats(4)),
+        ("model.layers.0.mlp.up_proj.weight", "BF16", [3, 2], brain_floats(6)),
+        ("model.layers.1.input_layernorm.weight", "F32", [2], floats(2)),
+        ("model.norm.weight", "F16", [2], halves(2)),
+    ]
+    return {
+        "pytorch": packed("", JOINED, attention_tensors("", PYTORCH)),
+        "pytorch_f16": packed("a", JOINED, attention_tensors("a.", PYTORCH, ("F16", halves))),
+        "bert_joined": packed("attention", JOINED, attention_tensors("attention.", BERT)),
+        "llama_separate": packed("x.0", SEPARATE, attention_tensors("x.0.", LLAMA, ("BF16", brain_floats))),
+        "taken_apart": packed("", SEPARATE, attention_tensors("", PYTORCH)),
+        "stack": packed("model.layers", STACK, stack),
+        "wrong_prefix": packed("b", JOINED, attention_tensors("encoder.layer.0.", BERT)),
+        "wrong_spec": packed("", "in_proj_weight 4 2\nlinear1_weight 2\nfoo 1\n", attention_tensors("", PYTORCH)),
+    }
+
+
+TEXTS = {
+    "english": "The dog's café, un-able to sing: 42 songs!",
+    "marks": "Z̴̡A\u0323\u0307L\u200dG\u00ado \U0001f600 ﬁ Å ℌ",
+    "ideographs": "東京都 は カナ 한국어 ΑΩ\u3000x",
+    "spaces": " \t\r\n\u2028a\u00a0b",
+}
+BROKEN_UTF8 = b"a\xff\xc3 \xe6\x9d\xf0\x9f\x98b\xed\xa0\x80"
+
+
+def seeds_of_word_piece():
+    seeds = {name: bytes([64]) + text.encode() for name, text in TEXTS.items()}
+    return seeds | {"broken_utf8": bytes([9]) + BROKEN_UTF8, "cut": bytes([4]) + b"one two three four five"}
+
+
+def seeds_of_vocabulary():
+    pieces = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ndog\n##s\n##'\n'\na\n##b\n##\n"
+    return {
+        "small": b"the dogs ab zz\n" + pieces.encode(),
+        "carriage_returns": b"a dog\n" + pieces.replace("\n", "\r\n").encode(),
+        "repeated": "é the\n[UNK]\n[CLS]\n[SEP]\nthe\nthe\ne\n[SEP]".encode(),
+        "without_marks": b"text\n[UNK]\nthe\n",
+    }
+
+
+def seeds_of_stories_model():
+    header = struct.pack("<7i", 64, 172, 5, 8, 4, 512, 512)
+
+    def seed(fill, tokens, content):
+        return bytes([len(tokens) << 1 | fill]) + struct.pack(f"<{len(tokens)}H", *tokens) + content
+
+    small = struct.pack("<5f", 0.1, -0.2, 0.05, 0.0, 0.15)
+    return {
+        "one_call": seed(1, [1, 403, 7], header + small),
+        "several_calls": seed(1, [1, 2, 3, 0x8004, 0x8005, 6, 511], header + small),
+        "long_prompt": seed(1, list(range(1, 40)), header + small),
+        "token_beyond": seed(1, [1, 512], header + small),
+        "not_finite": seed(1, [1], header + struct.pack("<2f", float("nan"), 1)),
+        "large": seed(1, [1, 2], header + struct.pack("<f", 3e38)),
+        "truncated": seed(0, [1], header + small),
+        "other_model": seed(1, [1], struct.pack("<7i", 288, 768, 6, 6, 6, 32000, 256) + small),
+    }
+
+
+def vocabulary(more):
+    """512 tokens as llama2.c stores them: three marks, 256 bytes, `more`, and pieces that no text has."""
+    pieces = [("<unk>", 0.0), ("\n<s>\n", 0.0), ("\n</s>\n", 0.0)]
+    pieces += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
+    pieces += more
+    pieces += [(f"\x01{i:x}", -1000.0) for i in range(len(pieces), 512)]
+    content = struct.pack("<i", 8)
+    for piece, score in pieces:
+        data = piece.encode()
+        content += struct.pack("<fi", score, len(data)) + data
+    return content
+
+
+def seeds_of_stories_tokenizer():
+    letters = [(c, 0.0) for c in " abcdehlortw.é"]
+    joined = [("he", 3.0), ("ll", 2.0), (" h", 1.0), (" he", 4.0), ("llo", 5.0), ("éé", 1.0), ("th", -1e11)]
+    content = vocabulary(letters + joined)
+
+    def seed(text):
+        data = text if isinstance(text, bytes) else text.encode()
+        return bytes([len(data)]) + data + content
+
+    return {
+        "words": seed("hello the world. éé"),
+        "bytes": seed(BROKEN_UTF8),
+        "truncated": seed(" hell")[:-7],
+    }
+
+
+def seeds_of_date_text():
+    texts = ["3rd of Feb, 2024", "2024-02-30", "  Monday 1 JANUARY 1999 ", "12/31/2000", "march on", "x" * 41, "", "é"]
+    return {f"text_{i}": text.encode() for i, text in enumerate(texts)}
+
+
+def random_seeds(sizes):
+    """Inputs that a FuzzedDataProvider takes numbers from: all zeros, and random bytes."""
+    numbers = random.Random(1)
+    return {"zeros": bytes(8)} | {f"random_{i}": numbers.randbytes(size) for i, size in enumerate(sizes)}
+
+
+SEEDS = {
+    "safetensors": seeds_of_safetensors(),
+    "weights": seeds_of_weights(),
+    "kernel_weights": random_seeds([64] * 6),
+    "word_piece": seeds_of_word_piece(),
+    "vocabulary": seeds_of_vocabulary(),
+    "stories_model": seeds_of_stories_model(),
+    "stories_tokenizer": seeds_of_stories_tokenizer(),
+    "sampler": random_seeds([40, 200, 800]),
+    "date_text": seeds_of_date_text(),
+    "attention": random_seeds([64] * 24),
+    "deterministic": random_seeds([64] * 8),
+}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "seeds"
+    for target, seeds in SEEDS.items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for name, content in seeds.items():
+            (folder / target / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

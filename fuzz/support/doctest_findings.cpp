@@ -1,0 +1,35 @@
+// The checks of tests/support in a fuzzer: a check that fails ends the program with the check and its context.
+// libFuzzer keeps the input.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+namespace {
+
+struct ActiveContexts : doctest::IReporter {
+  static void print() {
+    for (int i = 0; i < get_num_active_contexts(); ++i) {
+      get_active_contexts()[i]->stringify(&std::cerr);
+      std::cerr << '\n';
+    }
+  }
+};
+
+void report(const doctest::AssertData& failed) {
+  ActiveContexts::print();
+  std::cerr << failed.m_file << ':' << failed.m_line << ": " << failed.m_expr << "\n  is " << failed.m_decomp.c_str()
+            << std::endl;
+  std::abort();
+}
+
+[[maybe_unused]] const bool is_installed = [] {
+  static doctest::Context context;
+  context.setAsDefaultForAssertsOutOfTestCases();
+  context.setAssertHandler(report);
+  return true;
+}();
+
+}  // namespace

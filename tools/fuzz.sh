@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# ./dev fuzz: the fuzzers of fuzz/, each for some seconds.
+: "${root:?}" "${builds:?}"
+
+# fuzz [TARGET] [SECONDS]
+fuzz() {
+  local names=() seconds=20 program dir=$builds/fuzz
+  for program in "$root"/fuzz/fuzz_*.cpp; do program=${program##*/fuzz_}; names+=("${program%.cpp}"); done
+  if [ $# -gt 0 ] && [[ ! $1 =~ ^[0-9]+$ ]]; then
+    [[ " ${names[*]} " = *" $1 "* ]] || die "no fuzzer is called '$1'; there are ${names[*]}"
+    names=("$1")
+    shift
+  fi
+  if [ $# -gt 0 ]; then seconds=$1; fi
+  [[ $# -le 1 && $seconds =~ ^[0-9]+$ ]] || die "fuzz takes a target and a number of seconds"
+  need clang++ cmake ninja
+  need libclang-rt xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h
+  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}"
+  if [ ${#names[@]} = 1 ]; then
+    build "$dir" "fuzz_${names[0]}"
+  else
+    build "$dir" ladon_fuzzers
+    ctest_in "$dir" >&2 # runs the seeds
+  fi
+  fuzz_side_by_side "$seconds" "${names[@]}"
+}
+
+# fuzz_side_by_side SECONDS TARGET...: runs as many fuzzers at a time as there are cores. Fails if a fuzzer finds something.
+fuzz_side_by_side() {
+  local seconds=$1 name status=0 running=0
+  for name in "${@:2}"; do
+    if [ $running = "$(getconf _NPROCESSORS_ONLN)" ]; then
+      wait -n || status=1
+      running=$((running - 1))
+    fi
+    fuzz_one "$name" "$seconds" &
+    running=$((running + 1))
+  done
+  for (( ; running > 0; --running)); do wait -n || status=1; done
+  return $status
+}
+
+# fuzz_one TARGET SECONDS: prints one line. After a finding, prints the file of the input and how to run it again.
+fuzz_one() {
+  local name=$1 status=0 dict=$root/fuzz/$1.dict finding
+  local program=$builds/fuzz/fuzz/fuzz_$name corpus=$builds/fuzz/corpus/$name findings=$builds/fuzz/findings
+  local log=$builds/fuzz/$name.log
+  local options=(-max_total_time="$2" -timeout=20 -print_final_stats=1 -artifact_prefix="$findings/$name-")
+  if [ -e "$dict" ]; then options+=(-dict="$dict"); fi
+  mkdir -p "$corpus" "$findings"
+  "$program" "${options[@]}" "$corpus" "$root/fuzz/seeds/$name" >"$log" 2>&1 || status=$?
+  if [ $status = 0 ]; then
+    printf '%-20s%12d executions\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"
+    return
+  fi
+  finding=$(sed -n 's/.*Test unit written to //p' "$log" | head -n 1)
+  grep -E '^broken promise|^SUMMARY|runtime error' "$log" >&2 || tail -n 20 "$log" >&2
+  printf '%-20s failed (log: %s)\n  input: %s\n  again: %s %s\n' "$name" "$log" "$finding" "$program" "$finding"
+  return 1
+}
