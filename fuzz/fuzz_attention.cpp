@@ -139,7 +139,7 @@ void check_cached(const CachedSubject& subject, FuzzedDataProvider& data) {
     cut.pieces.push_back(data.ConsumeIntegralInRange<std::size_t>(1, std::min(subject.shape.queries, most - length)));
     length += cut.pieces.back();
   }
-  CachedProblem text = random_cached(subject.shape, length, data.ConsumeIntegral<std::uint8_t>());
+  CachedProblem text = random_cached(subject, length, data.ConsumeIntegral<std::uint8_t>());
   change_weights(text.weights, data);
   change(text.x, data, -30, 6, Specials::nan);
   ladon_test::check_cached(subject, text, cut);

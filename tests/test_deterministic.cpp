@@ -54,7 +54,7 @@ std::string bits_of(const Subject& subject, bool cross) {
   Fingerprint all;
   std::uint64_t seed = 0;
   for (const Variation& variation : variations(subject)) {
-    const AttentionProblem problem = random_problem(subject.shape, cross, ++seed);
+    const AttentionProblem problem = random_problem(subject, cross, ++seed);
     INFO(to_string(subject, variation));
     all.add(check_run(subject, task_of(subject, problem, variation), variation,
                       expected_attention(subject, problem, variation)));
@@ -75,10 +75,11 @@ std::string cross() {
       true);
 }
 
-template <S Shape, ladon::LayerConfig Config, class Mask>
+template <S Shape, ladon::LayerConfig Config, class Mask, class Layout = ladon::layout::InProj>
 std::string layer() {
-  const Subject subject = layer_subject<Shape, Config, Mask>();
-  const EncoderProblem problem = random_encoder(subject.shape, {.layer = Config}, 3);
+  const Subject subject = layer_subject<Shape, Config, Mask, Layout>();
+  const EncoderForm form{.layer = Config, .activation_bits = activation_bits<typename Layout::Precision>};
+  const EncoderProblem problem = random_encoder(subject.shape, form, 3);
   Fingerprint all;
   for (const Variation& variation : variations(subject)) {
     INFO(to_string(subject, variation));
@@ -177,6 +178,18 @@ std::string bits_of(const CachedSubject& subject) {
 }
 
 }  // namespace
+
+TEST_CASE("the same bits: int8 weights") {
+  using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
+  CHECK(bits_of(attention_subject<S{.queries = 37, .model = 18, .heads = 3}, CausalAndPadding, Int8>(), false) ==
+        "73ee61f01f5c2aca");
+  CHECK(layer<S{.queries = 13, .model = 15, .heads = 3},
+              ladon::LayerConfig{
+                  .feed_forward = 19, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre},
+              None, Int8>() == "4cb37784565ba5d2");
+  CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,
+                               ladon::position::None, Int8>()) == "c2d8dc0a8289b1ee");
+}
 
 TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 33, .model = 12, .heads = 2}, Causal, ladon::score::Scaled,

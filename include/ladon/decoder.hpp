@@ -61,7 +61,8 @@ struct Decoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       Steps::Self::queries_in(x.data, longer, panels);
-      Steps::Cross::template context_in<shape.model>(memory.data, last.memory.keys, workspace.memory.data);
+      Steps::Cross::template context_in<shape.model>(memory.data, last.memory.keys, workspace.memory.data,
+                                                     workspace.memory_input);
       for (std::size_t i = 0; i < Layers; ++i) {
         with_captures(i, [&](auto self, auto cross) {
           Steps::run(weights.layers[i], i + 1 < Layers ? inner : last, options, workspace, self, cross);

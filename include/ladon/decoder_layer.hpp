@@ -32,7 +32,7 @@ namespace ladon::inline LADON_ABI {
 // feed-forward network has an additional linear map, `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct DecoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Config, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First linear1;
@@ -44,7 +44,7 @@ struct DecoderLayerWeights {
 template <Shape S, LayerConfig Config, class Layout>
   requires(Config.gated)
 struct DecoderLayerWeights<S, Config, Layout> {
-  using Linears = FeedForwardLinears<S, Config, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
   typename Layout::template Weights<S> self_attention;
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First gate;
@@ -94,7 +94,7 @@ struct DecoderLayer {
   static_assert(valid<cross>());
 
   using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
-  using Workspace = DecoderWorkspace<shape, Memory, Config, Target>;
+  using Workspace = DecoderWorkspace<shape, Memory, Config, Target, typename Layout::Precision>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = MatrixView<const float, shape.queries, shape.model>;
@@ -146,7 +146,8 @@ struct DecoderLayer {
     float* const panels = workspace.tokens.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
-      Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data);
+      Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data,
+                                                           workspace.memory_input);
       Steps<Simd>::run(weights, active, options, workspace, capture_self, capture_memory);
       Steps<Simd>::Self::queries_out(panels, active.self.queries, y.data);
     });

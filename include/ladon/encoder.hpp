@@ -128,7 +128,7 @@ struct Encoder {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, inner.queries, shared.x.data, part);
-        Steps::norm_input(weights.layers[0], inner.queries, shared, part);
+        Steps::attention_input(weights.layers[0], inner.queries, shared, part);
       }
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = i + 1 < Layers ? inner : lengths;
@@ -139,7 +139,7 @@ struct Encoder {
         }
         if (part.has(2 + 2 * i)) {
           Steps::after_heads(weights.layers[i], active.queries, shared, scratch, part);
-          if (i + 1 < Layers) Steps::norm_input(weights.layers[i + 1], inner.queries, shared, part);
+          if (i + 1 < Layers) Steps::attention_input(weights.layers[i + 1], inner.queries, shared, part);
         }
       }
       if (part.has(2 * Layers)) leave<Steps>(part, weights, lengths.queries, shared, y);

@@ -36,7 +36,7 @@ namespace ladon::inline LADON_ABI {
 // `gate`.
 template <Shape S, LayerConfig Config, class Layout>
 struct EncoderLayerWeights {
-  using Linears = FeedForwardLinears<S, Config, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
   typename Layout::template Weights<S> attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
@@ -46,7 +46,7 @@ struct EncoderLayerWeights {
 template <Shape S, LayerConfig Config, class Layout>
   requires(Config.gated)
 struct EncoderLayerWeights<S, Config, Layout> {
-  using Linears = FeedForwardLinears<S, Config, Layout::order>;
+  using Linears = FeedForwardLinears<S, Config, Layout::order, typename Layout::Precision>;
   typename Layout::template Weights<S> attention;
   typename Linears::First gate;
   typename Linears::First linear1;
@@ -68,12 +68,14 @@ struct EncoderLayer {
   static_assert(Config.feed_forward > 0, "ladon: an encoder layer needs the hidden width of its feed-forward network");
 
   using Weights = EncoderLayerWeights<shape.with_one_token(), Config, Layout>;
-  using Shared = EncoderShared<shape, Config, Target>;
-  using Scratch = EncoderScratch<shape, Config, Target>;
-  using Workspace = EncoderWorkspace<shape, Config, Target>;
+  using Precision = typename Layout::Precision;
+  using Shared = EncoderShared<shape, Config, Target, Precision>;
+  using Scratch = EncoderScratch<shape, Config, Target, Precision>;
+  using Workspace = EncoderWorkspace<shape, Config, Target, Precision>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using CachedWorkspace = ladon::Workspace<Shared, EncoderScratch<shape, Config, Target, CachedScratch<shape, Target>>>;
+  using CachedWorkspace =
+      ladon::Workspace<Shared, EncoderScratch<shape, Config, Target, Precision, CachedScratch<shape, Target>>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
@@ -137,7 +139,7 @@ struct EncoderLayer {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
         Steps::Attention::queries_in(x.data, lengths.longer(), shared.x.data, part);
-        Steps::norm_input(weights, lengths.longer(), shared, part);
+        Steps::attention_input(weights, lengths.longer(), shared, part);
       }
       if (part.has(1)) {
         Steps::attend(weights, lengths, options, shared, scratch, detail::capture<shape>(to), part);

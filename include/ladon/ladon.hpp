@@ -16,6 +16,7 @@
 #include <ladon/multi_head_attention.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
+#include <ladon/quantise.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/threads.hpp>

@@ -35,10 +35,10 @@ struct LayerConfig {
 
 // The types of the linear maps of a feed-forward network. linear1 and the gate have the type First, and linear2 has the
 // type Second.
-template <Shape S, LayerConfig Config, Order O>
+template <Shape S, LayerConfig Config, Order O, class Precision = precision::Float32>
 struct FeedForwardLinears {
-  using First = Linear<Config.feed_forward, S.model, O, Config.bias>;
-  using Second = Linear<S.model, Config.feed_forward, O, Config.bias>;
+  using First = Linear<Config.feed_forward, S.model, O, Config.bias, Precision>;
+  using Second = Linear<S.model, Config.feed_forward, O, Config.bias, Precision>;
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -18,7 +18,8 @@ constexpr void linear(const Linear<Out, In, O, B>& w, std::type_identity_t<Vecto
                       std::type_identity_t<VectorView<float, Out>> y) noexcept {
   constexpr detail::Tiling one = detail::tiling<Target>(1);
   detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-    detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), x.data, 1, detail::Epilogue<1>{y.data, 0});
+    detail::matmul<Simd, one, 1, Out, In>(w.rows_from(0), detail::PanelsView{x.data}, 1,
+                                          detail::Epilogue<1>{y.data, 0});
   });
 }
 

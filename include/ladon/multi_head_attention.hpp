@@ -70,8 +70,9 @@ struct MultiHeadAttention {
   //
   // If shape.queries and shape.keys differ, self-attention does not compile, and Shared is the same type as
   // CrossShared.
-  using CrossShared = ladon::CrossShared<shape, Target>;
-  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target>, CrossShared>;
+  using Precision = typename Layout::Precision;
+  using CrossShared = ladon::CrossShared<shape, Target, Precision>;
+  using Shared = std::conditional_t<as_many_keys, SelfShared<shape, Target, Precision>, CrossShared>;
   using Scratch = HeadScratch<shape, Target>;
   using CrossWorkspace = ladon::Workspace<CrossShared, Scratch>;
   using Workspace = ladon::Workspace<Shared, Scratch>;
@@ -80,9 +81,9 @@ struct MultiHeadAttention {
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of project_keys.
-  using KeyWorkspace = ladon::KeyWorkspace<shape, Target>;
+  using KeyWorkspace = ladon::KeyWorkspace<shape, Target, Precision>;
   // The memory of attend and extend.
-  using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target>, CachedScratch<shape, Target>>;
+  using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target, Precision>, CachedScratch<shape, Target>>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Queries = MatrixView<const float, shape.queries, shape.model>;
   using Context = MatrixView<const float, shape.keys, shape.key_model>;
@@ -150,12 +151,13 @@ struct MultiHeadAttention {
     float* const panels = workspace.context.data;
     detail::expect_memory({{}, {}, {rows(key_context, active), rows(value_context, active)}}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
-      Steps::template context_in<shape.key_model>(key_context.data, active, panels);
-      Steps::fill_keys(panels, weights, active, options.position, cache);
+      auto& input = workspace.context_input;
+      Steps::template context_in<shape.key_model>(key_context.data, active, panels, input);
+      Steps::fill_keys(input.view(panels), weights, active, options.position, cache);
       if (shape.key_model != shape.value_model || value_context.data != key_context.data) {
-        Steps::template context_in<shape.value_model>(value_context.data, active, panels);
+        Steps::template context_in<shape.value_model>(value_context.data, active, panels, input);
       }
-      Steps::fill_values(panels, weights, active, cache);
+      Steps::fill_values(input.view(panels), weights, active, cache);
     });
   }
 
@@ -173,10 +175,11 @@ struct MultiHeadAttention {
     LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended");
     detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.queries)}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
-      float* const panels = workspace.shared.x.data;
-      Steps::queries_in(x.data, lengths.queries, panels);
+      auto& shared = workspace.shared;
+      Steps::queries_in(x.data, lengths.queries, shared.x.data);
+      Steps::query_input(shared.x.data, lengths.queries, shared.input);
       const detail::HeadsCall call{
-          weights, options, lengths, panels, workspace.shared.heads.data, detail::capture<shape>(to)};
+          weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
       const detail::BoundQueries bound{options.bind(lengths), Options::bottom_right()};
       Steps::attend_cache(call, bound, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, lengths.queries, y);
@@ -199,10 +202,15 @@ struct MultiHeadAttention {
     if (tokens == 0) return;
     detail::expect_memory({rows(y, tokens), rows(x, tokens)}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
-      float* const panels = workspace.shared.x.data;
-      Steps::queries_in(x.data, tokens, panels);
-      const detail::HeadsCall call{
-          weights, options, Lengths{tokens, tokens}, panels, workspace.shared.heads.data, detail::capture<shape>(to)};
+      auto& shared = workspace.shared;
+      Steps::queries_in(x.data, tokens, shared.x.data);
+      Steps::query_input(shared.x.data, tokens, shared.input);
+      const detail::HeadsCall call{weights,
+                                   options,
+                                   Lengths{tokens, tokens},
+                                   shared.input.view(shared.x.data),
+                                   shared.heads.data,
+                                   detail::capture<shape>(to)};
       Steps::extend(call, cache, workspace.scratch);
       finish<Steps>(detail::WholeCall{}, workspace.shared, weights, tokens, y);
     });
@@ -227,11 +235,14 @@ struct MultiHeadAttention {
     const Lengths lengths = options.lengths();
     detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.longer())}, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
-      float* const panels = shared.x.data;
-      if (part.has(0)) Steps::queries_in(x.data, lengths.longer(), panels, part);
+      if (part.has(0)) {
+        Steps::queries_in(x.data, lengths.longer(), shared.x.data, part);
+        Steps::query_input(shared.x.data, lengths.longer(), shared.input, part);
+      }
       if (part.has(1)) {
-        const detail::HeadsCall call{weights, options, lengths, panels, shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_layer(call, panels, scratch, part);
+        const auto in = shared.input.view(shared.x.data);
+        const detail::HeadsCall call{weights, options, lengths, in, shared.heads.data, detail::capture<shape>(to)};
+        Steps::attend_layer(call, in, scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
@@ -249,12 +260,14 @@ struct MultiHeadAttention {
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
         Steps::queries_in(x.data, lengths.queries, shared.x.data, part);
-        Steps::template context_in<shape.key_model>(context.data, lengths.keys, shared.context.data, part);
+        Steps::query_input(shared.x.data, lengths.queries, shared.input, part);
+        Steps::template context_in<shape.key_model>(context.data, lengths.keys, shared.context.data,
+                                                    shared.context_input, part);
       }
       if (part.has(1)) {
-        const detail::HeadsCall call{weights,       options,           lengths,
-                                     shared.x.data, shared.heads.data, detail::capture<shape>(to)};
-        Steps::attend_layer(call, shared.context.data, scratch, part);
+        const detail::HeadsCall call{
+            weights, options, lengths, shared.input.view(shared.x.data), shared.heads.data, detail::capture<shape>(to)};
+        Steps::attend_layer(call, shared.context_input.view(shared.context.data), scratch, part);
       }
       if (part.has(2)) finish<Steps>(part, shared, weights, lengths.queries, y);
     });
@@ -265,7 +278,7 @@ struct MultiHeadAttention {
   template <class Steps, class Part>
   static constexpr void finish(Part part, auto& shared, const Weights& weights, std::size_t queries,
                                Output y) noexcept {
-    Steps::output(shared.heads.data, weights, queries, shared.x.data, part);
+    Steps::output(shared.heads.data, shared.input, weights, queries, shared.x.data, part);
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <ladon/checks.hpp>
@@ -30,6 +31,19 @@ namespace ladon::inline LADON_ABI {
 //     in_out   W is [In][Out], and y = x W + b, as in Keras and in textbooks
 enum class Order { out_in, in_out };
 
+// The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
+//
+//     Float32        weights are floats
+//     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
+//                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp).
+namespace precision {
+struct Float32 {};
+template <int Bits>
+struct Int8 {
+  static_assert(Bits == 7 || Bits == 8, "ladon: activations have 7 or 8 bits");
+};
+}  // namespace precision
+
 // The strides of the weight of a Linear. Element (out, in) of the weight has the index out * row + in * inner.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct LinearStrides {
@@ -41,7 +55,8 @@ struct LinearStrides {
 };
 
 // A linear map from x [In] to y [Out], with a weight in the order `O` and a bias [Out].
-template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with>
+template <std::size_t Out, std::size_t In, Order O = Order::out_in, Bias B = Bias::with,
+          class Precision = precision::Float32>
 struct Linear {
   using Strides = LinearStrides<Out, In, O, B>;
   typename Strides::Weight weight;
@@ -56,13 +71,40 @@ struct Linear {
 };
 // A linear map without a bias.
 template <std::size_t Out, std::size_t In, Order O>
-struct Linear<Out, In, O, Bias::without> {
+struct Linear<Out, In, O, Bias::without, precision::Float32> {
   using Strides = LinearStrides<Out, In, O, Bias::without>;
   typename Strides::Weight weight;
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight");
     return {{weight.data + first * Strides::row}, {}};
+  }
+};
+
+// A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
+// each row of `weight`. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
+template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
+struct Linear<Out, In, O, B, precision::Int8<Bits>> {
+  static_assert(
+      O == Order::out_in,
+      "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
+      "weights of any order");
+  using Rows = detail::Int8Rows<In, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
+  struct NoBias {};
+  MatrixView<const std::int8_t, Out, In> weight;
+  VectorView<const float, Out> scale;
+  VectorView<const std::int32_t, Out> row_sum;
+  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, NoBias> bias;
+
+  constexpr Rows rows_from(std::size_t first) const noexcept {
+    LADON_EXPECTS(weight.data != nullptr && scale.data != nullptr && row_sum.data != nullptr,
+                  "ladon: an int8 linear lacks its weight, its scale or its row_sum");
+    if constexpr (B == Bias::with) {
+      LADON_EXPECTS(bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
+      return {{weight.data + first * In}, scale.data + first, {bias.data + first}};
+    } else {
+      return {{weight.data + first * In}, scale.data + first, {}};
+    }
   }
 };
 
@@ -90,6 +132,8 @@ struct Norm<Size, NormKind::rms> {
 // Layouts. A layout declares the tensors of the four projections of attention, and finds the rows of each head in these
 // tensors. Every layout has the following members:
 //
+//     Precision                      the precision of the weights
+//     With<Q>                        the same layout, with Precision = Q
 //     projections                    whether the query, key and value projections have biases
 //     output                         whether the output projection has a bias
 //     Biased<P, Q>                   the same layout, with projections = P and output = Q
@@ -103,20 +147,24 @@ namespace layout {
 
 // The layout of PyTorch's MultiheadAttention. One tensor in_proj [out][in] holds the rows of queries, keys and values,
 // in this order. Another tensor out_proj [out][in] holds the output projection.
-template <Bias Projections, Bias Output>
+template <Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
 struct PackedInProj {
+  using Precision = PrecisionGiven;
   static constexpr Order order = Order::out_in;
   static constexpr Bias projections = Projections, output = Output;
   template <Bias P, Bias O>
-  using Biased = PackedInProj<P, O>;
+  using Biased = PackedInProj<P, O, Precision>;
+  template <class Q>
+  using With = PackedInProj<Projections, Output, Q>;
 
   template <Shape S>
   struct Weights {
     static_assert(S.key_model == S.model && S.value_model == S.model,
                   "ladon: one in_proj takes queries, keys and values from tokens of one width; take SeparateQKV");
     static constexpr bool heads_adjacent = true;  // the rows of head h + 1 directly follow the rows of head h
-    Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections> in_proj;
-    Linear<S.model, S.concat_width(), order, Output> out_proj;
+    using Precision = PrecisionGiven;
+    Linear<S.query_rows() + S.key_rows() + S.value_rows(), S.model, order, Projections, Precision> in_proj;
+    Linear<S.model, S.concat_width(), order, Output, Precision> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return in_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept {
@@ -131,20 +179,24 @@ struct PackedInProj {
 using InProj = PackedInProj<Bias::with, Bias::with>;
 
 // One tensor for each projection, in the order `O`. A tensor holds the rows of all heads.
-template <Order O, Bias Projections, Bias Output>
+template <Order O, Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
 struct PerProjection {
+  using Precision = PrecisionGiven;
   static constexpr Order order = O;
   static constexpr Bias projections = Projections, output = Output;
   template <Bias P, Bias Q>
-  using Biased = PerProjection<O, P, Q>;
+  using Biased = PerProjection<O, P, Q, Precision>;
+  template <class Q>
+  using With = PerProjection<O, Projections, Output, Q>;
 
   template <Shape S>
   struct Weights {
     static constexpr bool heads_adjacent = true;
-    Linear<S.query_rows(), S.model, O, Projections> query_proj;
-    Linear<S.key_rows(), S.key_model, O, Projections> key_proj;
-    Linear<S.value_rows(), S.value_model, O, Projections> value_proj;
-    Linear<S.model, S.concat_width(), O, Output> out_proj;
+    using Precision = PrecisionGiven;
+    Linear<S.query_rows(), S.model, O, Projections, Precision> query_proj;
+    Linear<S.key_rows(), S.key_model, O, Projections, Precision> key_proj;
+    Linear<S.value_rows(), S.value_model, O, Projections, Precision> value_proj;
+    Linear<S.model, S.concat_width(), O, Output, Precision> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj.rows_from(head * S.head_width); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj.rows_from(head * S.head_width); }
@@ -164,20 +216,24 @@ using InOut = PerProjection<Order::in_out, Bias::with, Bias::with>;
 
 // The layout of textbooks. Each head has a separate matrix [in][out] for queries, keys and values. One matrix Wo
 // [in][out] multiplies the concatenated heads.
-template <Bias Projections, Bias Output>
+template <Bias Projections, Bias Output, class PrecisionGiven = precision::Float32>
 struct MatrixPerHead {
+  using Precision = PrecisionGiven;
   static constexpr Order order = Order::in_out;
   static constexpr Bias projections = Projections, output = Output;
   template <Bias P, Bias O>
-  using Biased = MatrixPerHead<P, O>;
+  using Biased = MatrixPerHead<P, O, Precision>;
+  template <class Q>
+  using With = MatrixPerHead<Projections, Output, Q>;
 
   template <Shape S>
   struct Weights {
     static constexpr bool heads_adjacent = false;
-    std::array<Linear<S.head_width, S.model, order, Projections>, S.heads> query_proj;
-    std::array<Linear<S.head_width, S.key_model, order, Projections>, S.kv_heads> key_proj;
-    std::array<Linear<S.value_width, S.value_model, order, Projections>, S.kv_heads> value_proj;
-    Linear<S.model, S.concat_width(), order, Output> out_proj;
+    using Precision = PrecisionGiven;
+    std::array<Linear<S.head_width, S.model, order, Projections, Precision>, S.heads> query_proj;
+    std::array<Linear<S.head_width, S.key_model, order, Projections, Precision>, S.kv_heads> key_proj;
+    std::array<Linear<S.value_width, S.value_model, order, Projections, Precision>, S.kv_heads> value_proj;
+    Linear<S.model, S.concat_width(), order, Output, Precision> out_proj;
 
     constexpr auto query(std::size_t head) const noexcept { return query_proj[head].rows_from(0); }
     constexpr auto key(std::size_t head) const noexcept { return key_proj[head].rows_from(0); }
@@ -194,6 +250,10 @@ using WithoutBias = typename Layout::template Biased<Bias::without, Bias::withou
 // The layout `Layout` without the bias of the output projection, as in Qwen2.
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
+
+// The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7.
+template <class Layout, int ActivationBits = 8>
+using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 
 }  // namespace layout
 }  // namespace ladon::inline LADON_ABI

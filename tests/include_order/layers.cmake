@@ -14,7 +14,7 @@ set(layers
   "detail/linear/"
   "detail/attention/"
   "detail/layer/"
-  "key_value_cache.hpp linear.hpp"
+  "key_value_cache.hpp linear.hpp quantise.hpp"
   "attention.hpp multi_head_attention.hpp encoder_layer.hpp encoder.hpp decoder_layer.hpp decoder.hpp ladon.hpp")
 
 # Entries of `layers` that may have no header.

@@ -19,6 +19,12 @@ AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint
   return problem;
 }
 
+AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_t seed) {
+  AttentionProblem problem = random_problem(subject.shape, cross, seed);
+  if (subject.activation_bits != 0) quantise(problem.weights, subject.activation_bits);
+  return problem;
+}
+
 namespace {
 
 // NaN and infinity in every row of the inputs that must not matter. A token that is hidden as a key but asks as a query
@@ -53,7 +59,7 @@ void check_aliased(const Subject& subject, Task task, const Outcome& apart) {
 }
 
 void check_variation(const Subject& subject, const Variation& variation, bool cross, std::uint64_t seed) {
-  check_problem(subject, variation, random_problem(subject.shape, cross, seed));
+  check_problem(subject, variation, random_problem(subject, cross, seed));
 }
 
 }  // namespace

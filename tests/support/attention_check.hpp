@@ -36,6 +36,8 @@ struct AttentionProblem {
   Floats value_context{};  // [keys][value_model]; empty where values come from where keys do
 };
 AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint64_t seed);
+// The same, with int8 weights if the subject has them.
+AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_t seed);
 Task task_of(const Subject& subject, const AttentionProblem& problem, const Variation& variation);
 
 struct GivenProblem {

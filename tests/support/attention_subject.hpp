@@ -96,7 +96,8 @@ Subject subject_of_attention() {
           run,
           MaskOf<Mask>::form,
           score_form<Attention::shape, Score, Position>(),
-          C == Captures::every_stage};
+          C == Captures::every_stage,
+          activation_bits<typename Layout::Precision>};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
@@ -140,7 +141,9 @@ Subject projected_subject() {
           sizeof(Memory),
           run,
           MaskOf<Mask>::form,
-          score_form<Attention::shape, Score, Position>()};
+          score_form<Attention::shape, Score, Position>(),
+          false,
+          activation_bits<typename Layout::Precision>};
 }
 
 // x, context and weights[0] are q, k and v.

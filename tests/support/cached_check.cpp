@@ -159,9 +159,11 @@ void check_cut(const CachedSubject& subject, const CachedProblem& text, const Cu
 
 }  // namespace
 
-CachedProblem random_cached(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed) {
-  Random random(seed * 77 + shape.keys);
-  return {random_attention(random, shape), random.normals(tokens * shape.model)};
+CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed) {
+  Random random(seed * 77 + subject.shape.keys);
+  CachedProblem text{random_attention(random, subject.shape), random.normals(tokens * subject.shape.model)};
+  if (subject.activation_bits != 0) quantise(text.weights, subject.activation_bits);
+  return text;
 }
 
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut) {
@@ -174,11 +176,11 @@ void check_cached(const CachedSubject& subject, const CachedProblem& text, const
 }
 
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts) {
-  for (const Cut& cut : cuts) check_cached(subject, random_cached(subject.shape, length_of(cut), 1), cut);
+  for (const Cut& cut : cuts) check_cached(subject, random_cached(subject, length_of(cut), 1), cut);
 }
 
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed) {
-  const CachedProblem text = random_cached(subject.shape, length_of(cut), seed);
+  const CachedProblem text = random_cached(subject, length_of(cut), seed);
   Feeder feeder(subject, text, Edge::begin);
   Floats all;
   std::size_t past = 0;

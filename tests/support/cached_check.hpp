@@ -23,6 +23,7 @@ struct CachedSubject {
   void (*clear)(void* cache);
   void (*extend)(const Call&, void* cache);
   void (*extend_by_one)(const Call&, void* cache);
+  int activation_bits = 0;  // not 0: the linear maps have int8 weights
 };
 
 // Tokens of each call, in turn; the text is as long as they are together. A call of one token goes to the instantiation
@@ -39,7 +40,7 @@ struct CachedProblem {
   oracle::AttentionWeights weights;
   Floats x;  // [tokens][model]
 };
-CachedProblem random_cached(const ladon::Shape& shape, std::size_t tokens, std::uint64_t seed);
+CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed);
 
 // Checks one cut of a text, which is as long as the cut.
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
@@ -85,7 +86,8 @@ CachedSubject cached_subject() {
           sizeof(typename One::CachedWorkspace),
           [](void* cache) { static_cast<typename Many::Cache*>(cache)->clear(); },
           extend<Many, Mask, Position>,
-          extend<One, Mask, Position>};
+          extend<One, Mask, Position>,
+          activation_bits<typename Layout::Precision>};
 }
 
 }  // namespace ladon_test

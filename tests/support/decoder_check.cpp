@@ -101,6 +101,7 @@ DecoderProblem random_decoder(const ladon::Shape& cross, const DecoderForm& form
   DecoderProblem problem{form, {}, random_norm(random, cross.model, form.layer.norm_kind, form.epsilon), {}, {}};
   for (std::size_t i = 0; i < form.layers; ++i) {
     problem.layers.push_back(random_decoder_layer(random, cross, form.layer, form.epsilon));
+    if (form.activation_bits != 0) quantise(problem.layers.back(), form.activation_bits);
   }
   problem.x = random.normals(cross.queries * cross.model);
   problem.memory = random.normals(cross.keys * cross.model);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace ladon_test::oracle {
@@ -54,9 +55,64 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
+// A quantised token (detail/memory/int8_panels.hpp): the integers without their zero point, and the scale. An integer
+// may be off by one where its feature is so near to the middle of two integers that float32 may round to the other one.
+// The deviation of an integer is then 1 / deviations_allowed, which bounds a distance of 1. Elsewhere it is 0.
+struct QuantisedToken {
+  std::vector<Real> integers;
+  Real scale;
+};
+QuantisedToken quantised(std::span<const Real> features, int bits) {
+  const double levels = (1 << bits) - 1;
+  Real low = 0, high = 0;
+  bool finite = true;
+  for (const Real& x : features) {
+    finite = finite && std::isfinite(x.value);
+    if (x.value < low.value) low = x;
+    if (x.value > high.value) high = x;
+  }
+  QuantisedToken token{std::vector<Real>(features.size()), high / Real(levels) - low / Real(levels)};
+  if (!finite) return {token.integers, Real(std::numeric_limits<double>::quiet_NaN(), infinity)};
+  if (token.scale.value < 0x1p-126) return {token.integers, 0};
+  const auto integer = [](Real quotient) {
+    const double nearest = std::nearbyint(quotient.value);
+    const double to_middle = 0.5 - std::abs(quotient.value - nearest);
+    return Real(nearest, to_middle <= quotient.bound() ? 1 / deviations_allowed : 0);
+  };
+  const Real reciprocal = Real(1) / token.scale, zero = integer(Real(-low.value, low.deviation) * reciprocal);
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    Real q = integer(features[i] * reciprocal);
+    // At a limit, the integer moves with the limit.
+    if (q.value <= -zero.value) q = Real(-zero.value, std::max(q.deviation, zero.deviation));
+    if (q.value >= levels - zero.value) q = Real(levels - zero.value, std::max(q.deviation, zero.deviation));
+    token.integers[i] = q;
+  }
+  return token;
+}
+
+// The integer sums are exact, so only integers that may be off by one have a deviation.
+Matrix linear_int8(const Linear& w, const Matrix& x) {
+  Matrix y(x.rows, w.out);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    const QuantisedToken token = quantised(std::span(x.data).subspan(t * x.columns, x.columns), w.activation_bits);
+    for (std::size_t o = 0; o < w.out; ++o) {
+      double sum = 0, variance = 0;
+      for (std::size_t i = 0; i < w.in; ++i) {
+        const double weight = static_cast<double>(w.weight[o * w.in + i]);
+        sum += weight * token.integers[i].value;
+        variance += weight * token.integers[i].deviation * weight * token.integers[i].deviation;
+      }
+      y(t, o) = rounded(sum, std::sqrt(variance)) * (token.scale * Real(w.scale[o])) +
+                Real(w.bias.empty() ? 0.0f : w.bias[o]);
+    }
+  }
+  return y;
+}
+
 }  // namespace
 
 Matrix linear(const Linear& w, const Matrix& x) {
+  if (w.activation_bits != 0) return linear_int8(w, x);
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {

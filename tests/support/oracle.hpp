@@ -33,8 +33,10 @@ struct Matrix {
 struct Linear {
   std::size_t out = 0;
   std::size_t in = 0;
-  std::vector<float> weight;  // [out][in]
-  std::vector<float> bias;    // [out]; empty: none
+  std::vector<float> weight;   // [out][in]
+  std::vector<float> bias{};   // [out]; empty: none
+  int activation_bits = 0;     // not 0: int8; `weight` then holds integers, and each row has a scale
+  std::vector<float> scale{};  // [out]
 };
 
 struct AttentionWeights {

@@ -67,7 +67,8 @@ struct Subject {
   void (*run)(const Call&);
   MaskForm mask{};
   ScoreForm score{};
-  bool captures = false;  // takes a stage
+  bool captures = false;    // takes a stage
+  int activation_bits = 0;  // not 0: the linear maps have int8 weights
 };
 
 }  // namespace ladon_test

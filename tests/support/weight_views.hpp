@@ -3,15 +3,30 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "subject.hpp"
 
 namespace ladon_test {
 
+template <class Layout>
+using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
-    std::is_same_v<ladon::layout::WithoutBias<Layout>, ladon::layout::WithoutBias<Other>>;
+    std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
+// 0: float32
+template <class Precision>
+constexpr int activation_bits = 0;
+template <int Bits>
+constexpr int activation_bits<ladon::precision::Int8<Bits>> = Bits;
+
+// Returns the first of `count` bytes that end with the floats at `memory` (weights.cpp).
+inline const std::int8_t* int8_at(const float* memory, std::size_t count) {
+  const std::size_t floats = (count + sizeof(float) - 1) / sizeof(float);
+  return reinterpret_cast<const std::int8_t*>(memory) + floats * sizeof(float) - count;
+}
+
 template <class Layout>
 constexpr WeightLayout weight_layout =
     same_but_for_biases<Layout, ladon::layout::InProj>        ? WeightLayout::in_proj
@@ -23,8 +38,15 @@ constexpr WeightLayout weight_layout =
 template <class View>
   requires requires(View view) { view.weight; }
 void point(View& view, const float* const*& next) {
-  view.weight = *next++;
-  if constexpr (requires { view.bias; }) view.bias = *next++;
+  if constexpr (requires { view.row_sum; }) {
+    view.weight = int8_at(*next++, view.weight.size);
+    view.scale = *next++;
+    view.row_sum = reinterpret_cast<const std::int32_t*>(*next++);
+    if constexpr (requires { view.bias.data; }) view.bias = *next++;
+  } else {
+    view.weight = *next++;
+    if constexpr (requires { view.bias; }) view.bias = *next++;
+  }
 }
 template <class View, std::size_t N>
 void point(std::array<View, N>& views, const float* const*& next) {

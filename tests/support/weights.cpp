@@ -1,6 +1,10 @@
 #include "weights.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 
@@ -53,7 +57,62 @@ void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias
   if (output == ladon::Bias::without) weights.output.bias.clear();
 }
 
+void quantise(Linear& linear, int activation_bits) {
+  if (linear.weight.empty()) return;
+  linear.activation_bits = activation_bits;
+  linear.scale.resize(linear.out);
+  for (std::size_t o = 0; o < linear.out; ++o) {
+    float* const row = linear.weight.data() + o * linear.in;
+    float largest = 0;
+    for (std::size_t i = 0; i < linear.in; ++i) largest = std::max(largest, std::abs(row[i]));
+    linear.scale[o] = largest / 127;
+    for (std::size_t i = 0; i < linear.in; ++i) row[i] = std::nearbyint(row[i] / linear.scale[o]);
+  }
+}
+void quantise(AttentionWeights& weights, int activation_bits) {
+  for (Linear* linear : {&weights.query, &weights.key, &weights.value, &weights.output}) {
+    quantise(*linear, activation_bits);
+  }
+}
+void quantise(LayerWeights& weights, int activation_bits) {
+  quantise(weights.attention, activation_bits);
+  for (Linear* linear : {&weights.gate, &weights.linear1, &weights.linear2}) quantise(*linear, activation_bits);
+}
+void quantise(oracle::DecoderLayerWeights& weights, int activation_bits) {
+  quantise(weights.own, activation_bits);
+  quantise(weights.cross, activation_bits);
+}
+
 namespace {
+
+// Returns bytes in the memory of floats. The last byte is the last byte of the memory, so that the guard behind the
+// memory finds each load beyond the end. int8_at (weight_views.hpp) finds the first byte.
+Floats in_floats(const std::vector<std::int8_t>& bytes) {
+  Floats memory((bytes.size() + sizeof(float) - 1) / sizeof(float));
+  std::memcpy(reinterpret_cast<char*>(memory.data()) + memory.size() * sizeof(float) - bytes.size(), bytes.data(),
+              bytes.size());
+  return memory;
+}
+
+// Appends weight, scale, row_sum and bias of several linear maps that lie in one tensor.
+void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linear*> linears) {
+  std::vector<std::int8_t> weight;
+  Floats scale, row_sum, bias;
+  for (const Linear* w : linears) {
+    for (const float q : w->weight) weight.push_back(static_cast<std::int8_t>(q));
+    scale.insert(scale.end(), w->scale.begin(), w->scale.end());
+    bias.insert(bias.end(), w->bias.begin(), w->bias.end());
+    for (std::size_t o = 0; o < w->out; ++o) {
+      std::int32_t sum = 0;
+      for (std::size_t i = 0; i < w->in; ++i) sum += static_cast<std::int32_t>(w->weight[o * w->in + i]);
+      row_sum.push_back(ladon::bit_cast<float>(sum));
+    }
+  }
+  tensors.push_back(in_floats(weight));
+  tensors.push_back(scale);
+  tensors.push_back(row_sum);
+  if (!bias.empty()) tensors.push_back(bias);
+}
 
 // Rows [first, first + count) of w, transposed: (in, out).
 Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
@@ -70,6 +129,7 @@ void append(std::vector<Floats>& tensors, const Floats& values) {
 }
 
 void append(std::vector<Floats>& tensors, const Linear& w, WeightLayout layout) {
+  if (w.activation_bits != 0) return append_int8(tensors, {&w});
   const bool transposed = layout == WeightLayout::in_out || layout == WeightLayout::per_head;
   append(tensors, transposed ? in_out(w, 0, w.out) : w.weight);
   append(tensors, w.bias);
@@ -96,6 +156,10 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
                     const AttentionWeights& w) {
   switch (layout) {
     case WeightLayout::in_proj:
+      if (w.query.activation_bits != 0) {
+        append_int8(tensors, {&w.query, &w.key, &w.value});
+        break;
+      }
       tensors.push_back(joined(w.query.weight, w.key.weight, w.value.weight));
       append(tensors, joined(w.query.bias, w.key.bias, w.value.bias));
       break;

@@ -24,6 +24,12 @@ oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Sh
 // Takes the biases out that a layout has not.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
+// Quantises the weights of all linear maps.
+void quantise(oracle::Linear& linear, int activation_bits);
+void quantise(oracle::AttentionWeights& weights, int activation_bits);
+void quantise(oracle::LayerWeights& weights, int activation_bits);
+void quantise(oracle::DecoderLayerWeights& weights, int activation_bits);
+
 // The tensors in the order in which Call::weights takes them. Appended, so that layers can follow one another.
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::AttentionWeights& weights);

@@ -34,18 +34,18 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // The arguments of a call of multi-head attention. All heads share these arguments.
-template <class Weights, class Options, class CaptureOf>
+template <class Weights, class Options, class Input, class CaptureOf>
 struct HeadsCall {
   const Weights& weights;
   const Options& options;
   Lengths lengths;
-  const float* x;        // [panels][model][query width]: the tokens that queries are projected from
+  Input x;               // a view of the tokens that queries are projected from (detail/memory/linear_input.hpp)
   float* heads;          // [panels][concat width][query width]: the result, O^T of every head
   CaptureOf capture_of;  // capture_of(head, queries) returns a capture (detail/attention/capture.hpp)
 };
-template <class Weights, class Options, class CaptureOf>
-HeadsCall(const Weights&, const Options&, Lengths, const float*, float*, CaptureOf)
-    -> HeadsCall<Weights, Options, CaptureOf>;
+template <class Weights, class Options, class Input, class CaptureOf>
+HeadsCall(const Weights&, const Options&, Lengths, Input, float*, CaptureOf)
+    -> HeadsCall<Weights, Options, Input, CaptureOf>;
 
 // The mask of a call's queries, and the position of query 0 among the keys.
 template <class BoundMask>
@@ -87,23 +87,30 @@ struct MultiHeadSteps {
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
+  // query_input and context_in make the input of the projections.
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels, part);
   }
-  template <std::size_t Features, class Part = WholeCall>
-  static constexpr void context_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
+  template <class Input, class Part = WholeCall>
+  static constexpr void query_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+    make_input<Simd, q, S.queries, S.model>(panels, active, input, part);
+  }
+  template <std::size_t Features, class Input, class Part = WholeCall>
+  static constexpr void context_in(const float* rows, std::size_t active, float* panels, Input& input,
+                                   Part part = {}) noexcept {
     to_panels<KeyPack, k, Features>(rows, active, panels, part);
+    make_input<Simd, k, S.keys, Features>(panels, active, input, part);
   }
   template <class Part = WholeCall>
   static constexpr void queries_out(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
     from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, which is in panels. Every part
+  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. Every part
   // of a call has whole groups of heads. No part therefore projects keys and values that another part projects, too.
-  template <class Call, class Part = WholeCall>
-  static constexpr void attend_layer(const Call& call, const float* context, HeadScratch<S, Target>& scratch,
+  template <class Call, class Context, class Part = WholeCall>
+  static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
     const BoundQueries bound{call.options.bind(call.lengths), call.options.bottom_right()};
     const std::size_t active = call.lengths.keys;
@@ -148,8 +155,8 @@ struct MultiHeadSteps {
   }
 
   // Computes K^T of every head from a context and stores K^T in a cache. The earlier content of the cache is lost.
-  template <class Data, class Cache>
-  static constexpr void fill_keys(const float* context, const Weights& w, std::size_t active, const Data& position,
+  template <class Context, class Data, class Cache>
+  static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       project_keys(w.key(g), context, active, position, cache.keys[g].data);
@@ -157,8 +164,8 @@ struct MultiHeadSteps {
     cache.length = active;
   }
   // Computes V^T of every head from a context and stores V^T in a cache.
-  template <class Cache>
-  static constexpr void fill_values(const float* context, const Weights& w, std::size_t active, Cache& cache) noexcept {
+  template <class Context, class Cache>
+  static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.not_finite_end = 0;
     for (std::size_t g = 0; g < S.kv_heads; ++g) {
       project_context<S.value_width, S.value_model>(w.value(g), context, active, cache.values[g].data);
@@ -166,32 +173,34 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo.
-  template <class Part = WholeCall>
-  static constexpr void output(const float* heads, const Weights& w, std::size_t active, float* y,
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. `input` is memory for the input of the product.
+  template <class Input, class Part = WholeCall>
+  static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
-    constexpr std::size_t in_stride = S.concat_width() * q.width(), out_stride = S.model * q.width();
+    constexpr std::size_t out_stride = S.model * q.width();
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      matmul<Simd, q, Packs, S.model, S.concat_width()>(w.output(), heads + first * in_stride, count,
-                                                        Epilogue<q.width()>{y + first * out_stride, out_stride});
+      const auto in = input.template from<Simd, Packs, S.concat_width()>(heads, first, count);
+      matmul<Simd, q, Packs, S.model, S.concat_width()>(w.output(),
+                                                        in.template panels_from<S.concat_width(), q.width()>(first),
+                                                        count, Epilogue<q.width()>{y + first * out_stride, out_stride});
     };
     for_panels<q, S.queries, panels_at_a_time<Simd, q, S.queries, S.concat_width()>>(active, run, part);
   }
 
  private:
   // Computes K^T or V^T of one head for every active key. `out` is [panels][Rows][key width].
-  template <std::size_t Rows, std::size_t Inner, class W>
-  static LADON_INLINE constexpr void project_context(const W& w, const float* context, std::size_t active,
+  template <std::size_t Rows, std::size_t Inner, class W, class Context>
+  static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {
-    constexpr std::size_t in_stride = Inner * k.width(), out_stride = Rows * k.width();
+    constexpr std::size_t out_stride = Rows * k.width();
     for_panels<k, S.keys, panels_at_a_time<Simd, k, S.keys, Inner>>(
         active, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          matmul<Simd, k, Packs, Rows, Inner>(w, context + first * in_stride, count,
+          matmul<Simd, k, Packs, Rows, Inner>(w, context.template panels_from<Inner, k.width()>(first), count,
                                               Epilogue<k.width()>{out + first * out_stride, out_stride});
         });
   }
-  template <class W, class Data>
-  static constexpr void project_keys(const W& w, const float* context, std::size_t active, const Data& position,
+  template <class W, class Context, class Data>
+  static constexpr void project_keys(const W& w, Context context, std::size_t active, const Data& position,
                                      float* out) noexcept {
     project_context<S.head_width, S.key_model>(w, context, active, out);
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
@@ -205,7 +214,7 @@ struct MultiHeadSteps {
     for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
-        const float* const x = call.x + p * S.model * q.width();
+        const auto x = call.x.template panels_from<S.model, q.width()>(p);
         for (std::size_t g = 0; g < S.kv_heads; ++g) {
           matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
           append_keys<Packs>(g, project.out, range, call.options.position, cache);
@@ -272,9 +281,9 @@ struct MultiHeadSteps {
     for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         if constexpr (!Projected) {
-          matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.query(h), call.x + p * S.model * q.width(), 1,
-                                                        Epilogue<q.width()>{query, 0, {query_scale}},
-                                                        p == 0 ? Reading::first : Reading::again);
+          matmul<Simd, q, Packs, S.head_width, S.model>(
+              call.weights.query(h), call.x.template panels_from<S.model, q.width()>(p), 1,
+              Epilogue<q.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
         }
         const Range queries = Range{p * q.width(), (p + 1) * q.width()} & Range{0, call.lengths.queries};
         if constexpr (Position::rotates) {

@@ -25,7 +25,7 @@ namespace ladon::inline LADON_ABI {
 
 // The part of the workspace that all threads share: the tokens `x`, the output `heads` of all heads, and, in pre-LN
 // only, `normed`.
-template <Shape S, LayerConfig Config, class Target>
+template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
 struct EncoderShared {
   using L = detail::PanelLayout<S, Target>;
   struct Nothing {};
@@ -33,20 +33,27 @@ struct EncoderShared {
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   [[no_unique_address]] std::conditional_t<Config.norm == NormOrder::pre, Normed, Nothing> normed;
+  // Memory for the input of the projections of attention, then of the output projection, then of the feed-forward
+  // network.
+  [[no_unique_address]] QueryInput<S, Target, Precision> input;
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
 // of the feed-forward network. `hidden` has room for `plan.panels` panels, with `plan.chunk` hidden features per panel.
-template <Shape S, LayerConfig Config, class Target, class AttentionScratch = HeadScratch<S, Target>>
+template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
+          class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   AttentionScratch attention;
-  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target>;
+  static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
   Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
+  [[no_unique_address]] detail::LinearInput<Precision, L::queries.width(), Config.feed_forward, L::queries>
+      hidden_input;
 };
 
-template <Shape S, LayerConfig Config, class Target>
-using EncoderWorkspace = Workspace<EncoderShared<S, Config, Target>, EncoderScratch<S, Config, Target>>;
+template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
+using EncoderWorkspace =
+    Workspace<EncoderShared<S, Config, Target, Precision>, EncoderScratch<S, Config, Target, Precision>>;
 
 namespace detail {
 
@@ -55,23 +62,26 @@ template <Shape S, LayerConfig Config, class Layer, class Score, class Position,
 struct EncoderSteps {
   using Attention = MultiHeadSteps<S, decltype(Layer::attention), Score, Position, Target, Simd>;
   static constexpr Tiling q = Attention::q;
-  using Sublayers = detail::Sublayers<S, Config, Target, Simd>;
-  using Shared = EncoderShared<S, Config, Target>;
+  using Precision = typename decltype(Layer::attention)::Precision;
+  using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
+  using Shared = EncoderShared<S, Config, Target, Precision>;
 
   // Computes the input of attention for the first `active` tokens. In pre-LN, the input is normed = norm1(x). In
-  // post-LN, attention reads x, so this function does nothing.
+  // post-LN, the input is x.
   template <class Part = WholeCall>
-  static constexpr void norm_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+  static constexpr void attention_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
     }
+    Attention::query_input(normed(shared), active, shared.input, part);
   }
 
   // Computes the attention of all heads and stores the result in shared.heads.
   template <class Options, class CaptureOf, class Part>
   static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
-                               EncoderScratch<S, Config, Target>& scratch, CaptureOf capture_of, Part part) noexcept {
-    const float* const in = input(shared);
+                               EncoderScratch<S, Config, Target, Precision>& scratch, CaptureOf capture_of,
+                               Part part) noexcept {
+    const auto in = shared.input.view(normed(shared));
     Attention::attend_layer(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
                             scratch.attention, part);
   }
@@ -86,9 +96,14 @@ struct EncoderSteps {
     const auto rest = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
-      float* const normed = input(shared) + first * Sublayers::stride;  // in post-LN, this is x
-      Sublayers::template add_attention<Packs>(w.attention.output(), heads, count, x, norm, normed);
-      Sublayers::template add_feed_forward<Packs>(w, normed, count, scratch.hidden.data, heads, x, w.norm2);
+      const auto concatenated =
+          shared.input.template from<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+              .template panels_from<S.concat_width(), q.width()>(first);
+      Sublayers::template add_attention<Packs>(w.attention.output(), concatenated, count, x, norm,
+                                               normed(shared) + first * Sublayers::stride);
+      const auto in = shared.input.template from<Simd, Packs, S.model>(normed(shared), first, count)
+                          .template panels_from<S.model, q.width()>(first);
+      Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
@@ -99,16 +114,16 @@ struct EncoderSteps {
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
                                Workspace& workspace) noexcept {
     Shared& shared = workspace.shared;
-    norm_input(w, tokens, shared);
-    const HeadsCall call{w.attention,   options,           Lengths{tokens, tokens},
-                         input(shared), shared.heads.data, CaptureNothing{}};
+    attention_input(w, tokens, shared);
+    const HeadsCall call{w.attention,       options,         Lengths{tokens, tokens}, shared.input.view(normed(shared)),
+                         shared.heads.data, CaptureNothing{}};
     Attention::extend(call, cache, workspace.scratch.attention);
     after_heads(w, tokens, shared, workspace.scratch);
   }
 
  private:
-  // Returns the array that attention reads: `normed` in pre-LN, x in post-LN.
-  static constexpr float* input(Shared& shared) noexcept {
+  // Returns the array that holds the input of the next sublayer: `normed` in pre-LN, x in post-LN.
+  static constexpr float* normed(Shared& shared) noexcept {
     if constexpr (Config.norm == NormOrder::pre) {
       return shared.normed.data;
     } else {

@@ -5,7 +5,7 @@
 //
 // Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202, defines the gated network.
 //
-//     in       [panels][Model][width]   tokens, or their norms
+//     in       [panels][Model][width]   tokens, or their norms, as the input of a product
 //     hidden   [panels][Chunk][width]   scratch: the hidden features of one chunk
 //     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
 //     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
@@ -17,14 +17,19 @@
 // of this memory only. The hidden features are therefore computed in chunks of feed_forward / panels features, rounded
 // up. W2 times each chunk is added to `sums`, in the same order as with a single chunk.
 //
+// With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and so is `hidden` before the second product.
+// A quantised token has one scale for all its hidden features, so there is a single chunk.
+//
 // Edges: the last chunk may be shorter, which `run` handles. The matrix products handle rows that do not fill a tile.
 // Lanes without a token are computed and ignored (panels.hpp).
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/detail/layer/activation.hpp>
 #include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/layer_config.hpp>
 
@@ -47,15 +52,17 @@ struct FeedForwardPlan {
 //     (128,384,12), without prefetching        82%          82%
 //     (128,384,12), with prefetching           84%          86%
 //
-// In three cases, panels do not share the weights, even if the weights exceed second_cache_bytes:
+// In four cases, panels do not share the weights, even if the weights exceed second_cache_bytes:
 //
+// - The weights are int8, which need a single chunk.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, so `sums` would
 //   not fit.
-template <Shape S, LayerConfig Config, class Target>
+template <Shape S, LayerConfig Config, class Target, class Precision>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
+  if (!std::is_same_v<Precision, precision::Float32>) return FeedForwardPlan{1, Config.feed_forward};
   constexpr std::size_t weight_bytes = 2 * S.model * Config.feed_forward * sizeof(float);
   constexpr Tiling t = PanelLayout<S, Target>::queries;
   constexpr std::size_t query_panels = t.panels(S.queries);
@@ -75,38 +82,38 @@ struct FeedForward {
   static constexpr std::size_t chunks = (hidden_width + Chunk - 1) / Chunk;
 
   std::size_t panels;
-  const float* in;
   float* hidden;
   float* sums;
   float* out;
 
   // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
-  // has the member `gate`.
-  template <class Layer>
-  constexpr void run(const Layer& w) const noexcept {
+  // has the member `gate`. `hidden_input` is memory for the input of the second product.
+  template <class Layer, class In, class HiddenInput>
+  constexpr void run(const Layer& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};
     if constexpr (chunks == 1) {
-      first_linear<hidden_width>(w, 0);
-      second_linear<hidden_width>(w.linear2.rows_from(0), add_to_out, StartAtBias{});
+      first_linear<hidden_width>(w, in, 0);
+      second_linear<hidden_width>(w.linear2.rows_from(0), hidden_input, add_to_out, StartAtBias{});
     } else {
       const Accumulate<width> from_sums{sums, stride};
       const Epilogue<width> store_sums{sums, stride};
-      first_linear<Chunk>(w, 0);
-      second_linear<Chunk>(w.linear2.rows_from(0), store_sums, StartAtBias{});
+      first_linear<Chunk>(w, in, 0);
+      second_linear<Chunk>(w.linear2.rows_from(0), hidden_input, store_sums, StartAtBias{});
       for (std::size_t c = 1; c + 1 < chunks; ++c) {
-        first_linear<Chunk>(w, c * Chunk);
-        second_linear<Chunk>(w.linear2.rows_from(0).columns_from(c * Chunk), store_sums, from_sums);
+        first_linear<Chunk>(w, in, c * Chunk);
+        second_linear<Chunk>(w.linear2.rows_from(0).columns_from(c * Chunk), hidden_input, store_sums, from_sums);
       }
       constexpr std::size_t last = (chunks - 1) * Chunk;
-      first_linear<hidden_width - last>(w, last);
-      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), add_to_out, from_sums);
+      first_linear<hidden_width - last>(w, in, last);
+      second_linear<hidden_width - last>(w.linear2.rows_from(0).columns_from(last), hidden_input, add_to_out,
+                                         from_sums);
     }
   }
 
  private:
   // Computes Count hidden features, from feature `first` on, for every panel. Stores these features in `hidden`.
-  template <std::size_t Count, class Layer>
-  constexpr void first_linear(const Layer& w, std::size_t first) const noexcept {
+  template <std::size_t Count, class Layer, class In>
+  constexpr void first_linear(const Layer& w, In in, std::size_t first) const noexcept {
     const Epilogue<width, Activate<Config.activation>> store_activated{hidden, Count * width};
     if constexpr (Config.gated) {
       matmul<Simd, T, Packs, Count, Model>(w.gate.rows_from(first), in, panels, store_activated);
@@ -119,10 +126,12 @@ struct FeedForward {
 
   // Multiplies Count columns of W2 by `hidden`. `start` returns the initial value of each sum. `epilogue` stores each
   // finished sum.
-  template <std::size_t Count, class Rows, class Epilogue, class Start>
-  constexpr void second_linear(const Rows& columns, Epilogue epilogue, Start start) const noexcept {
-    if constexpr (is_single_token<Simd, T>) {
-      matmul<Simd, T, Packs, Model, Count>(columns, hidden, panels, epilogue);
+  template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
+  constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
+                               [[maybe_unused]] Start start) const noexcept {
+    if constexpr (is_single_token<Simd, T> || HiddenInput::quantises) {
+      const auto in = hidden_input.template from<Simd, Packs, Count>(hidden, 0, panels);
+      matmul<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue);
     } else {
       matmul_panels<Simd, T, Packs, Model, Count>(columns, hidden, panels, epilogue, start);
     }

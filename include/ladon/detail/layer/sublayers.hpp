@@ -19,19 +19,19 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-template <Shape S, LayerConfig Config, class Target, class Simd>
+template <Shape S, LayerConfig Config, class Target, class Simd, class Precision>
 struct Sublayers {
   static constexpr Tiling t = PanelLayout<S, Target>::queries;
-  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target>;
+  static constexpr FeedForwardPlan plan = feed_forward_plan<S, Config, Target, Precision>;
   static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = Norm<S.model, Config.norm_kind>;
 
-  // Computes x += output(heads), then normed = norm(x). `output` is the output projection. In post-LN, `norm` belongs
-  // to this sublayer. In pre-LN, `norm` belongs to the next sublayer.
-  template <std::size_t Packs, class Output>
-  static constexpr void add_attention(const Output& output, const float* heads, std::size_t panels, float* x,
+  // Computes x += output(heads), then normed = norm(x). `output` is the output projection, and `heads` a view of its
+  // input. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs to the next sublayer.
+  template <std::size_t Packs, class Output, class Heads>
+  static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {
     matmul<Simd, t, Packs, S.model, S.concat_width()>(output, heads, panels,
                                                       Epilogue<width, Unchanged, Combine::add>{x, stride});
@@ -39,11 +39,12 @@ struct Sublayers {
   }
 
   // Computes x += W2 f(W1 normed), or the gated variant (feed_forward.hpp). In post-LN, then computes x = norm(x).
-  // `sums` is scratch memory of the same size as x.
-  template <std::size_t Packs, class Layer>
-  static constexpr void add_feed_forward(const Layer& w, const float* normed, std::size_t panels, float* hidden,
+  // `normed` is a view of the input of the first product. `sums` is scratch memory of the same size as x.
+  template <std::size_t Packs, class Layer, class Normed, class Scratch>
+  static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, normed, hidden, sums, x}.run(w);
+    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden.data, sums, x}.run(
+        w, normed, scratch.hidden_input);
     if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
   }
 

@@ -16,9 +16,11 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/matmul_int8.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
+#include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
@@ -156,14 +158,24 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
 //     matmul_separate   if there are at least separate_function_weights weights: inlined, g++ would spill accumulators
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_INLINE constexpr void matmul(const Weights& w, const float* in, std::size_t panels, Epilogue epilogue,
+LADON_INLINE constexpr void matmul(const Weights& w, PanelsView in, std::size_t panels, Epilogue epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
-    matrix_vector<Simd, Rows, Inner>(w, in, epilogue);
+    matrix_vector<Simd, Rows, Inner>(w, in.data, epilogue);
   } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
-    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
+    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in.data, panels, epilogue, reading);
   } else {
-    matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
+    matmul_panels<Simd, T, Packs, Rows, Inner>(w, in.data, panels, epilogue, StartAtBias{}, reading);
+  }
+}
+// Computes the product of int8 weights and quantised panels (detail/linear/matmul_int8.hpp).
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
+LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView in, std::size_t panels, Epilogue epilogue,
+                                   Reading = Reading::first) noexcept {
+  if constexpr (is_single_token<Simd, T>) {
+    matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);
+  } else {
+    matmul_int8<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
   }
 }
 

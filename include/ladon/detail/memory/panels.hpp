@@ -29,6 +29,17 @@ struct alignas(64) Panels {
 
 namespace detail {
 
+// A view of panels [panels][features][width].
+struct PanelsView {
+  const float* data;
+
+  // Returns the panels from panel `first` on.
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr PanelsView panels_from(std::size_t first) const noexcept {
+    return {data + first * Features * Width};
+  }
+};
+
 // How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The scores of a key block are computed,
 // converted into weights and used in the weighted sum before the next key block begins. A smaller key block makes the
 // workspace of long rows smaller.

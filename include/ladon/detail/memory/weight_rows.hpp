@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <ladon/detail/target/compiler.hpp>
 
@@ -65,6 +66,14 @@ struct WeightRows {
 
   // Returns the weights of the same rows from column `first` on, with the same biases.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
+};
+
+// Rows of int8 weights, and a scale and a bias for each row.
+template <std::size_t RowStride, class Biases>
+struct Int8Rows {
+  WeightMatrix<std::int8_t, RowStride, 1> weight;
+  const float* scale;
+  [[no_unique_address]] Biases bias;
 };
 
 }  // namespace ladon::inline LADON_ABI::detail

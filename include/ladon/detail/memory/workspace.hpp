@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include <ladon/detail/memory/linear_input.hpp>
 #include <ladon/detail/memory/panels.hpp>
 
 namespace ladon::inline LADON_ABI {
@@ -54,29 +55,39 @@ struct AttentionWorkspace {
   Panels<L::queries.width(), S.value_width, L::queries> out;
 };
 
+// Memory for the input of the projections of queries, and later for the input of the output projection.
+template <Shape S, class Target, class Precision>
+using QueryInput = detail::LinearInput<Precision, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
+                                       detail::PanelLayout<S, Target>::queries>;
+
 // The memory that all threads share in self-attention: x in panels, and the concatenated heads.
-template <Shape S, class Target>
+template <Shape S, class Target, class Precision = precision::Float32>
 struct SelfShared {
   using L = detail::PanelLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
+  [[no_unique_address]] QueryInput<S, Target, Precision> input;
 };
 
 // The memory that all threads share in attention to a context: x and the context in panels, and the concatenated heads.
-template <Shape S, class Target>
+template <Shape S, class Target, class Precision = precision::Float32>
 struct CrossShared {
   using L = detail::PanelLayout<S, Target>;
   Panels<S.queries, S.model, L::queries> x;
   Panels<S.queries, S.concat_width(), L::queries> heads;
   Panels<S.keys, S.key_model, L::keys> context;
+  [[no_unique_address]] QueryInput<S, Target, Precision> input;
+  [[no_unique_address]] detail::LinearInput<Precision, S.keys, S.key_model, L::keys> context_input;
 };
 
 // The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a second
 // context, the second context then overwrites the first.
-template <Shape S, class Target>
+template <Shape S, class Target, class Precision = precision::Float32>
 struct KeyWorkspace {
-  Panels<S.keys, (S.key_model > S.value_model ? S.key_model : S.value_model), detail::PanelLayout<S, Target>::keys>
-      context;
+  using L = detail::PanelLayout<S, Target>;
+  static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
+  Panels<S.keys, widest, L::keys> context;
+  [[no_unique_address]] detail::LinearInput<Precision, S.keys, widest, L::keys> context_input;
 };
 
 }  // namespace ladon::inline LADON_ABI

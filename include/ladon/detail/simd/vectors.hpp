@@ -99,6 +99,7 @@ using NativeVectors = ArrayVectors<1>;
 // The packs that constant evaluation computes with.
 struct ConstantPacks {
   static constexpr std::size_t lanes = 1;  // but Pack<N> exists for every N
+  static constexpr bool widens_int8 = false;
   template <std::size_t N>
   using Pack = ArrayPack<N>;
 };

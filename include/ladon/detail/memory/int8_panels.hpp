@@ -1,0 +1,104 @@
+// Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
+// from the token's largest and smallest feature:
+//
+//     scale = (high - low) / 255             high = max(0, features), low = min(0, features)
+//     zero  = round(-low / scale)            0 .. 255, so that the feature 0 is exact
+//     q     = round(x / scale), clamped to -zero .. 255 - zero
+//
+// q is the difference of an unsigned 8-bit integer and the zero point, so it needs 9 bits and is stored in 16.
+//
+//     data    [panels][pairs of features][width][2]    if the number of features is odd, the last number is 0
+//     scale   [panels][width]
+//
+// A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
+// whose scale would be less than 2^-126 gets the scale 0 and q = 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/simd/pair_sums.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// A view of quantised panels. Panels are `stride` integers apart.
+struct Int8PanelsView {
+  const std::int16_t* data;
+  const float* scale;
+  std::size_t stride;
+
+  // Returns the panels from panel `first` on.
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr Int8PanelsView panels_from(std::size_t first) const noexcept {
+    return {data + first * stride, scale + first * Width, stride};
+  }
+};
+
+// Scale, zero point and limits of the tokens of one pack.
+template <class Pack>
+struct TokenScale {
+  Pack scale, reciprocal, least, most;
+};
+
+// Computes the scales of the tokens in one pack of a panel. `features` points to the first feature of the pack.
+template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
+LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexcept {
+  constexpr auto levels = static_cast<float>((1 << ActivationBits) - 1);
+  const Pack none = Pack::broadcast(0.0f);
+  Pack low = none, high = none, zeros = none;
+  for (std::size_t i = 0; i < Features; ++i) {
+    const Pack x = Pack::load(features + i * Width);
+    low = min(x, low);
+    high = max(x, high);
+    zeros = fma(x, none, zeros);
+  }
+  // Divided before the subtraction, because high - low may overflow.
+  const Pack scale = high / Pack::broadcast(levels) - low / Pack::broadcast(levels);
+  const auto finite = zeros == none;
+  const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
+  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), none);
+  const Pack rounding = Pack::broadcast(simd::round_to_low_bits);
+  const Pack zero = (select(usable, none - low, none) * reciprocal + rounding) - rounding;
+  const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
+  return {select(finite, select(usable, scale, none), nan), reciprocal, none - zero, Pack::broadcast(levels) - zero};
+}
+
+// Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
+// integer, and `scale` to its first scale.
+template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
+LADON_INLINE constexpr void quantise_pack(const float* features, std::int16_t* to, float* scale) noexcept {
+  const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
+  const Pack none = Pack::broadcast(0.0f);
+  const auto usable = none < token.reciprocal;
+  const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
+    const Pack x = select(usable, Pack::load(features + i * Width), none);
+    return min(max(x * token.reciprocal, token.least), token.most);
+  };
+  for (std::size_t i = 0; i + 1 < Features; i += 2) {
+    simd::PairSums<Pack>::store_pairs(integer(i), integer(i + 1), to + i * Width);
+  }
+  if constexpr (Features % 2 == 1) {
+    simd::PairSums<Pack>::store_pairs(integer(Features - 1), none, to + (Features - 1) * Width);
+  }
+  token.scale.store(scale);
+}
+
+// Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `scale`. The
+// tokens of each panel fill Packs packs. Panels of `data` are `stride` integers apart.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits>
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count,
+                                            std::int16_t* data, float* scale, std::size_t stride) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  constexpr std::size_t width = T.width();
+  for (std::size_t p = first; p < first + count; ++p) {
+    for (std::size_t v = 0; v < Packs; ++v) {
+      quantise_pack<Pack, Features, width, ActivationBits>(panels + p * Features * width + v * T.lanes,
+                                                           data + p * stride + 2 * v * T.lanes,
+                                                           scale + p * width + v * T.lanes);
+    }
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,65 @@
+// The memory of quantised inputs of linear maps. The steps of attention and of layers hold the input of a product as a
+// view, and pass the view to matmul:
+//
+//     PanelsView        panels of floats, for float32 weights
+//     Int8PanelsView    quantised panels, for int8 weights
+//
+// A LinearInput makes these views from panels of floats. For float32 weights it is empty, and its views are the panels
+// of floats themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/memory/int8_panels.hpp>
+#include <ladon/detail/memory/panels.hpp>
+#include <ladon/weights.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Memory for the inputs of Tokens tokens with at most MostFeatures features.
+template <class Precision, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct LinearInput;
+
+template <std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct LinearInput<precision::Float32, Tokens, MostFeatures, T> {
+  static constexpr bool quantises = false;
+  template <class Simd, std::size_t Packs, std::size_t Features>
+  LADON_INLINE constexpr PanelsView from(const float* panels, std::size_t, std::size_t) noexcept {
+    return {panels};
+  }
+  LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
+};
+
+template <int Bits, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct alignas(64) LinearInput<precision::Int8<Bits>, Tokens, MostFeatures, T> {
+  static constexpr bool quantises = true;
+  static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
+  std::int16_t data[T.panels(Tokens) * stride];
+  float scale[T.panels(Tokens) * T.width()];
+
+  // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
+  // panels fill Packs packs. Returns a view of all panels.
+  template <class Simd, std::size_t Packs, std::size_t Features>
+  constexpr Int8PanelsView from(const float* panels, std::size_t first, std::size_t count) noexcept {
+    static_assert(Features <= MostFeatures);
+    quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, scale, stride);
+    return view(panels);
+  }
+  // Returns a view of all panels.
+  LADON_INLINE constexpr Int8PanelsView view(const float*) const noexcept { return {data, scale, stride}; }
+};
+
+// Makes the input of a product from the first `active` tokens of `panels` [panels][Features][width]. Makes only the
+// panels that belong to `part`.
+template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
+constexpr void make_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+  if constexpr (Input::quantises) {
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      input.template from<Simd, Packs, Features>(panels, first, count);
+    };
+    for_panels<T, Tokens>(active, run, part);
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

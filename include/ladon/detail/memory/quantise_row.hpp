@@ -1,0 +1,48 @@
+// The numbers of int8 weights: scales, rounding, limits. quantise.hpp and the tool ladon-weights use these functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Returns the largest magnitude of `size` weights, `stride` floats apart, or NaN if a weight is infinite or NaN.
+constexpr float largest_magnitude(const float* weights, std::size_t size, std::size_t stride) noexcept {
+  float largest = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const float weight = weights[i * stride];
+    const float magnitude = weight < 0 ? -weight : weight;
+    if (!(magnitude <= std::numeric_limits<float>::max())) return std::numeric_limits<float>::quiet_NaN();
+    if (largest < magnitude) largest = magnitude;
+  }
+  return largest;
+}
+
+// Returns the integer nearest to x, the even one if two are equally near. Precondition: |x| < 2^22.
+constexpr std::int32_t nearest_integer(float x) noexcept {
+  const auto truncated = static_cast<std::int32_t>(x);
+  const float fraction = x - static_cast<float>(truncated);
+  const std::int32_t away = truncated + (x < 0 ? -1 : 1);
+  const float distance = fraction < 0 ? -fraction : fraction;
+  if (distance < 0.5f) return truncated;
+  if (distance > 0.5f) return away;
+  return truncated % 2 == 0 ? truncated : away;
+}
+
+// Returns the scale of a row from the largest magnitude of the row.
+constexpr float row_scale(float largest) noexcept {
+  const float scale = largest / 127;
+  return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
+}
+
+// Returns the int8 weight of a float weight. `scale` is the row_scale of a magnitude that is at least the weight's.
+// With the scale 1 of a row of tiny weights, the division keeps them tiny, so that all of them become 0.
+constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
+  const std::int32_t q = nearest_integer(weight / scale);
+  return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

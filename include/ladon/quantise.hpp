@@ -1,0 +1,57 @@
+// Makes int8 weights from float32 weights, without allocating. The functions also run in constant evaluation and on a
+// microcontroller.
+//
+//     weight[r][i] = scale[r] * q[r][i], about        q is an integer from -127 to 127
+//     scale[r]     = (largest magnitude of row r) / 127
+//
+// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even one if two are equally near. A row of
+// zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <ladon/checks.hpp>
+#include <ladon/detail/memory/quantise_row.hpp>
+#include <ladon/views.hpp>
+#include <ladon/weights.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// Quantises the weight of `linear` to int8. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the
+// order in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks
+// a precondition (checks.hpp). The bias, if there is one, is used as it is.
+template <std::size_t Out, std::size_t In, Order O, Bias B>
+constexpr bool quantise(const Linear<Out, In, O, B>& linear,
+                        std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,
+                        std::type_identity_t<VectorView<float, Out>> scale) noexcept {
+  constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
+  LADON_EXPECTS(linear.weight.data != nullptr && weight.data != nullptr && scale.data != nullptr,
+                "ladon: quantise needs the float weight, the int8 weight and the scale");
+  for (std::size_t r = 0; r < Out; ++r) {
+    const float largest = detail::largest_magnitude(linear.weight.data + r * row_stride, In, stride);
+    if (!(largest <= std::numeric_limits<float>::max())) return false;
+  }
+  for (std::size_t r = 0; r < Out; ++r) {
+    const float* const row = linear.weight.data + r * row_stride;
+    scale.data[r] = detail::row_scale(detail::largest_magnitude(row, In, stride));
+    for (std::size_t i = 0; i < In; ++i)
+      weight.data[r * In + i] = detail::quantised_weight(row[i * stride], scale.data[r]);
+  }
+  return true;
+}
+
+// Computes the sum of each row of int8 weights: row_sum [Out] from weight [Out][In]. A call names the sizes:
+// row_sums<Out, In>(weight, row_sum).
+template <std::size_t Out, std::size_t In>
+constexpr void row_sums(MatrixView<const std::int8_t, Out, In> weight, VectorView<std::int32_t, Out> row_sum) noexcept {
+  for (std::size_t r = 0; r < Out; ++r) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < In; ++i) sum += weight.data[r * In + i];
+    row_sum.data[r] = sum;
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,180 @@
+// int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
+// oracle gets the integers of the weights, so that its bound covers the errors of the kernels, and no errors of
+// quantisation.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "attention_subject.hpp"
+#include "cached_check.hpp"
+#include "decoder_check.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias;
+using ladon::mask::Causal, ladon::mask::None, ladon::mask::Window;
+template <class Layout, int Bits = 8>
+using Int8 = ladon::layout::Int8<Layout, Bits>;
+
+template <S Shape, LayerConfig Config, class Mask, class Layout = Int8<InProj>>
+void check_layer() {
+  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+                {.layer = Config, .projections = Layout::projections, .output = Layout::output, .activation_bits = 8});
+}
+
+}  // namespace
+
+TEST_CASE("int8: attention, odd widths, grouped heads, values of another width") {
+  check_attention(
+      attention_subject<S{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
+                        Causal, Int8<SeparateQKV>>());
+}
+
+TEST_CASE("int8: keys from elsewhere, 7 bits") {
+  check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
+                                    CausalAndPadding, Int8<InProj, 7>>());
+}
+
+TEST_CASE("int8: a single token") {
+  check_attention(
+      attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None, Int8<InProj>>());
+}
+
+TEST_CASE("int8: encoder layer, post-LN") {
+  check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
+}
+
+TEST_CASE("int8: cache, several tokens and one") {
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, Int8<InProj>>(),
+               {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("int8: attention, whole panels") {
+  check_attention(attention_subject<S{.queries = 32, .model = 24, .heads = 3}, None, Int8<InProj>>());
+}
+
+TEST_CASE("int8: keys and values projected in advance, from tokens of two widths") {
+  check_cross(projected_subject<S{.queries = 9, .keys = 21, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
+                                None, Int8<SeparateQKV>>());
+}
+
+TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
+  check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
+              LayerConfig{.feed_forward = 20,
+                          .activation = Activation::silu,
+                          .norm = NormOrder::pre,
+                          .gated = true,
+                          .norm_kind = NormKind::rms,
+                          .bias = Bias::without},
+              Causal, Int8<WithoutBias<SeparateQKV>>>();
+}
+
+TEST_CASE("int8: decoder layers, post-LN and pre-LN") {
+  constexpr S shape{.queries = 18, .model = 12, .heads = 3};
+  constexpr LayerConfig post{.feed_forward = 20},
+      pre{.feed_forward = 15, .activation = Activation::gelu, .norm = NormOrder::pre};
+  check_decoder(decoder_layer_subject<shape, 21, post, Causal, None, Int8<InProj>>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8});
+  check_decoder(decoder_layer_subject<shape, 33, pre, Causal, None, Int8<SeparateQKV>>(),
+                {.layer = pre, .self_causal = true, .activation_bits = 8});
+}
+
+TEST_CASE("int8: a ring of the latest keys") {
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>, ladon::score::Scaled,
+                              ladon::position::None, Int8<InProj>>(),
+               {{{5, 1, 1, 1, 5, 3, 1, 1, 1, 1, 1, 5, 2}}});
+}
+
+TEST_CASE("int8: targets agree to the last bit") {
+  using ladon::detail::simd::ArrayVectors, ladon::detail::simd::NativeVectors;
+  constexpr S shape{.queries = 37, .model = 18, .heads = 3};
+  const Subject native = attention_subject<shape, Causal, Int8<InProj>, NativeVectors>();
+  const Task task = task_of(native, random_problem(native, false, 23), {});
+  const Outcome expected = run_guarded(native, task);
+  for (const Subject& subject : {attention_subject<shape, Causal, Int8<InProj>, ArrayVectors<1>>(),
+                                 attention_subject<shape, Causal, Int8<InProj>, ArrayVectors<4>>()}) {
+    CHECK(same_bits(run_guarded(subject, task).y, expected.y));
+  }
+}
+
+TEST_CASE("int8: in phases, the bits of one run") {
+  constexpr S shape{.queries = 41, .model = 12, .heads = 3};
+  using Attention = ladon::MultiHeadAttention<shape, None, Int8<InProj>>;
+  const Subject whole = attention_subject<shape, None, Int8<InProj>>();
+  const Subject parts = subject_of_attention<AttentionInPhases<Attention, InTurn<3>>, None, Int8<InProj>>();
+  const Task task = task_of(whole, random_problem(whole, false, 5), {});
+  CHECK(same_bits(run_guarded(parts, task).y, run_guarded(whole, task).y));
+
+  constexpr LayerConfig config{.feed_forward = 20, .norm = NormOrder::pre};
+  using Layer = ladon::EncoderLayer<shape, config, None, Int8<InProj>>;
+  const Subject layer = subject_of_layer<Layer, None, Int8<InProj>>();
+  const EncoderProblem problem = random_encoder(layer.shape, {.layer = config, .activation_bits = 8}, 6);
+  const Task layer_task = task_of(layer, problem, {});
+  const Subject in_phases = subject_of_layer<InPhases<Layer, InTurn<3>>, None, Int8<InProj>>();
+  CHECK(same_bits(run_guarded(in_phases, layer_task).y, run_guarded(layer, layer_task).y));
+}
+#endif
+
+// The scale of a token spans no other token.
+TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const Subject subject =
+      attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  AttentionProblem problem = random_problem(subject, false, 3);
+  const Variation hide_token_1{.may_see = {1, 0, 1, 1, 1}};
+  const auto row = [&](const Floats& y, std::size_t token) { return std::span(y).subspan(12 * token, 12); };
+  const auto fill = [&](std::size_t token, float value) {
+    std::ranges::fill_n(problem.x.begin() + static_cast<std::ptrdiff_t>(12 * token), 12, value);
+  };
+  const Outcome before = run_guarded(subject, task_of(subject, problem, hide_token_1));
+  for (const float bad : {NAN, infinity, -infinity}) {
+    problem.x[12 + 7] = bad;
+    const Outcome outcome = run_guarded(subject, task_of(subject, problem, hide_token_1));
+    for (const std::size_t token : {0, 2, 3, 4}) CHECK(same_bits(row(outcome.y, token), row(before.y, token)));
+    CHECK(std::ranges::all_of(row(outcome.y, 1), [](float y) { return std::isnan(y); }));
+  }
+  for (const float value : {3.0f, -2.5f, 0.0f, -0.0f, 1e-42f, 1e30f}) {
+    CAPTURE(value);
+    fill(1, value);
+    check_run(subject, task_of(subject, problem, hide_token_1), hide_token_1,
+              expected_attention(subject, problem, hide_token_1));
+  }
+}
+
+// The compiler computes attention with int8 weights. Whole numbers, so that the result is exact: a token of one feature
+// x > 0 has q = 255 and the scale x / 255, and its value is 2 x + 1.
+namespace {
+using One = ladon::MultiHeadAttention<S{.queries = 1, .model = 1}, None, Int8<InProj>>;
+constexpr float value_of(float x) {
+  constexpr std::int8_t in_proj[] = {0, 0, 2}, out_proj[] = {1};
+  constexpr float ones[] = {1, 1, 1}, one[] = {1}, in_bias[] = {0, 0, 1}, out_bias[] = {0};
+  constexpr std::int32_t in_sums[] = {0, 0, 2}, out_sums[] = {1};
+  const One::Weights weights{.in_proj = {in_proj, ones, in_sums, in_bias},
+                             .out_proj = {out_proj, one, out_sums, out_bias}};
+  One::Workspace workspace{};
+  const float in[] = {x};
+  float y[1] = {};
+  One::run(in, weights, y, workspace);
+  return y[0];
+}
+constexpr float value = value_of(255);
+}  // namespace
+TEST_CASE("int8: constant evaluation") {
+  CHECK(value == 511);
+  CHECK(value_of(255) == 511);
+}
+
+}  // namespace ladon_test
