@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "file_error.hpp"
@@ -39,14 +40,14 @@ fs::path random_name() {
 // A file on its way into its place. The destructor removes the temporary file unless it came to its place.
 class Part {
  public:
-  explicit Part(const Replacement& replacement) : replacement_(replacement) {
+  Part(std::string path, Content content) : path_(std::move(path)), content_(std::move(content)) {
     std::error_code absent, error;
-    const fs::file_status status = fs::status(replacement.path, absent);
+    const fs::file_status status = fs::status(path_, absent);
     is_special_ = fs::exists(status) && !fs::is_regular_file(status);
     is_folder_ = fs::is_directory(status);
     if (is_special_) return;
     if (fs::is_regular_file(status)) permissions_ = status.permissions() & fs::perms(0777);
-    target_ = end_of_links(replacement.path, error);
+    target_ = end_of_links(path_, error);
     if (error) fail(error);
   }
   ~Part() {
@@ -59,26 +60,21 @@ class Part {
   void write_temporary() {
     if (is_folder_) fail(std::make_error_code(std::errc::is_a_directory));
     if (is_special_) return;
-    constexpr int most_tries = 8;
-    std::error_code error = std::make_error_code(std::errc::file_exists);
-    fs::path temporary;
-    for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
-      temporary = target_.parent_path() / random_name();
-      error = write_new_file(temporary, replacement_.content, permissions_);
-    }
-    if (error) fail(error);
-    temporary_ = temporary;
+    OutputFile file;
+    create_temporary(file);
+    write_content(file);
+    if (const auto error = file.finish(permissions_)) fail(error);
   }
 
   void put_in_place() {
-    std::error_code error;
     if (is_special_) {
-      error = write_into(replacement_.path, replacement_.content);
-    } else {
-      fs::rename(temporary_, target_, error);
-      if (!error) temporary_.clear();
+      write_device();
+      return;
     }
+    std::error_code error;
+    fs::rename(temporary_, target_, error);
     if (error) fail(error);
+    temporary_.clear();
   }
 
   void make_durable() const {
@@ -88,11 +84,38 @@ class Part {
   }
 
  private:
-  [[noreturn]] void fail(const std::error_code& error) const {
-    throw Error(replacement_.path + ": cannot be written: " + error.message());
+  void create_temporary(OutputFile& file) {
+    constexpr int most_tries = 8;
+    std::error_code error = std::make_error_code(std::errc::file_exists);
+    fs::path temporary;
+    for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
+      temporary = target_.parent_path() / random_name();
+      // A file that gets permissions is private until it has them.
+      error = file.create(temporary, permissions_.has_value());
+    }
+    if (error) fail(error);
+    temporary_ = temporary;
   }
 
-  const Replacement& replacement_;
+  void write_content(OutputFile& file) const {
+    content_([&](std::string_view bytes) {
+      if (const auto error = file.write(bytes)) fail(error);
+    });
+  }
+
+  void write_device() const {
+    OutputFile device;
+    if (const auto error = device.open_device(path_)) fail(error);
+    write_content(device);
+    if (const auto error = device.finish({})) fail(error);
+  }
+
+  [[noreturn]] void fail(const std::error_code& error) const {
+    throw Error(path_ + ": cannot be written: " + error.message());
+  }
+
+  std::string path_;
+  Content content_;
   fs::path target_;
   std::optional<fs::perms> permissions_;  // of the file that is replaced
   fs::path temporary_;                    // empty: there is no temporary file
@@ -105,20 +128,26 @@ class Part {
 void replace_files(std::span<const Replacement> replacements) {
   std::vector<Part> parts;
   parts.reserve(replacements.size());
-  for (const Replacement& replacement : replacements) parts.emplace_back(replacement);
+  for (const auto& [path, content] : replacements)
+    parts.emplace_back(path, [bytes = content](const Sink& sink) { sink(bytes); });
   for (Part& part : parts) part.write_temporary();
   for (Part& part : parts) part.put_in_place();
   for (const Part& part : parts) part.make_durable();
 }
 
 void replace_file(const std::string& path, std::string_view content) {
-  const Replacement one{path, content};
-  replace_files({&one, 1});
+  replace_file(path, [content](const Sink& sink) { sink(content); });
+}
+
+void replace_file(const std::string& path, const Content& content) {
+  Part part(path, content);
+  part.write_temporary();
+  part.put_in_place();
+  part.make_durable();
 }
 
 void check_replaceable(const std::string& path) {
-  const Replacement empty{path, ""};
-  Part part(empty);
+  Part part(path, [](const Sink&) {});
   part.write_temporary();
 }
 

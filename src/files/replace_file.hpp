@@ -1,6 +1,7 @@
 // Writes files so that a reader never sees half of one. Every program writes its result files with these functions.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,17 @@ struct Replacement {
 void replace_files(std::span<const Replacement> replacements);
 
 void replace_file(const std::string& path, std::string_view content);
+
+// Appends bytes to the file that is being written. Throws Error if the bytes cannot be written.
+using Sink = std::function<void(std::string_view)>;
+
+// Passes the content of a file to a sink, piece by piece.
+using Content = std::function<void(const Sink&)>;
+
+// Like replace_file above, for a content that memory need not hold at once. Calls `content` exactly once, unless the
+// file cannot be created. If `content` throws, the file stays as it is, and the exception reaches the caller. A device
+// or a pipe keeps the bytes that it has received until then.
+void replace_file(const std::string& path, const Content& content);
 
 // Throws the Error that replace_file would throw now, by writing an empty temporary file and removing it. A program
 // that computes for a long time calls this function first. The file stays as it is.

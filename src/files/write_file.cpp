@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #ifdef _WIN32
 #include <io.h>
@@ -23,30 +24,32 @@ std::error_code last_error() { return {errno, std::generic_category()}; }
 
 #ifdef _WIN32
 
-namespace {
+OutputFile::~OutputFile() {
+  if (file_ != nullptr) std::fclose(static_cast<std::FILE*>(file_));
+}
 
-std::error_code write_and_close(std::FILE* file, std::string_view content) {
+std::error_code OutputFile::create(const fs::path& file, bool) {
+  file_ = _wfopen(file.c_str(), L"wbx");
+  return file_ == nullptr ? last_error() : std::error_code();
+}
+
+std::error_code OutputFile::open_device(const fs::path& device) {
+  file_ = _wfopen(device.c_str(), L"wb");
+  return file_ == nullptr ? last_error() : std::error_code();
+}
+
+std::error_code OutputFile::write(std::string_view bytes) {
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), static_cast<std::FILE*>(file_)) == bytes.size();
+  return written ? std::error_code() : last_error();
+}
+
+std::error_code OutputFile::finish(std::optional<fs::perms>) {
+  std::FILE* const file = static_cast<std::FILE*>(std::exchange(file_, nullptr));
   std::error_code error;
-  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size() && std::fflush(file) == 0;
-  if (!written) error = last_error();
+  if (std::fflush(file) != 0) error = last_error();
   if (!error) static_cast<void>(_commit(_fileno(file)));  // fails for devices
   if (std::fclose(file) != 0 && !error) error = last_error();
   return error;
-}
-
-}  // namespace
-
-std::error_code write_new_file(const fs::path& file, std::string_view content, std::optional<fs::perms>) {
-  std::FILE* made = _wfopen(file.c_str(), L"wbx");
-  if (made == nullptr) return last_error();
-  const std::error_code error = write_and_close(made, content);
-  if (error) _wremove(file.c_str());
-  return error;
-}
-
-std::error_code write_into(const fs::path& device, std::string_view content) {
-  std::FILE* opened = _wfopen(device.c_str(), L"wb");
-  return opened == nullptr ? last_error() : write_and_close(opened, content);
 }
 
 std::error_code synchronise_folder(const fs::path&) { return {}; }
@@ -55,19 +58,36 @@ std::error_code synchronise_folder(const fs::path&) { return {}; }
 
 namespace {
 
-struct Descriptor {
-  int value;
-  ~Descriptor() {
-    if (value >= 0) close(value);
-  }
-};
+// A file system that cannot synchronise is not an error.
+std::error_code synchronise(int descriptor) {
+  if (fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return last_error();
+}
 
-std::error_code write_all(const Descriptor& to, std::string_view rest) {
+}  // namespace
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::error_code OutputFile::create(const fs::path& file, bool is_private) {
+  const mode_t mode = is_private ? 0600 : 0666;
+  descriptor_ = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  return descriptor_ < 0 ? last_error() : std::error_code();
+}
+
+std::error_code OutputFile::open_device(const fs::path& device) {
+  is_device_ = true;
+  descriptor_ = open(device.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  return descriptor_ < 0 ? last_error() : std::error_code();
+}
+
+std::error_code OutputFile::write(std::string_view bytes) {
   constexpr std::size_t most = std::size_t{1} << 30;  // macOS refuses 2 GB
-  while (!rest.empty()) {
-    const ssize_t count = write(to.value, rest.data(), std::min(rest.size(), most));
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), most));
     if (count >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(count));
+      bytes.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
       return last_error();
     }
@@ -75,34 +95,20 @@ std::error_code write_all(const Descriptor& to, std::string_view rest) {
   return {};
 }
 
-// A file system that cannot synchronise is not an error.
-std::error_code synchronise(const Descriptor& opened) {
-  if (fsync(opened.value) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
-  return last_error();
-}
-
-}  // namespace
-
-std::error_code write_new_file(const fs::path& file, std::string_view content, std::optional<fs::perms> permissions) {
-  // A file that gets permissions is private until it has them.
-  const mode_t first_mode = permissions ? 0600 : 0666;
-  const Descriptor made{open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first_mode)};
-  if (made.value < 0) return last_error();
-  std::error_code error = write_all(made, content);
-  if (!error && permissions && fchmod(made.value, static_cast<mode_t>(*permissions)) != 0) error = last_error();
-  if (!error) error = synchronise(made);
-  if (error) unlink(file.c_str());
+std::error_code OutputFile::finish(std::optional<fs::perms> permissions) {
+  std::error_code error;
+  if (permissions && fchmod(descriptor_, static_cast<mode_t>(*permissions)) != 0) error = last_error();
+  if (!error && !is_device_) error = synchronise(descriptor_);
+  close(std::exchange(descriptor_, -1));
   return error;
 }
 
-std::error_code write_into(const fs::path& device, std::string_view content) {
-  const Descriptor opened{open(device.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
-  return opened.value < 0 ? last_error() : write_all(opened, content);
-}
-
 std::error_code synchronise_folder(const fs::path& folder) {
-  const Descriptor opened{open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  return opened.value < 0 ? std::error_code() : synchronise(opened);
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  const std::error_code error = synchronise(descriptor);
+  close(descriptor);
+  return error;
 }
 
 #endif

@@ -8,14 +8,36 @@
 
 namespace files {
 
-// Creates a file with the content and waits until the storage device has it. An existing file or link is an error,
-// std::errc::file_exists, and stays as it is. The file gets the permissions, or without them those of any new file.
-// After an error there is no new file.
-std::error_code write_new_file(const std::filesystem::path& file, std::string_view content,
-                               std::optional<std::filesystem::perms> permissions);
+// A file that is open for writing. The destructor closes the file.
+class OutputFile {
+ public:
+  OutputFile() = default;
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
 
-// Writes the content into an existing device or pipe.
-std::error_code write_into(const std::filesystem::path& device, std::string_view content);
+  // Creates a file. An existing file or link is an error, std::errc::file_exists, and stays as it is. A private file is
+  // for its owner only; any other file gets the permissions of a new file.
+  std::error_code create(const std::filesystem::path& file, bool is_private);
+
+  // Opens an existing device or pipe.
+  std::error_code open_device(const std::filesystem::path& device);
+
+  // Appends the bytes.
+  std::error_code write(std::string_view bytes);
+
+  // Sets the permissions, if there are any, and waits until the storage device has the content of a file. Then closes.
+  // No other call follows.
+  std::error_code finish(std::optional<std::filesystem::perms> permissions);
+
+ private:
+#ifdef _WIN32
+  void* file_ = nullptr;  // a FILE*
+#else
+  int descriptor_ = -1;
+  bool is_device_ = false;
+#endif
+};
 
 // Waits until the storage device has the folder's new names. Does nothing where the folder cannot be opened.
 std::error_code synchronise_folder(const std::filesystem::path& folder);

@@ -111,7 +111,10 @@ void Safetensors::read_header() {
   }
   if (!header.is_object()) fail("expected a JSON object as header, found " + shown(header));
   for (const auto& [name, value] : header.items()) {
-    if (name == "__metadata__") continue;
+    if (name == "__metadata__") {
+      metadata_ = value.dump();
+      continue;
+    }
     const json dtype = member(value, "dtype");
     if (!dtype.is_string()) fail(name, "expected a \"dtype\", found " + shown(value));
     std::vector<std::uint64_t> shape;
@@ -148,6 +151,14 @@ void Safetensors::check_offsets() const {
     fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
 }
 
+std::string Safetensors::metadata() const {
+  if (metadata_.empty()) return "";
+  const json values = json::parse(metadata_);
+  if (!values.is_object() || !std::ranges::all_of(values, [](const json& value) { return value.is_string(); }))
+    fail("expected a \"__metadata__\" of texts, found " + shown(values));
+  return metadata_;
+}
+
 std::span<const std::byte> Safetensors::bytes(const Tensor& tensor) const {
   return file_.bytes().subspan(data_begin_ + static_cast<std::size_t>(tensor.begin),
                                static_cast<std::size_t>(tensor.end - tensor.begin));
@@ -177,6 +188,24 @@ void Safetensors::fail(const std::string& what) const { throw Error(name_ + ": "
 
 void Safetensors::fail(std::string_view tensor, const std::string& what) const {
   fail("tensor " + in_quotes(tensor) + ": " + what);
+}
+
+std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
+  std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
+  for (const auto& [name, tensor] : tensors) {
+    header += (header.size() == 1 ? "" : ",") + json(name).dump() + ":{\"dtype\":" + json(tensor.dtype).dump();
+    header +=
+        ",\"shape\":" + shown(tensor.shape) + ",\"data_offsets\":" + shown(std::vector{tensor.begin, tensor.end}) + "}";
+  }
+  header += '}';
+  header.resize((header.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
+  if (header.size() > largest_header)
+    throw Error("the output needs a header of " + std::to_string(header.size()) + " bytes; the largest has " +
+                std::to_string(largest_header));
+  const std::uint64_t length = header.size();
+  std::string bytes(length_bytes, '\0');
+  std::memcpy(bytes.data(), &length, length_bytes);
+  return bytes + header;
 }
 
 }  // namespace files

@@ -47,6 +47,9 @@ class Safetensors {
   // All there are, by name.
   [[nodiscard]] const std::map<std::string, Tensor, std::less<>>& tensors() const noexcept { return tensors_; }
 
+  // The JSON text of the header's "__metadata__", or "" if the header has none. Throws unless it is an object of texts.
+  [[nodiscard]] std::string metadata() const;
+
   // A tensor's bytes, at any alignment. Valid as long as this object.
   [[nodiscard]] std::span<const std::byte> bytes(const Tensor& tensor) const;
 
@@ -65,7 +68,18 @@ class Safetensors {
   std::string name_;  // the file's, for messages
   MappedFile file_;
   std::size_t data_begin_ = 0;  // bytes, from the beginning of the file
+  std::string metadata_;        // as JSON
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+// Returns what stands before the data of a safetensors file: the length of the header and the header, filled up with
+// spaces so that the data begin at a multiple of 8 bytes. The header names the tensors in the given order. `metadata`
+// is what Safetensors::metadata returns. Throws Error if the header is longer than a reader accepts.
+std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata);
 
 }  // namespace files

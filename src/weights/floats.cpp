@@ -8,12 +8,23 @@ namespace {
 
 std::uint32_t widen_bf16(std::uint16_t half) { return std::uint32_t{half} << 16; }
 
-void append_widened(std::span<const std::byte> values, std::uint32_t (*widen)(std::uint16_t), std::string& to) {
-  for (std::size_t at = 0; at < values.size(); at += sizeof(std::uint16_t)) {
+template <std::uint32_t Widen(std::uint16_t)>
+void write_widened(std::span<const std::byte> values, std::byte* to) {
+  for (std::size_t i = 0; i < values.size() / sizeof(std::uint16_t); ++i) {
     std::uint16_t half = 0;
-    std::memcpy(&half, values.data() + at, sizeof(half));
-    const std::uint32_t bits = widen(half);
-    to.append(reinterpret_cast<const char*>(&bits), sizeof(bits));
+    std::memcpy(&half, values.data() + i * sizeof(half), sizeof(half));
+    const std::uint32_t bits = Widen(half);
+    std::memcpy(to + i * sizeof(bits), &bits, sizeof(bits));
+  }
+}
+
+void write_floats(std::string_view dtype, std::span<const std::byte> values, std::byte* to) {
+  if (dtype == "F32") {
+    if (!values.empty()) std::memcpy(to, values.data(), values.size());
+  } else if (dtype == "F16") {
+    write_widened<widen_f16>(values, to);
+  } else {
+    write_widened<widen_bf16>(values, to);
   }
 }
 
@@ -34,11 +45,13 @@ std::uint32_t widen_f16(std::uint16_t half) {
 }
 
 void append_floats(std::string_view dtype, std::span<const std::byte> values, std::string& to) {
-  if (dtype == "F32") {
-    to.append(reinterpret_cast<const char*>(values.data()), values.size());
-  } else {
-    append_widened(values, dtype == "F16" ? widen_f16 : widen_bf16, to);
-  }
+  const std::size_t before = to.size();
+  to.resize(before + values.size() / bytes_of_float(dtype) * sizeof(float));
+  write_floats(dtype, values, reinterpret_cast<std::byte*>(to.data() + before));
+}
+
+void read_floats(std::string_view dtype, std::span<const std::byte> values, std::span<float> to) {
+  write_floats(dtype, values, std::as_writable_bytes(to).data());
 }
 
 }  // namespace weights

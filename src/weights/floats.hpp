@@ -15,6 +15,9 @@ std::size_t bytes_of_float(std::string_view dtype);
 // BF16 (binary32's upper half) hold is a float32 as well, NaNs with their payload.
 void append_floats(std::string_view dtype, std::span<const std::byte> values, std::string& to);
 
+// Like append_floats, but writes the values to `to`, which has room for all of them.
+void read_floats(std::string_view dtype, std::span<const std::byte> values, std::span<float> to);
+
 // The float32 of the same value, by its bits.
 std::uint32_t widen_f16(std::uint16_t half);
 

@@ -4,14 +4,19 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <regex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "file_error.hpp"
 #include "find_tensors.hpp"
 #include "flush.hpp"
 #include "list.hpp"
 #include "pack.hpp"
+#include "quantise.hpp"
+#include "quantise_plan.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
@@ -27,6 +32,9 @@ struct Options {
   std::string data_file;
   std::string offsets_file;
   std::string name_space = "weights";
+  std::string output;
+  std::vector<std::string> keep;
+  weights::Selection selection;
 };
 
 constexpr const char* about_pack = R"(
@@ -47,6 +55,27 @@ OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 byt
 OUT.h says in C++ how many floats lie before each. Where anything is wrong, all that is wrong is said, and neither is
 written.)";
 
+constexpr const char* about_quantise = R"(
+Makes int8 weights of the matrices of linear layers: symmetric, from -127 to 127, with a scale for each row (output
+feature). A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight
+or _proj_weight. OUT has the names of compressed-tensors:
+
+  X.weight        I8   [out,in]
+  X.weight_scale  F32  [out,1]    weight = scale * int8
+
+All other tensors are copied. These matrices are copied, too:
+
+  - those whose names match REGEX (--keep): ECMAScript, found anywhere in the name;
+  - embeddings (a name with embed, wte, wpe or tok_) and heads of language models (a name with lm_head, or the content
+    of an embedding), unless --embeddings is given;
+  - int8 weights that have a scale.
+
+A row of zeros stays a row of zeros, with the scale 1. An infinite weight or a NaN is an error.
+
+Prints for each quantised tensor the relative RMS error (root of the sum of squared errors / sum of squared weights) and
+the largest error as a fraction of the tensor's largest magnitude. OUT appears when it is complete; after an error, OUT
+is as it was.)";
+
 bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -64,11 +93,10 @@ void check_name_space(const std::string& name) {
   throw CLI::ValidationError("--namespace", "'" + name + "' is no name in C++");
 }
 
-// An output that is another file of the same call would destroy it.
-void check_files(const Options& options) {
+// An output that is another file of the same call would destroy it. The outputs are the files from `first_output` on.
+void check_files(std::span<const std::string> files, std::size_t first_output) {
   namespace fs = std::filesystem;
-  const std::array files = {options.file, options.tensors_file, options.data_file, options.offsets_file};
-  for (std::size_t output = 2; output < files.size(); ++output)
+  for (std::size_t output = first_output; output < files.size(); ++output)
     for (std::size_t other = 0; other < output; ++other)
       if (fs::weakly_canonical(files[output]) == fs::weakly_canonical(files[other]))
         throw CLI::ValidationError(files[output], "is named twice");
@@ -117,14 +145,54 @@ void describe_pack(CLI::App& command, Options& options) {
   command.footer(about_pack);
   command.callback([&options] {
     check_name_space(options.name_space);
-    check_files(options);
+    check_files(std::array{options.file, options.tensors_file, options.data_file, options.offsets_file}, 2);
     if (options.prefix.ends_with('.')) options.prefix.pop_back();
+  });
+}
+
+std::regex regex(const std::string& text) {
+  try {
+    return std::regex(text);
+  } catch (const std::regex_error& error) {
+    throw CLI::ValidationError("--keep", "'" + text + "' is no regular expression: " + error.what());
+  }
+}
+
+void quantise(const Options& options) {
+  const files::Safetensors file(options.file);
+  const auto plan = weights::plan_quantisation(file, options.file, options.selection);
+  files::check_replaceable(options.output);
+  weights::check_finite(file, options.file, plan);
+  std::vector<weights::Deviation> deviations;
+  files::replace_file(options.output, [&](const files::Sink& sink) {
+    deviations = weights::write_quantised(file, options.file, plan, sink);
+  });
+  std::cout << weights::report(plan, deviations);
+  files::flush(std::cout, "the report");
+}
+
+void describe_quantise(CLI::App& command, Options& options) {
+  command.add_option("in", options.file, "a checkpoint")->type_name("IN.safetensors")->required();
+  command.add_option("out", options.output, "is written: the checkpoint with int8 weights")
+      ->type_name("OUT.safetensors")
+      ->required();
+  command.add_option("--keep", options.keep, "copies the tensors whose names match; may be given several times")
+      ->type_name("REGEX")
+      ->allow_extra_args(false);
+  command.add_flag("--embeddings", options.selection.embeddings,
+                   "quantises embeddings and heads of language models, too");
+  command.footer(about_quantise);
+  command.callback([&options] {
+    check_files(std::array{options.file, options.output}, 1);
+    for (const std::string& text : options.keep) options.selection.keep.push_back(regex(text));
   });
 }
 
 void answer(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("list")) {
     list(options);
+  } else if (app.got_subcommand("quantise")) {
+    quantise(options);
   } else {
     pack(options);
   }
@@ -136,13 +204,15 @@ int main(int argc, char** argv) {
   CLI::App app{
       "ladon-weights list FILE.safetensors\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
-      "the tensors of a checkpoint, and those of them that a kernel needs, ready to be part of a library",
+      "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings]\n"
+      "lists the tensors of a checkpoint, takes out those that a kernel needs, or makes int8 weights of the matrices",
       "ladon-weights"};
   try {
     Options options;
     auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
     list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
     describe_pack(*app.add_subcommand("pack", "takes out what a kernel needs"), options);
+    describe_quantise(*app.add_subcommand("quantise", "makes int8 weights, with a scale for each row"), options);
     app.require_subcommand(1);
     app.footer("Exit status: 0; 1 where a file is not as it must be or cannot be written; 2 for wrong usage.");
     try {

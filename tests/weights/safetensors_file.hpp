@@ -57,9 +57,16 @@ class Checkpoint {
     return add(name, "F32", "[" + std::to_string(size) + "]", floats(counted(size, first)));
   }
 
-  [[nodiscard]] std::string content() const { return safetensors("{" + header_ + "}", data_); }
+  // Sets the header's "__metadata__", as JSON.
+  Checkpoint& metadata(const std::string& json) {
+    metadata_.assign("\"__metadata__\":").append(json).append(",");
+    return *this;
+  }
+
+  [[nodiscard]] std::string content() const { return safetensors("{" + metadata_ + header_ + "}", data_); }
 
  private:
+  std::string metadata_;
   std::string header_;
   std::string data_;
 };

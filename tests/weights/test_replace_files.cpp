@@ -77,6 +77,34 @@ TEST_CASE("a check in advance says the same, and changes nothing") {
   CHECK_THROWS_WITH_AS(checked(a / "b"), said(a / "b", std::errc::not_a_directory).c_str(), Error);
 }
 
+TEST_CASE("a content is written piece by piece, and appears when it is complete") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.file("file", "old");
+  std::string meanwhile;
+  replace_file(file.string(), [&](const Sink& sink) {
+    sink("one, ");
+    sink("");
+    meanwhile = content_of(file);
+    sink("two");
+  });
+  CHECK(meanwhile == "old");
+  CHECK(content_of(file) == "one, two");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a content that throws leaves the file as it was") {
+  const TemporaryFolder folder;
+  const fs::path file = folder.file("file", "old");
+  const auto throwing = [](const Sink& sink) {
+    sink("new");
+    throw Error("no more");
+  };
+  CHECK_THROWS_WITH_AS(replace_file(file.string(), throwing), "no more", Error);
+  CHECK_THROWS_WITH_AS(replace_file((folder.path() / "absent").string(), throwing), "no more", Error);
+  CHECK(content_of(file) == "old");
+  CHECK(files_in(folder.path()) == 1);
+}
+
 TEST_CASE("the file that a link leads to is replaced") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old"), link = folder.path() / "link";

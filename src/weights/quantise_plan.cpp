@@ -1,0 +1,203 @@
+#include "quantise_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "file_error.hpp"
+#include "floats.hpp"
+#include "problems.hpp"
+
+namespace weights {
+namespace {
+
+using files::in_quotes, files::Safetensors, files::shown, files::Tensor;
+
+std::string scale_name(std::string_view weight) { return std::string(weight) + "_scale"; }
+
+bool is_weight_name(std::string_view name) {
+  return name == "weight" || name.ends_with(".weight") || name.ends_with("_proj_weight");
+}
+
+bool is_matrix(const Tensor& tensor) {
+  return tensor.shape.size() == 2 && tensor.shape[0] != 0 && tensor.shape[1] != 0;
+}
+
+bool is_float_weight(std::string_view name, const Tensor& tensor) {
+  return is_weight_name(name) && is_matrix(tensor) && bytes_of_float(tensor.dtype) != 0;
+}
+
+bool is_embedding_name(std::string_view name) {
+  return std::ranges::any_of(std::array{"embed", "wte", "wpe", "tok_", "lm_head"},
+                             [&](const char* part) { return name.find(part) != name.npos; });
+}
+
+// Returns the bytes of an element, or 0 if the dtype is unknown or has less than a byte.
+std::uint64_t bytes_of_element(std::string_view dtype) {
+  constexpr std::pair<std::string_view, std::uint64_t> sizes[] = {
+      {"F64", 8}, {"I64", 8}, {"U64", 8},  {"C64", 8}, {"F32", 4}, {"I32", 4},     {"U32", 4},     {"F16", 2},
+      {"I16", 2}, {"U16", 2}, {"BF16", 2}, {"I8", 1},  {"U8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"BOOL", 1}};
+  for (const auto& [name, size] : sizes)
+    if (name == dtype) return size;
+  return 0;
+}
+
+// Returns the bytes that the shape needs, or the largest integer if that many cannot be counted.
+std::uint64_t bytes_of_shape(const Tensor& tensor) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  if (std::ranges::find(tensor.shape, 0U) != tensor.shape.end()) return 0;
+  std::uint64_t bytes = bytes_of_element(tensor.dtype);
+  for (const std::uint64_t size : tensor.shape) bytes = bytes > most / size ? most : bytes * size;
+  return bytes;
+}
+
+// Chooses the tensors, and collects what is wrong with the file.
+class Planner {
+ public:
+  Planner(const Safetensors& file, const Selection& selection) : file_(file), selection_(selection) {
+    for (const auto& [name, tensor] : file.tensors())
+      if (is_embedding_name(name) && is_matrix(tensor)) embeddings_.push_back(&tensor);
+  }
+
+  void add(const std::string& name, const Tensor& tensor) {
+    check_bytes(name, tensor);
+    if (is_quantised_already(name, tensor)) {
+      ++plan_.already_quantised;
+      check_scale(scale_name(name), tensor.shape[0]);
+    }
+    if (is_float_weight(name, tensor) && !is_kept(name, tensor)) {
+      add_quantised(name, tensor);
+    } else {
+      ++plan_.copied;
+      plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy});
+    }
+  }
+
+  QuantisationPlan plan(const std::string& file_name) {
+    throw_problems(file_name + ": cannot be quantised", problems_);
+    if (plan_.quantised == 0) throw files::Error(file_name + ": there is nothing to quantise: " + what_there_is());
+    place_tensors();
+    make_header();
+    return std::move(plan_);
+  }
+
+ private:
+  void add_quantised(const std::string& name, const Tensor& tensor) {
+    const std::uint64_t rows = tensor.shape[0];
+    ++plan_.quantised;
+    plan_.tensors.push_back({{name, {"I8", tensor.shape, 0, rows * tensor.shape[1]}}, &tensor, Making::weight});
+    plan_.tensors.push_back({{scale_name(name), {"F32", {rows, 1}, 0, rows * sizeof(float)}}, &tensor, Making::scale});
+    if (file_.tensors().contains(scale_name(name)))
+      add_problem(name,
+                  "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
+  }
+
+  bool is_kept(const std::string& name, const Tensor& tensor) {
+    if (!selection_.embeddings && (is_embedding_name(name) || is_tied(tensor))) return true;
+    if (selection_.keep.empty()) return false;
+    // The C++ library's search takes stack in proportion to the text.
+    constexpr std::size_t longest = 1000;
+    if (name.size() > longest) add_problem(name, "expected a name of at most 1000 bytes for --keep");
+    return name.size() <= longest &&
+           std::ranges::any_of(selection_.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
+  }
+
+  [[nodiscard]] bool is_tied(const Tensor& tensor) const {
+    const auto bytes = file_.bytes(tensor);
+    return std::ranges::any_of(embeddings_, [&](const Tensor* embedding) {
+      return embedding->dtype == tensor.dtype && embedding->shape == tensor.shape &&
+             std::ranges::equal(file_.bytes(*embedding), bytes);
+    });
+  }
+
+  [[nodiscard]] bool is_quantised_already(const std::string& name, const Tensor& tensor) const {
+    return is_weight_name(name) && is_matrix(tensor) && tensor.dtype == "I8" &&
+           file_.tensors().contains(scale_name(name));
+  }
+
+  void check_bytes(const std::string& name, const Tensor& tensor) {
+    const std::uint64_t found = tensor.end - tensor.begin, expected = bytes_of_shape(tensor);
+    if (bytes_of_element(tensor.dtype) != 0 && found != expected)
+      add_problem(name, "expected " + std::to_string(expected) + " bytes of data, found " + std::to_string(found));
+  }
+
+  void check_scale(const std::string& name, std::uint64_t rows) {
+    const Tensor& scale = file_.tensors().at(name);
+    const std::vector<std::uint64_t> flat{rows}, column{rows, 1};
+    const std::size_t width = bytes_of_float(scale.dtype);
+    if (scale.shape != flat && scale.shape != column) {
+      add_problem(name, "expected shape " + shown(column) + " or " + shown(flat) + ", found " + shown(scale.shape));
+    } else if (width == 0) {
+      add_problem(name, "expected dtype F32, F16 or BF16, found " + in_quotes(scale.dtype));
+    } else {
+      check_scale_values(name, scale, width);
+    }
+  }
+
+  void check_scale_values(const std::string& name, const Tensor& scale, std::size_t width) {
+    const auto bytes = file_.bytes(scale);
+    for (std::size_t row = 0; row < bytes.size() / width; ++row) {
+      float value = 0;
+      read_floats(scale.dtype, bytes.subspan(row * width, width), {&value, 1});
+      if (value > 0 && std::isfinite(value)) continue;
+      add_problem(name, "expected positive and finite scales, found " + std::to_string(value) + " at row " +
+                            std::to_string(row));
+      return;
+    }
+  }
+
+  void add_problem(const std::string& name, const std::string& what) {
+    problems_.push_back("tensor " + in_quotes(name) + ": " + what);
+  }
+
+  [[nodiscard]] std::string what_there_is() const {
+    if (plan_.already_quantised != 0)
+      return std::to_string(plan_.already_quantised) + " weights are int8 already, and there are no others";
+    return "expected a tensor of two dimensions, of dtype F32, F16 or BF16, with a name that ends in .weight or "
+           "_proj_weight, found none that is not left out";
+  }
+
+  // Sorts the tensors by size of element, then by name, and lets each begin where the one before it ends.
+  void place_tensors() {
+    std::ranges::sort(plan_.tensors, [](const OutputTensor& a, const OutputTensor& b) {
+      const auto size_a = bytes_of_element(a.named.tensor.dtype), size_b = bytes_of_element(b.named.tensor.dtype);
+      return size_a != size_b ? size_a > size_b : a.named.name < b.named.name;
+    });
+    std::uint64_t begin = 0;
+    for (OutputTensor& output : plan_.tensors) {
+      Tensor& tensor = output.named.tensor;
+      tensor.end = begin + (tensor.end - tensor.begin);
+      tensor.begin = begin;
+      begin = tensor.end;
+    }
+  }
+
+  void make_header() {
+    std::vector<files::NamedTensor> tensors;
+    tensors.reserve(plan_.tensors.size());
+    for (const OutputTensor& output : plan_.tensors) tensors.push_back(output.named);
+    plan_.header = files::safetensors_header(tensors, file_.metadata());
+  }
+
+  const Safetensors& file_;
+  const Selection& selection_;
+  std::vector<const Tensor*> embeddings_;
+  QuantisationPlan plan_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+QuantisationPlan plan_quantisation(const Safetensors& file, const std::string& file_name, const Selection& selection) {
+  Planner planner(file, selection);
+  for (const auto& [name, tensor] : file.tensors()) planner.add(name, tensor);
+  return planner.plan(file_name);
+}
+
+}  // namespace weights

@@ -1,0 +1,323 @@
+// The int8 version of a checkpoint: which tensors, which numbers, which bytes.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <ladon/quantise.hpp>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "file_error.hpp"
+#include "quantise.hpp"
+#include "safetensors_file.hpp"
+#include "testing/fixtures.hpp"
+
+namespace weights {
+namespace {
+
+using files::Checkpoint, files::floats, files::Tensor;
+
+// Returns the bytes of the output, and its report.
+struct Output {
+  std::string bytes;
+  std::string report;
+};
+
+Output quantised(const Checkpoint& checkpoint, const Selection& selection = {}) {
+  const examples::TemporaryFolder folder;
+  const files::Safetensors file(folder.file("m.safetensors", checkpoint.content()));
+  const QuantisationPlan plan = plan_quantisation(file, "m.safetensors", selection);
+  check_finite(file, "m.safetensors", plan);
+  Output output;
+  const auto deviations =
+      write_quantised(file, "m.safetensors", plan, [&](std::string_view bytes) { output.bytes += bytes; });
+  output.report = report(plan, deviations);
+  return output;
+}
+
+// Returns the text of the error, or "" if there is none.
+std::string complaint(const Checkpoint& checkpoint, const Selection& selection = {}) {
+  try {
+    static_cast<void>(quantised(checkpoint, selection));
+  } catch (const files::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The output as a file that is open for reading.
+class Result {
+ public:
+  explicit Result(const Checkpoint& checkpoint, const Selection& selection = {})
+      : Result(quantised(checkpoint, selection)) {}
+
+  [[nodiscard]] const files::Safetensors& file() const { return file_; }
+  [[nodiscard]] const std::string& report() const { return report_; }
+  [[nodiscard]] bool has(const std::string& name) const { return file_.tensors().contains(name); }
+  [[nodiscard]] const Tensor& tensor(const std::string& name) const {
+    CAPTURE(name);
+    REQUIRE(has(name));
+    return file_.tensors().find(name)->second;
+  }
+  [[nodiscard]] std::string bytes(const std::string& name) const {
+    const auto bytes = file_.bytes(tensor(name));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  [[nodiscard]] std::vector<int> integers(const std::string& name) const {
+    CHECK(tensor(name).dtype == "I8");
+    std::vector<int> values;
+    for (const char byte : bytes(name)) values.push_back(static_cast<signed char>(byte));
+    return values;
+  }
+
+ private:
+  explicit Result(const Output& output)
+      : report_(output.report), file_(folder_.file("out.safetensors", output.bytes)) {}
+
+  examples::TemporaryFolder folder_;
+  std::string report_;
+  files::Safetensors file_;
+};
+
+std::string halves(const std::vector<std::uint16_t>& values) {
+  std::string bytes(values.size() * sizeof(std::uint16_t), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+// Compares the output with ladon::quantise of the same weight.
+template <std::size_t Out, std::size_t In>
+void check_as_library(const Result& result, const std::string& name, const std::vector<float>& weight) {
+  const std::array<float, Out> bias{};
+  std::vector<std::int8_t> expected(Out * In);
+  std::array<float, Out> scale{};
+  REQUIRE(ladon::quantise(ladon::Linear<Out, In>{weight.data(), bias}, expected.data(), scale));
+  CHECK(result.tensor(name).dtype == "I8");
+  CHECK(result.tensor(name).shape == std::vector<std::uint64_t>{Out, In});
+  CHECK(result.bytes(name) == std::string(reinterpret_cast<const char*>(expected.data()), expected.size()));
+  CHECK(result.bytes(name + "_scale") == floats({scale.begin(), scale.end()}));
+  static_cast<void>(result.file().tensor(name + "_scale", {Out, 1}));  // F32, aligned, of this shape
+}
+
+Selection keeping(std::vector<std::regex> keep) { return {std::move(keep), false}; }
+
+}  // namespace
+
+TEST_SUITE_BEGIN("quantise");
+
+TEST_CASE("a small weight: its numbers and the report") {
+  Checkpoint checkpoint;
+  checkpoint.add("fc.weight", "F32", "[2,3]", floats({127, -63.25f, 1, 0.5f, -1.27f, 0}));
+  checkpoint.add("fc.bias", 2, 5);
+  const Result result(checkpoint);
+  CHECK(result.integers("fc.weight") == std::vector{127, -63, 1, 50, -127, 0});
+  CHECK(result.bytes("fc.weight_scale") == floats({1, 1.27f / 127}));
+  CHECK(result.tensor("fc.weight_scale").shape == std::vector<std::uint64_t>{2, 1});
+  CHECK(result.bytes("fc.bias") == floats({5, 6}));
+  CHECK(result.file().tensors().size() == 3);
+  // The largest error is 0.25 of 127.
+  CHECK(result.report() ==
+        "name       shape  relative RMS  largest error\n"
+        "fc.weight  [2,3]  0.001762           0.001969\n"
+        "1 tensor quantised, 1 copied; 32 bytes before, 22 after\n");
+}
+
+TEST_CASE("the numbers are those of ladon::quantise, to the bit") {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> small(7 * 13), wide(2 * 70'001);  // a wide row is read in parts
+  for (auto* weight : {&small, &wide})
+    for (float& value : *weight) value = std::exp(3 * normal(random)) * normal(random);
+  wide.back() = 1e9f;  // the largest is in the last part
+  Checkpoint checkpoint;
+  checkpoint.add("odd", "I8", "[1]", "x").add("a.weight", "F32", "[7,13]", floats(small));
+  checkpoint.add("b.weight", "F32", "[2,70001]", floats(wide));
+  const Result result(checkpoint);
+  check_as_library<7, 13>(result, "a.weight", small);
+  check_as_library<2, 70'001>(result, "b.weight", wide);
+}
+
+TEST_CASE("F16 and BF16 weights are widened first; the scales are F32") {
+  Checkpoint checkpoint;
+  checkpoint.add("one_byte", "U8", "[1]", "x");
+  checkpoint.add("half.weight", "F16", "[2,2]", halves({0x3C00, 0xC000, 0x0001, 0x7BFF}));
+  checkpoint.add("brain.weight", "BF16", "[2,2]", halves({0x3F80, 0xC000, 0x3FC0, 0x7F7F}));
+  const Result result(checkpoint);
+  check_as_library<2, 2>(result, "half.weight", {1, -2, 0x1p-24f, 65504});
+  check_as_library<2, 2>(result, "brain.weight", {1, -2, 1.5f, std::bit_cast<float>(0x7F7F0000U)});
+}
+
+TEST_CASE("a row of zeros stays a row of zeros, with the scale 1") {
+  Checkpoint checkpoint;
+  checkpoint.add("weight", "F32", "[3,2]", floats({0, -0.0f, 2, 1, 1e-44f, -1e-38f}));
+  const Result result(checkpoint);
+  check_as_library<3, 2>(result, "weight", {0, -0.0f, 2, 1, 1e-44f, -1e-38f});
+  CHECK(result.bytes("weight_scale") == floats({1, 2.0f / 127, 1}));
+  Checkpoint zeros;
+  zeros.add("weight", "F32", "[1,2]", floats({0, 0}));
+  CHECK(Result(zeros).report().find("weight  [1,2]  0.000000           0.000000\n") != std::string::npos);
+}
+
+TEST_CASE("matrices of linear layers are quantised, everything else is copied") {
+  Checkpoint checkpoint;
+  const std::vector<std::string> quantised = {"weight", "fc.weight", "in_proj_weight", "a.in_proj_weight",
+                                              "a.q_proj_weight"};
+  for (const std::string& name : quantised) checkpoint.add(name, 2, 2, 1);
+  const std::vector<std::string> copied = {"a.kernel", "fc.weight.more", "weights", "a.weight_v", "proj_weight"};
+  for (const std::string& name : copied) checkpoint.add(name, 2, 2, 1);
+  checkpoint.add("norm.weight", 4, 1).add("conv.weight", "F32", "[1,2,2]", floats({1, 2, 3, 4}));
+  checkpoint.add("none.weight", "F32", "[0,4]", "").add("empty.weight", "F32", "[1099511627776,0]", "");
+  checkpoint.add("double.weight", "F64", "[1,1]", "12345678").add("new.weight", "F4", "[2,2]", "12");
+  const Result result(checkpoint);
+  for (const std::string& name : quantised) {
+    CHECK(result.tensor(name).dtype == "I8");
+    CHECK(result.tensor(name + "_scale").dtype == "F32");
+  }
+  for (const std::string& name : copied) CHECK(result.bytes(name) == floats({1, 2, 3, 4}));
+  for (const std::string name : {"norm.weight", "conv.weight"}) CHECK(result.bytes(name) == floats({1, 2, 3, 4}));
+  CHECK(result.bytes("double.weight") == "12345678");
+  CHECK(result.bytes("new.weight") == "12");
+  CHECK(result.tensor("empty.weight").shape == std::vector<std::uint64_t>{1'099'511'627'776, 0});
+  CHECK(result.file().tensors().size() == 2 * quantised.size() + copied.size() + 6);
+}
+
+TEST_CASE("embeddings and heads of language models stay, unless they are asked for") {
+  Checkpoint checkpoint;
+  const std::vector<std::string> names = {"model.embed_tokens.weight", "transformer.wte.weight", "wpe.weight",
+                                          "tok_table.weight",          "lm_head.weight",         "tied.weight"};
+  for (const std::string& name : names) checkpoint.add(name, 3, 2, 1);
+  checkpoint.add("other.weight", 3, 2, 2).add("of_other_shape.weight", 2, 3, 1);
+  const Result result(checkpoint);
+  for (const std::string& name : names) CHECK(result.tensor(name).dtype == "F32");
+  CHECK(result.tensor("other.weight").dtype == "I8");
+  CHECK(result.tensor("of_other_shape.weight").dtype == "I8");
+  const Result all(checkpoint, {{}, true});
+  for (const std::string& name : names) CHECK(all.tensor(name).dtype == "I8");
+}
+
+TEST_CASE("a tensor whose name matches stays as it is") {
+  Checkpoint checkpoint;
+  for (const std::string name : {"layers.0.fc.weight", "layers.1.fc.weight", "layers.10.fc.weight", "head.weight"})
+    checkpoint.add(name, 2, 2, 1);
+  const Result result(checkpoint, keeping({std::regex("^head"), std::regex(R"(\.1\.)")}));
+  CHECK(result.tensor("layers.0.fc.weight").dtype == "I8");
+  CHECK(result.tensor("layers.1.fc.weight").dtype == "F32");
+  CHECK(result.tensor("layers.10.fc.weight").dtype == "I8");
+  CHECK(result.tensor("head.weight").dtype == "F32");
+  CHECK(complaint(checkpoint, keeping({std::regex("weight")})) ==
+        "m.safetensors: there is nothing to quantise: expected a tensor of two dimensions, of dtype F32, F16 or BF16, "
+        "with a name that ends in .weight or _proj_weight, found none that is not left out");
+  checkpoint.add(std::string(100'000, 'a') + ".weight", 1, 1, 1);
+  CHECK(complaint(checkpoint).empty());
+  CHECK(complaint(checkpoint, keeping({std::regex("(a|b)*c")}))
+            .ends_with("expected a name of at most 1000 bytes for --keep"));
+}
+
+TEST_CASE("weights that are int8 already are copied with their scales") {
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", "I8", "[2,2]", "\x01\x02\x03\x04")
+      .add("a.weight_scale", "BF16", "[2,1]", halves({0x3F80, 0x4000}));
+  checkpoint.add("b.weight", "I8", "[2,2]", "\x05\x06\x07\x08").add("b.weight_scale", 2, 1);
+  checkpoint.add("lone.weight", "I8", "[1,1]", "x");
+  CHECK(complaint(checkpoint) ==
+        "m.safetensors: there is nothing to quantise: 2 weights are int8 already, and there are no others");
+  checkpoint.add("c.weight", 2, 2, 1);
+  const Result result(checkpoint);
+  CHECK(result.bytes("a.weight") == "\x01\x02\x03\x04");
+  CHECK(result.bytes("a.weight_scale") == halves({0x3F80, 0x4000}));
+  CHECK(result.bytes("b.weight_scale") == floats({1, 2}));
+  CHECK(result.tensor("c.weight").dtype == "I8");
+  CHECK(result.report().ends_with(
+      "1 tensor quantised, 5 copied (among them 2 weights that already were int8); 37 bytes before, 33 after\n"));
+}
+
+TEST_CASE("scales that cannot be used are errors, all of them") {
+  Checkpoint checkpoint;
+  const auto add = [&](const std::string& name, const std::string& dtype, const std::string& shape,
+                       const std::string& scale) {
+    checkpoint.add(name, "I8", "[2,2]", "1234").add(name + "_scale", dtype, shape, scale);
+  };
+  add("a.weight", "F32", "[2]", floats({1, 0}));
+  add("b.weight", "F32", "[2,1]", floats({NAN, 1}));
+  add("c.weight", "F16", "[2]", halves({0x3C00, 0x7C00}));
+  add("d.weight", "F32", "[2,2]", floats({1, 1, 1, 1}));
+  add("e.weight", "I32", "[2]", floats({1, 1}));
+  add("f.weight", "F32", "[2]", floats({-1, 1}));
+  checkpoint.add("good.weight", 2, 2, 1);
+  CHECK(complaint(checkpoint) ==
+        "m.safetensors: cannot be quantised\n"
+        "  tensor \"a.weight_scale\": expected positive and finite scales, found 0.000000 at row 1\n"
+        "  tensor \"b.weight_scale\": expected positive and finite scales, found nan at row 0\n"
+        "  tensor \"c.weight_scale\": expected positive and finite scales, found inf at row 1\n"
+        "  tensor \"d.weight_scale\": expected shape [2,1] or [2], found [2,2]\n"
+        "  tensor \"e.weight_scale\": expected dtype F32, F16 or BF16, found \"I32\"\n"
+        "  tensor \"f.weight_scale\": expected positive and finite scales, found -1.000000 at row 0");
+}
+
+TEST_CASE("a name that is taken and a wrong number of bytes are errors") {
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", 2, 2, 1).add("a.weight_scale", 2, 1).add("b.weight", "F16", "[2,2]", "123456");
+  checkpoint.add("c.weight", "F32", "[4294967296,4294967296]", "");
+  checkpoint.add("d", "I64", "[2]", "12345678");
+  CHECK(complaint(checkpoint) ==
+        "m.safetensors: cannot be quantised\n"
+        "  tensor \"a.weight\": expected no tensor \"a.weight_scale\", which would become its scale, found one\n"
+        "  tensor \"b.weight\": expected 8 bytes of data, found 6\n"
+        "  tensor \"c.weight\": expected 18446744073709551615 bytes of data, found 0\n"
+        "  tensor \"d\": expected 16 bytes of data, found 8");
+}
+
+TEST_CASE("an infinite weight and a NaN are errors that say where") {
+  for (const float bad : {NAN, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    Checkpoint checkpoint;
+    checkpoint.add("a.weight", 2, 2, 1).add("b.weight", "F32", "[2,3]", floats({1, 2, 3, 4, 5, bad}));
+    CHECK(complaint(checkpoint) == std::string("m.safetensors: tensor \"b.weight\": expected finite weights, found ") +
+                                       (std::isnan(bad) ? "NaN" : "an infinity") +
+                                       " at row 1, column 2, counted from 0");
+    CHECK(complaint(checkpoint, keeping({std::regex("^b")})).empty());
+  }
+  std::vector<float> wide(70'000);
+  wide[69'999] = NAN;
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
+  CHECK(complaint(checkpoint).ends_with("found NaN at row 0, column 69999, counted from 0"));
+}
+
+TEST_CASE("the metadata stay as they are") {
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", 2, 2, 1);
+  CHECK(Result(checkpoint).file().metadata().empty());
+  checkpoint.metadata(R"({"format":"pt","made \"by\"":"\u001b[2J"})");
+  CHECK(Result(checkpoint).file().metadata() == R"({"format":"pt","made \"by\"":"\u001b[2J"})");
+  for (const std::string wrong : {"1", "[]", R"({"a":1})"}) {
+    checkpoint.metadata(wrong);
+    CHECK(complaint(checkpoint).find("expected a \"__metadata__\" of texts, found " + wrong) != std::string::npos);
+  }
+}
+
+TEST_CASE("the bytes of an output, with larger elements first") {
+  Checkpoint checkpoint;
+  checkpoint.add("a.weight", "F32", "[1,3]", floats({-127, 0, 1})).add("b", "F16", "[1]", "12");
+  checkpoint.add("c", "I64", "[1]", "12345678").metadata(R"({"format":"pt"})");
+  const std::string header = R"({"__metadata__":{"format":"pt"},"c":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
+                             R"("a.weight_scale":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]},)"
+                             R"("b":{"dtype":"F16","shape":[1],"data_offsets":[12,14]},)"
+                             R"("a.weight":{"dtype":"I8","shape":[1,3],"data_offsets":[14,17]}})";
+  const std::string data = "12345678" + floats({1}) + "12" + std::string("\x81\x00\x01", 3);
+  CHECK(quantised(checkpoint).bytes == files::safetensors(header, data));
+  CHECK(quantised(checkpoint).bytes == quantised(checkpoint).bytes);
+}
+
+TEST_CASE("names in the report are escaped") {
+  Checkpoint checkpoint;
+  checkpoint.add(R"(\u001b[2J.weight)", 1, 1, 1);
+  CHECK(Result(checkpoint).report().find("\n\\u001b[2J.weight  [1,1]") != std::string::npos);
+}
+
+TEST_SUITE_END();
+
+}  // namespace weights

@@ -1,0 +1,166 @@
+// `ladon-weights quantise` as a user calls it.
+#include <doctest/doctest.h>
+
+#ifndef _WIN32  // the shell's quoting is POSIX'
+
+#include <cmath>
+#include <string_view>
+
+#include "safetensors.hpp"
+#include "safetensors_file.hpp"
+#include "testing/program.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LADON_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define LADON_SANITIZED 1
+#endif
+#endif
+
+namespace weights {
+namespace {
+
+using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::TemporaryFolder;
+
+// A folder with a checkpoint and an output of an earlier time.
+struct Scene {
+  TemporaryFolder folder;
+  std::filesystem::path in, out;
+
+  explicit Scene(const std::vector<float>& weight = {1, 2, 3, 4}) {
+    files::Checkpoint content;
+    content.add("fc.weight", "F32", "[2,2]", files::floats(weight)).add("embed.weight", 2, 2, 9);
+    content.add("head.weight", 2, 2, 5);
+    in = folder.file("in.safetensors", content.content());
+    out = folder.file("out.safetensors", "old");
+  }
+
+  [[nodiscard]] Answer quantise(const std::string& options = "") const { return quantise(options, out); }
+  [[nodiscard]] Answer quantise(const std::string& options, const std::filesystem::path& to) const {
+    return examples::run_in_shell(LADON_WEIGHTS_COMMAND " quantise '" + in.string() + "' '" + to.string() + "' " +
+                                  options);
+  }
+  [[nodiscard]] std::string dtype(const std::string& name) const {
+    return files::Safetensors(out).tensors().at(name).dtype;
+  }
+  void check_untouched() const {
+    CHECK(content_of(out) == "old");
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("quantise");
+
+TEST_CASE("the program writes the output and prints a line for each quantised tensor") {
+  const Scene scene, other;
+  const Answer answer = scene.quantise();
+  CHECK(answer.status == 0);
+  CHECK(answer.err.empty());
+  CHECK(answer.out ==
+        "name         shape  relative RMS  largest error\n"
+        "fc.weight    [2,2]  0.002033           0.001969\n"
+        "head.weight  [2,2]  0.000844           0.000984\n"
+        "2 tensors quantised, 1 copied; 48 bytes before, 40 after\n");
+  CHECK(scene.dtype("fc.weight") == "I8");
+  CHECK(scene.dtype("fc.weight_scale") == "F32");
+  CHECK(scene.dtype("embed.weight") == "F32");
+  CHECK(std::distance(std::filesystem::directory_iterator(scene.folder.path()), {}) == 2);
+  CHECK(other.quantise().status == 0);
+  CHECK(content_of(scene.out) == content_of(other.out));
+}
+
+TEST_CASE("options of the program choose the tensors") {
+  const Scene scene;
+  CHECK(scene.quantise("--embeddings --keep '^fc' --keep nothing").status == 0);
+  CHECK(scene.dtype("fc.weight") == "F32");
+  CHECK(scene.dtype("embed.weight") == "I8");
+  CHECK(scene.dtype("head.weight") == "I8");
+  const Answer all_kept = Scene().quantise("--keep .");
+  check_refused(all_kept, 1, "in.safetensors: there is nothing to quantise");
+}
+
+TEST_CASE("after an error the output is as it was") {
+  const Scene with_nan({1, 2, NAN, 4});
+  check_refused(with_nan.quantise(), 1,
+                "tensor \"fc.weight\": expected finite weights, found NaN at row 1, column 0, counted from 0");
+  with_nan.check_untouched();
+  const Scene scene;
+  check_refused(scene.quantise("", scene.folder.path() / "absent" / "out"), 1,
+                "out: cannot be written: No such file or directory");
+  std::filesystem::resize_file(scene.in, std::filesystem::file_size(scene.in) - 1);
+  check_refused(scene.quantise(), 1, "truncated");
+  scene.check_untouched();
+}
+
+TEST_CASE("an output device that is full is an error, and so is a report that cannot be printed") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Scene scene;
+  check_refused(scene.quantise("", "/dev/full"), 1, "/dev/full: cannot be written: No space left on device");
+  check_refused(scene.quantise(">/dev/full"), 1, "the report could not be written: No space left on device");
+}
+
+TEST_CASE("a pipe receives the whole output, or nothing") {
+  const Scene scene;
+  REQUIRE(scene.quantise().status == 0);
+  const auto piped = [](const Scene& from) {
+    const std::string pipe = (from.folder.path() / "pipe").string(), copy = (from.folder.path() / "copy").string();
+    // The shell holds the pipe open for writing, so that the reader does not wait for a program that never opens it.
+    const Answer answer =
+        examples::run_in_shell("mkfifo '" + pipe + "' && { cat '" + pipe + "' >'" + copy + "' & } && exec 3>'" + pipe +
+                               "' && " + LADON_WEIGHTS_COMMAND " quantise '" + from.in.string() + "' '" + pipe +
+                               "' 3>&-; status=$?; exec 3>&-; wait; " + "(exit $status)");
+    return std::pair(answer.status, content_of(copy));
+  };
+  CHECK(piped(scene) == std::pair(0, content_of(scene.out)));
+  CHECK(piped(Scene({1, 2, 3, NAN})) == std::pair(1, std::string()));
+}
+
+TEST_CASE("wrong usage of quantise ends with 2") {
+  const Scene scene;
+  check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is no regular expression");
+  check_refused(scene.quantise("", scene.in), 2, "in.safetensors: is named twice");
+  check_refused(scene.quantise("", scene.folder.path() / "." / "in.safetensors"), 2, "is named twice");
+  std::filesystem::create_symlink(scene.in, scene.folder.path() / "link");
+  check_refused(scene.quantise("", scene.folder.path() / "link"), 2, "is named twice");
+  std::filesystem::remove(scene.folder.path() / "link");
+  check_refused(scene.quantise("third"), 2, "third");
+  check_refused(examples::run_in_shell(LADON_WEIGHTS_COMMAND " quantise x"), 2, "out is required");
+  scene.check_untouched();
+}
+
+TEST_CASE("quantise --help says how") {
+  const Answer answer = examples::run_in_shell(LADON_WEIGHTS_COMMAND " quantise --help");
+  CHECK(answer.status == 0);
+  CHECK(has(answer.out, "X.weight_scale  F32  [out,1]"));
+}
+
+// 200 MB of weights, a hole in the file. The address space has room for the mapped file and 32 MB, but not for the 50
+// MB of the output or for a copy of the weights.
+TEST_CASE("memory holds neither the output nor a copy of the input") {
+  const Scene scene;
+  constexpr std::size_t weight_bytes = 200'000'000;
+  const std::string header = R"({"a.weight":{"dtype":"F32","shape":[1000,50000],"data_offsets":[0,200000000]}})";
+  const std::string beginning = files::safetensors(header, "");
+  const auto in = scene.folder.file("in.safetensors", beginning);
+  std::filesystem::resize_file(in, beginning.size() + weight_bytes);
+  std::string limit;
+#ifndef LADON_SANITIZED
+  const bool is_native = std::string_view(LADON_WEIGHTS_COMMAND).starts_with(" ");  // no emulator before the program
+  if (is_native) limit = "ulimit -v 228000 && ";
+#endif
+  const Answer answer = examples::run_in_shell(limit + LADON_WEIGHTS_COMMAND " quantise '" + in.string() + "' '" +
+                                               scene.out.string() + "'");
+  CHECK(answer.status == 0);
+  CHECK(answer.err.empty());
+  CHECK(has(answer.out, "1 tensor quantised, 0 copied; 200000000 bytes before, 50004000 after"));
+  CHECK(files::Safetensors(scene.out).tensor("a.weight_scale", {1000, 1})[999] == 1);
+}
+
+TEST_SUITE_END();
+
+}  // namespace weights
+
+#endif
