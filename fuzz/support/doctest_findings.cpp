@@ -20,8 +20,8 @@ struct ActiveContexts : doctest::IReporter {
 
 void report(const doctest::AssertData& failed) {
   ActiveContexts::print();
-  std::cerr << failed.m_file << ':' << failed.m_line << ": " << failed.m_expr << "\n  is " << failed.m_decomp.c_str()
-            << std::endl;
+  std::cerr << "broken promise: " << failed.m_file << ':' << failed.m_line << ": " << failed.m_expr << "\n  is "
+            << failed.m_decomp.c_str() << std::endl;
   std::abort();
 }
 
