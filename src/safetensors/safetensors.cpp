@@ -193,9 +193,16 @@ void Safetensors::fail(std::string_view tensor, const std::string& what) const {
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
   std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
   for (const auto& [name, tensor] : tensors) {
-    header += (header.size() == 1 ? "" : ",") + json(name).dump() + ":{\"dtype\":" + json(tensor.dtype).dump();
-    header +=
-        ",\"shape\":" + shown(tensor.shape) + ",\"data_offsets\":" + shown(std::vector{tensor.begin, tensor.end}) + "}";
+    // Appended piece by piece: for `text + dump()`, g++ 12 warns wrongly (-Wrestrict, GCC bug 105651).
+    if (header.size() > 1) header += ',';
+    header += json(name).dump();
+    header += ":{\"dtype\":";
+    header += json(tensor.dtype).dump();
+    header += ",\"shape\":";
+    header += shown(tensor.shape);
+    header += ",\"data_offsets\":";
+    header += shown(std::vector{tensor.begin, tensor.end});
+    header += '}';
   }
   header += '}';
   header.resize((header.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
