@@ -143,7 +143,7 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   for (const float bad : {NAN, infinity, -infinity}) {
     problem.x[12 + 7] = bad;
     const Outcome outcome = run_guarded(subject, task_of(subject, problem, hide_token_1));
-    for (const std::size_t token : {0, 2, 3, 4}) CHECK(same_bits(row(outcome.y, token), row(before.y, token)));
+    for (const std::size_t token : {0u, 2u, 3u, 4u}) CHECK(same_bits(row(outcome.y, token), row(before.y, token)));
     CHECK(std::ranges::all_of(row(outcome.y, 1), [](float y) { return std::isnan(y); }));
   }
   for (const float value : {3.0f, -2.5f, 0.0f, -0.0f, 1e-42f, 1e30f}) {
