@@ -15,7 +15,7 @@ constexpr std::align_val_t page{4096};
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& file) {
+MappedFile::MappedFile(const std::filesystem::path& file, Load load) : load_(load) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   if (!in) throw Error(file.string() + ": cannot be opened");
   const auto size = static_cast<std::size_t>(in.tellg());
@@ -31,11 +31,12 @@ MappedFile::~MappedFile() {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), load_(other.load_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(load_, other.load_);
   return *this;
 }
 
