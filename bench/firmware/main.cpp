@@ -67,7 +67,7 @@ void multiply(const float* in, float* out) {
   constexpr std::size_t stride = Model * tiling.width();
   ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
     ladon::detail::matmul<ladon::detail::simd::NativeVectors, tiling, Packs, Model, Model>(
-        linear.rows_from(0), in + first * stride, count,
+        linear.rows_from(0), ladon::detail::PanelsView{in + first * stride}, count,
         ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
   });
 }
