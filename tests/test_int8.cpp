@@ -30,7 +30,10 @@ using Int8 = ladon::layout::Int8<Layout, Bits>;
 template <S Shape, LayerConfig Config, class Mask, class Layout = Int8<InProj>>
 void check_layer() {
   check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
-                {.layer = Config, .projections = Layout::projections, .output = Layout::output, .activation_bits = 8});
+                {.layer = Config,
+                 .projections = Layout::projections,
+                 .output = Layout::output,
+                 .activation_bits = activation_bits<typename Layout::Precision>});
 }
 
 }  // namespace
@@ -69,6 +72,36 @@ TEST_CASE("int8: attention, whole panels") {
 TEST_CASE("int8: keys and values projected in advance, from tokens of two widths") {
   check_cross(projected_subject<S{.queries = 9, .keys = 21, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
                                 None, Int8<SeparateQKV>>());
+}
+
+TEST_CASE("int8: encoder layer of a single token") {
+  check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
+}
+
+TEST_CASE("int8: encoder layer, 7 bits") {
+  check_layer<S{.queries = 9, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 30}, None, Int8<InProj, 7>>();
+}
+
+// A single token has one product for all heads, and each row fills registers.
+TEST_CASE("int8: cache of a single token, wide rows") {
+  check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 136, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, Int8<SeparateQKV>>(),
+               {{std::vector<std::size_t>(7, 1)}});
+}
+
+// `quantise` makes weights from -127 on, but checkpoints of others have -128, too.
+TEST_CASE("int8: the weight -128") {
+  for (const Subject& subject :
+       {attention_subject<S{.queries = 5, .model = 9, .heads = 3}, None, Int8<InProj>>(),
+        attention_subject<S{.queries = 1, .keys = 5, .model = 67, .head_width = 16}, None, Int8<InProj>>()}) {
+    AttentionProblem problem = random_problem(subject, subject.shape.queries == 1, 11);
+    for (oracle::Linear* linear :
+         {&problem.weights.query, &problem.weights.key, &problem.weights.value, &problem.weights.output}) {
+      for (std::size_t i = 0; i < linear->weight.size(); i += 4) linear->weight[i] = -128;
+      for (float& scale : linear->scale) scale /= 8;
+    }
+    check_run(subject, task_of(subject, problem, {}), {}, expected_attention(subject, problem, {}));
+  }
 }
 
 TEST_CASE("int8: encoder layer, pre-LN, a gate, RMSNorm, no biases") {

@@ -63,6 +63,8 @@ using Attention = ladon::MultiHeadAttention<square, mask::Causal>;
 using Cross = ladon::MultiHeadAttention<oblong>;
 using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
 using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}>;
+using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, mask::None,
+                                      ladon::layout::Int8<ladon::layout::InProj>>;
 using Stack =
     ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
@@ -164,6 +166,7 @@ TEST_CASE("one attention by several threads") {
 TEST_CASE("one encoder layer by several threads") {
   check_team<Layer, 2>();
   check_team<Layer, 3>({.queries = 20});
+  check_team<Int8Layer, 3>();
 }
 TEST_CASE("one stack by several threads") {
   check_team<Stack, 2>();

@@ -1,8 +1,8 @@
 // Makes int8 weights from float32 weights, without allocating. The functions also run in constant evaluation and on a
 // microcontroller.
 //
-//     weight[r][i] = scale[r] * q[r][i], about        q is an integer from -127 to 127
-//     scale[r]     = (largest magnitude of row r) / 127
+//     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
+//     scale[r] = (largest magnitude of row r) / 127
 //
 // q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even one if two are equally near. A row of
 // zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.

@@ -1,16 +1,20 @@
 // The weights of attention and of layers. The weights are views of tensors, in the layouts that checkpoints use. The
-// library reads the tensors in place, and neither packs nor copies them.
+// library reads the tensors in place and never packs them. Int8 products for several tokens convert a few rows at a
+// time on the stack.
 //
-// A layout only determines the strides with which matrix products read the weights. With at least nine queries and nine
-// keys, all layouts give bit-identical results. With fewer queries or keys, the layout also determines the order of
-// additions, so the last bits of a result may differ:
+// A layout determines the precision of the weights and the strides with which matrix products read them. With at least
+// nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or keys,
+// the layout also determines the order of additions, so the last bits of a result may differ:
 //
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.
 // - A few tokens: the tokens do not fill the lanes of a register. If a row of weights is contiguous, the idle lanes
 //   hold partial sums.
 //
-// Implementation: detail/linear/matmul.hpp reads weights through WeightRows (detail/memory/weight_rows.hpp).
+// The results of int8 weights never depend on the layout, because their integer sums are exact.
+//
+// Implementation: detail/linear/matmul.hpp reads weights through WeightRows and Int8Rows
+// (detail/memory/weight_rows.hpp).
 #pragma once
 
 #include <array>
@@ -35,7 +39,7 @@ enum class Order { out_in, in_out };
 //
 //     Float32        weights are floats
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
-//                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp).
+//                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {
 struct Float32 {};
 template <int Bits>
@@ -82,25 +86,26 @@ struct Linear<Out, In, O, Bias::without, precision::Float32> {
 };
 
 // A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
-// each row of `weight`. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
+// each row of `weight`. Instructions that multiply unsigned activations need the sums. Today's kernels multiply signed
+// ones and do not read them. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
 struct Linear<Out, In, O, B, precision::Int8<Bits>> {
   static_assert(
       O == Order::out_in,
       "ladon: int8 weights are (out, in): take layout::InProj or layout::SeparateQKV; ladon::quantise converts "
       "weights of any order");
+  static_assert(In <= detail::most_int8_features, "ladon: an int8 linear has at most 65,536 inputs");
   using Rows = detail::Int8Rows<In, std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
-  struct NoBias {};
   MatrixView<const std::int8_t, Out, In> weight;
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
-  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, NoBias> bias;
+  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;
 
   constexpr Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && scale.data != nullptr && row_sum.data != nullptr,
                   "ladon: an int8 linear lacks its weight, its scale or its row_sum");
     if constexpr (B == Bias::with) {
-      LADON_EXPECTS(bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
+      LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias");
       return {{weight.data + first * In}, scale.data + first, {bias.data + first}};
     } else {
       return {{weight.data + first * In}, scale.data + first, {}};
@@ -130,7 +135,7 @@ struct Norm<Size, NormKind::rms> {
 };
 
 // Layouts. A layout declares the tensors of the four projections of attention, and finds the rows of each head in these
-// tensors. Every layout has the following members:
+// tensors. Rows are WeightRows or Int8Rows (detail/memory/weight_rows.hpp). Every layout has the following members:
 //
 //     Precision                      the precision of the weights
 //     With<Q>                        the same layout, with Precision = Q
@@ -138,7 +143,7 @@ struct Norm<Size, NormKind::rms> {
 //     output                         whether the output projection has a bias
 //     Biased<P, Q>                   the same layout, with projections = P and output = Q
 //     Weights<S>                     the tensors for the shape S
-//     Weights<S>::query(head)        returns the rows of the query projection for one head, as WeightRows
+//     Weights<S>::query(head)        returns the rows of the query projection for one head
 //     Weights<S>::key(head)          returns the rows of the key projection for one head
 //     Weights<S>::value(head)        returns the rows of the value projection for one head
 //     Weights<S>::output()           returns all rows of the output projection
@@ -251,7 +256,9 @@ using WithoutBias = typename Layout::template Biased<Bias::without, Bias::withou
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 
-// The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7.
+// The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
+// more precise. With 7 bits, results are the same on instructions that add two products in 16 bits, as vpmaddubsw of
+// AVX2 and the relaxed dot product of WebAssembly do.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

@@ -165,23 +165,32 @@ std::span<const std::byte> Safetensors::bytes(const Tensor& tensor) const {
 }
 
 const float* Safetensors::tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
+  return reinterpret_cast<const float*>(checked(name, "F32", sizeof(float), shape));
+}
+
+const std::int8_t* Safetensors::int8_tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
+  return reinterpret_cast<const std::int8_t*>(checked(name, "I8", sizeof(std::int8_t), shape));
+}
+
+const std::byte* Safetensors::checked(std::string_view name, std::string_view dtype, std::size_t element_bytes,
+                                      std::initializer_list<std::size_t> shape) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) fail(name, "expected a tensor of this name, found none");
   const Tensor& tensor = found->second;
-  if (tensor.dtype != "F32") fail(name, "expected dtype F32, found " + shown(tensor.dtype));
+  if (tensor.dtype != dtype) fail(name, "expected dtype " + std::string(dtype) + ", found " + shown(tensor.dtype));
   if (!std::ranges::equal(tensor.shape, shape))
     fail(name, "expected shape " + shown(json(shape)) + ", found " + shown(tensor.shape));
 
   // The shape is the program's own from here on, and its product is no number to be afraid of.
-  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), sizeof(float), std::multiplies<>());
+  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
   if (tensor.end - tensor.begin != bytes)
     fail(name,
          "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(tensor.end - tensor.begin));
   const std::size_t offset = data_begin_ + static_cast<std::size_t>(tensor.begin);
-  if (offset % alignof(float) != 0)
-    fail(name,
-         "expected data that begins at a multiple of 4 bytes, found byte " + std::to_string(offset) + " of the file");
-  return reinterpret_cast<const float*>(this->bytes(tensor).data());
+  if (offset % element_bytes != 0)
+    fail(name, "expected data that begins at a multiple of " + std::to_string(element_bytes) + " bytes, found byte " +
+                   std::to_string(offset) + " of the file");
+  return this->bytes(tensor).data();
 }
 
 void Safetensors::fail(const std::string& what) const { throw Error(name_ + ": " + what); }

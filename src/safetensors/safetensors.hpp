@@ -57,11 +57,15 @@ class Safetensors {
   // the bytes that the shape needs, and begins at a multiple of 4 bytes.
   // Valid as long as this object.
   [[nodiscard]] const float* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const;
+  // The same for dtype I8, at any alignment.
+  [[nodiscard]] const std::int8_t* int8_tensor(std::string_view name, std::initializer_list<std::size_t> shape) const;
 
  private:
   void read_header_length();
   void read_header();
   void check_offsets() const;
+  [[nodiscard]] const std::byte* checked(std::string_view name, std::string_view dtype, std::size_t element_bytes,
+                                         std::initializer_list<std::size_t> shape) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(std::string_view tensor, const std::string& what) const;
 

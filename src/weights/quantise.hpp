@@ -21,7 +21,8 @@ void check_finite(const files::Safetensors& file, const std::string& file_name, 
 
 // Passes the output to the sink: header, then data. The int8 weights and the scales are those of ladon::quantise.
 // Returns the deviation of each quantised weight, in the order of the plan. Precondition: check_finite has passed. If
-// another process changes the file meanwhile, the function throws files::Error, or the output has the changed weights.
+// another process changes the file meanwhile, the function throws files::Error, or the output mixes old and new
+// weights.
 std::vector<Deviation> write_quantised(const files::Safetensors& file, const std::string& file_name,
                                        const QuantisationPlan& plan, const files::Sink& sink);
 

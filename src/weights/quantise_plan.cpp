@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "file_error.hpp"
@@ -62,7 +64,7 @@ class Planner {
  public:
   Planner(const Safetensors& file, const Selection& selection) : file_(file), selection_(selection) {
     for (const auto& [name, tensor] : file.tensors())
-      if (is_embedding_name(name) && is_matrix(tensor)) embeddings_.push_back(&tensor);
+      if (is_embedding_name(name) && is_matrix(tensor)) embeddings_.insert(content(tensor));
   }
 
   void add(const std::string& name, const Tensor& tensor) {
@@ -108,12 +110,13 @@ class Planner {
            std::ranges::any_of(selection_.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
   }
 
-  [[nodiscard]] bool is_tied(const Tensor& tensor) const {
+  // A tied weight has the numbers of an embedding.
+  [[nodiscard]] bool is_tied(const Tensor& tensor) const { return embeddings_.contains(content(tensor)); }
+
+  using Content = std::tuple<std::string_view, std::vector<std::uint64_t>, std::string_view>;  // dtype, shape, bytes
+  [[nodiscard]] Content content(const Tensor& tensor) const {
     const auto bytes = file_.bytes(tensor);
-    return std::ranges::any_of(embeddings_, [&](const Tensor* embedding) {
-      return embedding->dtype == tensor.dtype && embedding->shape == tensor.shape &&
-             std::ranges::equal(file_.bytes(*embedding), bytes);
-    });
+    return {tensor.dtype, tensor.shape, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
   }
 
   [[nodiscard]] bool is_quantised_already(const std::string& name, const Tensor& tensor) const {
@@ -187,7 +190,7 @@ class Planner {
 
   const Safetensors& file_;
   const Selection& selection_;
-  std::vector<const Tensor*> embeddings_;
+  std::set<Content> embeddings_;
   QuantisationPlan plan_;
   std::vector<std::string> problems_;
 };

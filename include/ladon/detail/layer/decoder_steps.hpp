@@ -68,11 +68,11 @@ struct DecoderSteps {
     });
     // Returns a view of panels of the heads or of `normed`, as the input of a product.
     const auto heads_from = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      return input.template from<Simd, Packs, S.concat_width()>(heads, first, count)
+      return input.template quantise<Simd, Packs, S.concat_width()>(heads, first, count)
           .template panels_from<S.concat_width(), q.width()>(first);
     };
     const auto normed_from = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      return input.template from<Simd, Packs, S.model>(normed, first, count)
+      return input.template quantise<Simd, Packs, S.model>(normed, first, count)
           .template panels_from<S.model, q.width()>(first);
     };
     for_panels<q, S.queries, Sublayers::plan.panels>(

@@ -97,11 +97,11 @@ struct EncoderSteps {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
       const auto concatenated =
-          shared.input.template from<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+          shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
               .template panels_from<S.concat_width(), q.width()>(first);
       Sublayers::template add_attention<Packs>(w.attention.output(), concatenated, count, x, norm,
                                                normed(shared) + first * Sublayers::stride);
-      const auto in = shared.input.template from<Simd, Packs, S.model>(normed(shared), first, count)
+      const auto in = shared.input.template quantise<Simd, Packs, S.model>(normed(shared), first, count)
                           .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
     };

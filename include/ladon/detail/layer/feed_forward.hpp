@@ -54,7 +54,7 @@ struct FeedForwardPlan {
 //
 // In four cases, panels do not share the weights, even if the weights exceed second_cache_bytes:
 //
-// - The weights are int8, which need a single chunk.
+// - The weights are int8. The hidden features of a token are quantised together, so they need a single chunk.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, so `sums` would
@@ -130,7 +130,7 @@ struct FeedForward {
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {
     if constexpr (is_single_token<Simd, T> || HiddenInput::quantises) {
-      const auto in = hidden_input.template from<Simd, Packs, Count>(hidden, 0, panels);
+      const auto in = hidden_input.template quantise<Simd, Packs, Count>(hidden, 0, panels);
       matmul<Simd, T, Packs, Model, Count>(columns, in, panels, epilogue);
     } else {
       matmul_panels<Simd, T, Packs, Model, Count>(columns, hidden, panels, epilogue, start);

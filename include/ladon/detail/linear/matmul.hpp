@@ -173,7 +173,7 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
 LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView in, std::size_t panels, Epilogue epilogue,
                                    Reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
-    matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);
+    if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);
   } else {
     matmul_int8<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
   }

@@ -1,13 +1,15 @@
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls
 //
-//     epilogue(panel, row, pack, sum)
+//     epilogue(panel, row, pack, result)
 //
-// but `sum` is the exact integer sum, multiplied by the scales, plus the bias:
+//     integer   sum over i of q[i] * weight[row][i]    exact
+//     scale     scale of the token * scale of the row
+//     result    integer * scale + bias[row]            one fma
 //
-//     sum = (sum over i of q[i] * weight[row][i]) * (scale of the token * scale of the row) + bias[row]
+//     weight    int8 [rows][inner], without any alignment
+//     q         quantised panels (detail/memory/int8_panels.hpp)
 //
-//     weight    int8 [rows][inner], read in place, without any alignment
-//     in        quantised panels (detail/memory/int8_panels.hpp)
+// If the product of the two scales exceeds float32, the result is infinite or NaN.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +25,21 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Rows of a tile, whose weights are read in place. pair(r, k) returns the weights of the features 2k and 2k + 1.
+// The weights of a tile, read in place. pair(r, k) returns the weights of the features 2k and 2k + 1.
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct PairsInPlace {
   const std::int8_t* data;
 
-  constexpr explicit PairsInPlace(const std::int8_t* first_row) noexcept : data(first_row) {}
+  LADON_INLINE constexpr explicit PairsInPlace(const std::int8_t* first_row) noexcept : data(first_row) {}
   LADON_INLINE constexpr std::int32_t pair(std::size_t r, std::size_t k) const noexcept {
     const std::int8_t* const at = data + r * RowStride + 2 * k;
     return simd::pair_of(at[0], 2 * k + 1 < Inner ? at[1] : 0);
   }
 };
 
-// Rows of a tile, whose weights are converted to 16 bits once for all panels. One load then broadcasts a pair.
+// The weights of a tile, converted to 16 bits on the stack once for all panels. One load then broadcasts a pair. The
+// stack takes 2 * Rows * Inner bytes: at most 6 rows of most_widened_features features, or 16 rows for AVX-512.
+inline constexpr std::size_t most_widened_features = 4096;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct PairsIn16Bits {
   static constexpr std::size_t padded = (Inner + 1) / 2 * 2;
@@ -99,10 +103,9 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
           class Biases, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView in, std::size_t panels,
                                           Epilogue epilogue) noexcept {
-  static_assert(Inner <= simd::most_int8_features, "ladon: an int8 product has at most 65,536 features");
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
-    if constexpr (Simd::widens_int8) {
+    if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {
         const PairsIn16Bits<R, Inner, RowStride> pairs(rows);
         return int8_tile<PairsIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R, Inner>(pairs, w, first, in, panels,
@@ -146,14 +149,14 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
       int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
     }
     const Wide scale = Wide::broadcast(in.scale[0]) * Wide::load(w.scale + row);
-    epilogue(0, row, 0, w.bias.add_to(simd::PairSums<Wide>::load(sums).to_float() * scale, row));
+    epilogue(0, row, 0, fma(simd::PairSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
   }
   using One = typename Simd::template Pack<1>;
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
     int8_dot_products<Wide, 1, Inner, RowStride>(w.weight.rows_from(row).data, in.data, sum);
     const One scale = One::broadcast(in.scale[0]) * One::load(w.scale + row);
-    epilogue(0, row, 0, w.bias.add_to(simd::PairSums<One>::load(sum).to_float() * scale, row));
+    epilogue(0, row, 0, fma(simd::PairSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
   }
 }
 

@@ -1,11 +1,13 @@
 // Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
 // from the token's largest and smallest feature:
 //
-//     scale = (high - low) / 255             high = max(0, features), low = min(0, features)
-//     zero  = round(-low / scale)            0 .. 255, so that the feature 0 is exact
-//     q     = round(x / scale), clamped to -zero .. 255 - zero
+//     levels = 255                           127 with 7 bits
+//     scale  = (high - low) / levels         high = max(0, features), low = min(0, features)
+//     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
+//     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
-// q is the difference of an unsigned 8-bit integer and the zero point, so it needs 9 bits and is stored in 16.
+// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. The panels hold q,
+// which needs one bit more, in 16 bits.
 //
 //     data    [panels][pairs of features][width][2]    if the number of features is odd, the last number is 0
 //     scale   [panels][width]
@@ -36,7 +38,8 @@ struct Int8PanelsView {
   }
 };
 
-// Scale, zero point and limits of the tokens of one pack.
+// How the tokens of one pack are quantised. `reciprocal` is 1 / scale, or 0 for a token whose q are all 0. The integers
+// are clamped to `least` .. `most`.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
@@ -46,23 +49,23 @@ struct TokenScale {
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
 LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexcept {
   constexpr auto levels = static_cast<float>((1 << ActivationBits) - 1);
-  const Pack none = Pack::broadcast(0.0f);
-  Pack low = none, high = none, zeros = none;
+  const Pack zeros = Pack::broadcast(0.0f);
+  Pack low = zeros, high = zeros, nan_if_not_finite = zeros;
   for (std::size_t i = 0; i < Features; ++i) {
     const Pack x = Pack::load(features + i * Width);
     low = min(x, low);
     high = max(x, high);
-    zeros = fma(x, none, zeros);
+    nan_if_not_finite = fma(x, zeros, nan_if_not_finite);
   }
   // Divided before the subtraction, because high - low may overflow.
   const Pack scale = high / Pack::broadcast(levels) - low / Pack::broadcast(levels);
-  const auto finite = zeros == none;
+  const auto finite = nan_if_not_finite == zeros;
   const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
-  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), none);
+  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(simd::round_to_low_bits);
-  const Pack zero = (select(usable, none - low, none) * reciprocal + rounding) - rounding;
+  const Pack zero = (select(usable, zeros - low, zeros) * reciprocal + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
-  return {select(finite, select(usable, scale, none), nan), reciprocal, none - zero, Pack::broadcast(levels) - zero};
+  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, Pack::broadcast(levels) - zero};
 }
 
 // Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
@@ -70,17 +73,17 @@ LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexc
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
 LADON_INLINE constexpr void quantise_pack(const float* features, std::int16_t* to, float* scale) noexcept {
   const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
-  const Pack none = Pack::broadcast(0.0f);
-  const auto usable = none < token.reciprocal;
+  const Pack zeros = Pack::broadcast(0.0f);
+  const auto usable = zeros < token.reciprocal;
   const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
-    const Pack x = select(usable, Pack::load(features + i * Width), none);
+    const Pack x = select(usable, Pack::load(features + i * Width), zeros);
     return min(max(x * token.reciprocal, token.least), token.most);
   };
   for (std::size_t i = 0; i + 1 < Features; i += 2) {
     simd::PairSums<Pack>::store_pairs(integer(i), integer(i + 1), to + i * Width);
   }
   if constexpr (Features % 2 == 1) {
-    simd::PairSums<Pack>::store_pairs(integer(Features - 1), none, to + (Features - 1) * Width);
+    simd::PairSums<Pack>::store_pairs(integer(Features - 1), zeros, to + (Features - 1) * Width);
   }
   token.scale.store(scale);
 }

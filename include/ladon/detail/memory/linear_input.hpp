@@ -4,8 +4,12 @@
 //     PanelsView        panels of floats, for float32 weights
 //     Int8PanelsView    quantised panels, for int8 weights
 //
-// A LinearInput makes these views from panels of floats. For float32 weights it is empty, and its views are the panels
-// of floats themselves.
+// A LinearInput makes these views from panels of floats:
+//
+//     quantise       quantises some panels, and returns a view of all panels
+//     view           returns a view of all panels, which have been quantised before
+//
+// For float32 weights, a LinearInput is empty, `quantise` does nothing, and the views are the panels of floats.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +29,7 @@ template <std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput<precision::Float32, Tokens, MostFeatures, T> {
   static constexpr bool quantises = false;
   template <class Simd, std::size_t Packs, std::size_t Features>
-  LADON_INLINE constexpr PanelsView from(const float* panels, std::size_t, std::size_t) noexcept {
+  LADON_INLINE constexpr PanelsView quantise(const float* panels, std::size_t, std::size_t) noexcept {
     return {panels};
   }
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
@@ -39,24 +43,23 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Tokens, MostFeatures, T> {
   float scale[T.panels(Tokens) * T.width()];
 
   // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
-  // panels fill Packs packs. Returns a view of all panels.
+  // panels fill Packs packs.
   template <class Simd, std::size_t Packs, std::size_t Features>
-  constexpr Int8PanelsView from(const float* panels, std::size_t first, std::size_t count) noexcept {
+  constexpr Int8PanelsView quantise(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
     quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, scale, stride);
     return view(panels);
   }
-  // Returns a view of all panels.
   LADON_INLINE constexpr Int8PanelsView view(const float*) const noexcept { return {data, scale, stride}; }
 };
 
-// Makes the input of a product from the first `active` tokens of `panels` [panels][Features][width]. Makes only the
-// panels that belong to `part`.
+// Quantises the first `active` tokens of `panels` [panels][Features][width] for a product with int8 weights. Quantises
+// only the panels that belong to `part`. For float32 weights, the function does nothing.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
-constexpr void make_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+constexpr void quantise_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
   if constexpr (Input::quantises) {
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      input.template from<Simd, Packs, Features>(panels, first, count);
+      input.template quantise<Simd, Packs, Features>(panels, first, count);
     };
     for_panels<T, Tokens>(active, run, part);
   }

@@ -1,13 +1,5 @@
-// Views of the caller's weights and biases for matrix products. The products read the weights in place. A view of
-// weights has an element type, a row stride and an inner stride.
-//
-// Another element type, for example int8, needs the following parts:
-//
-//     layouts (LinearStrides)     weights.hpp
-//     WeightMatrix                this file
-//     MicroKernel                 detail/linear/micro_kernel.hpp
-//     FoldedMicroKernel           detail/linear/micro_kernel_folded.hpp, for few tokens
-//     loops for a single token    detail/linear/matrix_vector.hpp
+// Views of the caller's weights and biases for matrix products: WeightRows for float32, Int8Rows for int8. The views
+// refer to the caller's tensors and copy nothing.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +36,12 @@ struct BiasVector {
   // Returns `sum` plus the biases of the rows from `row` on. Each lane of `sum` has one row.
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
-    return sum + Pack::load(data + row);
+    return sum + load<Pack>(row);
+  }
+  // Returns the biases of the rows from `row` on, one in each lane.
+  template <class Pack>
+  LADON_INLINE constexpr Pack load(std::size_t row) const noexcept {
+    return Pack::load(data + row);
   }
 };
 
@@ -55,6 +52,10 @@ struct NoBias {
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t) const noexcept {
     return sum;
+  }
+  template <class Pack>
+  LADON_INLINE constexpr Pack load(std::size_t) const noexcept {
+    return Pack::broadcast(0.0f);
   }
 };
 
@@ -67,6 +68,10 @@ struct WeightRows {
   // Returns the weights of the same rows from column `first` on, with the same biases.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
+
+// The sum of so many products of a quantised feature and an int8 weight never exceeds 32 bits: 65,536 * 255 * 128 is
+// less than 2^31.
+inline constexpr std::size_t most_int8_features = 65536;
 
 // Rows of int8 weights, and a scale and a bias for each row.
 template <std::size_t RowStride, class Biases>

@@ -3,7 +3,7 @@
 //
 //     sum[lane] += panel[lane][0] * pair[0] + panel[lane][1] * pair[1]
 //
-// A sum never overflows: |panel| <= 255, |weight| <= 128, and a product has at most most_int8_features features.
+// A sum does not overflow: most_int8_features (detail/memory/weight_rows.hpp) limits the number of features.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-inline constexpr std::size_t most_int8_features = 65536;
-
-// Two 16-bit integers: the first one in the low half.
+// Returns two 16-bit integers as one of 32 bits. `first` is the low half.
 constexpr std::int32_t pair_of(std::int32_t first, std::int32_t second) noexcept {
   return static_cast<std::int32_t>((static_cast<std::uint32_t>(first) & 0xffffu) |
                                    (static_cast<std::uint32_t>(second) << 16));
@@ -29,7 +27,7 @@ constexpr std::int32_t pair_of(std::int32_t first, std::int32_t second) noexcept
 // equally near. The low 16 bits of the sum are then this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
-// The implementation for plain arrays, which defines the results of all others.
+// The implementation for plain arrays. Every other implementation gives the same results.
 template <class Pack>
 struct PairSums {
   std::int32_t lane[Pack::lanes];
@@ -45,7 +43,8 @@ struct PairSums {
     LADON_UNROLL
     for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] += panel[2 * i] * first + panel[2 * i + 1] * second;
   }
-  // Adds the products of 2 * lanes integers at `x` and as many weights at `weight`, in any order of lanes.
+  // Adds the products of 2 * lanes integers at `x` and 2 * lanes weights at `weight`. Which lane gets a product, is
+  // left to the implementation.
   LADON_INLINE constexpr void add_products(const std::int16_t* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < 2 * Pack::lanes; ++i) lane[i / 2] += x[i] * weight[i];

@@ -94,13 +94,16 @@ struct Defaults {
   //                                   with prefetching     84%         86%
   static constexpr std::size_t feed_forward_panels = 4;
 
-  // --- A single token ------------------------------------------------------------------------------------------------
+  // --- int8 weights --------------------------------------------------------------------------------------------------
 
   // Whether a tile of int8 weights converts its weights to 16 bits before it computes its panels
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
+
+  // --- A single token ------------------------------------------------------------------------------------------------
+
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
   // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
   // (bench/README.md, "A token at a time, from memory").
