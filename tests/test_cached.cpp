@@ -71,8 +71,9 @@ TEST_CASE("cache: slopes, cap, turns, sinks") {
 
 TEST_CASE("cache: a ring with sinks or turns, as small as can be and far around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  check_cached(cached_subject<S{.queries = 3, .keys = 8, .model = 4}, Window<5>, WithSinks>(),
-               {{ones(30)}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}}, {{3, 3, 3, 3, 3, 3, 3, 1, 1, 2, 3}, false}});
+  // seven of the eight slots may be seen, by a single query too
+  check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
+               {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }

@@ -1,5 +1,6 @@
 // A stack of layers with a cache each, fed in pieces: what the oracle makes of the whole text at once.
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <vector>
 
@@ -28,8 +29,10 @@ typename Encoder::Weights weights_of(const std::vector<Floats>& tensors, float e
     point(layer, next);
     layer.norm1.epsilon = layer.norm2.epsilon = epsilon;
   }
-  point(weights.norm, next);
-  weights.norm.epsilon = epsilon;
+  if constexpr (requires { weights.norm; }) {
+    point(weights.norm, next);
+    weights.norm.epsilon = epsilon;
+  }
   return weights;
 }
 
@@ -43,30 +46,38 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
   Encoder::extend(x, caches, weights, y, workspace, options);
 }
 
-// Shape: queries are the most tokens of a call, keys what the caches hold.
-template <std::size_t Layers, ladon::Shape Shape, LayerConfig Config, class Mask,
-          class Position = ladon::position::None>
-void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::Bias::with) {
-  using Layout = std::conditional_t<Config.bias == ladon::Bias::with, ladon::layout::InProj,
-                                    ladon::layout::WithoutBias<ladon::layout::InProj>>;
-  constexpr ladon::FinalNorm final_norm = ladon::FinalNorm::with;
-  using Many = ladon::Encoder<Layers, Shape, Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
-  using One = ladon::Encoder<Layers, for_one(Shape), Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+// A single layer, called as a stack of one.
+template <class Layer>
+struct Alone {
+  static constexpr ladon::Shape shape = Layer::shape;
+  struct Weights {
+    std::array<typename Layer::Weights, 1> layers;
+  };
+  using Caches = std::array<typename Layer::Cache, 1>;
+  using CachedWorkspace = typename Layer::CachedWorkspace;
+  using Options = typename Layer::Options;
+  static void extend(const float* x, Caches& caches, const Weights& weights, float* y, CachedWorkspace& workspace,
+                     const Options& options) {
+    Layer::extend(x, caches[0], weights.layers[0], y, workspace, options);
+  }
+};
+
+// Many takes up to Many::shape.queries tokens in a call, One takes one. The shape's keys are what the caches hold.
+template <class Many, class One, class Mask, class Position = ladon::position::None>
+void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
+  constexpr S shape = Many::shape;
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
-  static_assert(std::is_same_v<typename Many::Weights, typename One::Weights>);
   for (const Cut& cut : cuts) {
     std::size_t length = 0;
     for (const std::size_t tokens : cut.pieces) length += tokens;
     CAPTURE(length);
     Subject whole{};
-    whole.shape = Many::shape;
+    whole.shape = shape;
     whole.shape.queries = whole.shape.keys = length;
-    whole.layers = Layers;
+    whole.layers = form.layers;
     whole.mask = MaskOf<Mask>::form;
-    whole.score = score_form<Many::shape, ladon::score::Scaled, Position>();
+    whole.score = score_form<shape, ladon::score::Scaled, Position>();
     whole.score.rotary.first_query = 0;
-    const EncoderForm form{
-        .layers = Layers, .layer = Config, .projections = attention, .output = attention, .final_norm = true};
     const EncoderProblem problem = random_encoder(whole.shape, form, 3);
     const Expected expected = expected_encoder(whole, problem, {.lengths = {.offset = 0}}).y;
 
@@ -75,22 +86,39 @@ void check_growing(const std::vector<Cut>& cuts, ladon::Bias attention = ladon::
     const auto one = weights_of<One>(tensors, form.epsilon);
     static typename Many::Caches caches;
     for (auto& cache : caches) cache.clear();
-    Floats y(length * Shape.model);
+    Floats y(length * shape.model);
     std::size_t at = 0;
     for (const std::size_t tokens : cut.pieces) {
-      const float* const x = problem.x.data() + at * Shape.model;
+      const float* const x = problem.x.data() + at * shape.model;
       if (cut.by_one && tokens == 1) {
-        extend<One, Position>(x, 1, caches, one, y.data() + at * Shape.model);
+        extend<One, Position>(x, 1, caches, one, y.data() + at * shape.model);
       } else {
-        Floats padded(Shape.queries * Shape.model), out(Shape.queries * Shape.model, poison());
-        std::copy_n(x, tokens * Shape.model, padded.begin());
+        Floats padded(shape.queries * shape.model), out(shape.queries * shape.model, poison());
+        std::copy_n(x, tokens * shape.model, padded.begin());
         extend<Many, Position>(padded.data(), tokens, caches, many, out.data());
-        std::copy_n(out.begin(), tokens * Shape.model, y.begin() + static_cast<std::ptrdiff_t>(at * Shape.model));
+        std::copy_n(out.begin(), tokens * shape.model, y.begin() + static_cast<std::ptrdiff_t>(at * shape.model));
       }
       at += tokens;
     }
     CHECK(worst_distance(y, expected) <= 1);
   }
+}
+
+// A stack of layers and a final norm.
+template <std::size_t Layers, ladon::Shape Shape, LayerConfig Config, class Mask,
+          class Position = ladon::position::None, class Layout = ladon::layout::InProj>
+void check_growing_stack(const std::vector<Cut>& cuts) {
+  constexpr ladon::FinalNorm final_norm = ladon::FinalNorm::with;
+  using Many = ladon::Encoder<Layers, Shape, Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+  using One = ladon::Encoder<Layers, for_one(Shape), Config, Mask, final_norm, Layout, ladon::score::Scaled, Position>;
+  static_assert(std::is_same_v<typename Many::Weights, typename One::Weights>);
+  check_growing<Many, One, Mask, Position>({.layers = Layers,
+                                            .layer = Config,
+                                            .projections = Layout::projections,
+                                            .output = Layout::output,
+                                            .final_norm = true,
+                                            .activation_bits = activation_bits<typename Layout::Precision>},
+                                           cuts);
 }
 
 const std::vector<std::size_t> ones(12, 1);
@@ -105,15 +133,31 @@ TEST_CASE("growing text: a stack as in Llama") {
                                .norm_kind = ladon::NormKind::rms,
                                .bias = ladon::Bias::without};
   constexpr S shape{.queries = 6, .keys = 20, .model = 16, .heads = 4, .kv_heads = 2};
-  check_growing<2, shape, config, Causal, Rotated>({{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}},
-                                                   ladon::Bias::without);
+  using Layout = ladon::layout::WithoutBias<ladon::layout::InProj>;
+  check_growing_stack<2, shape, config, Causal, Rotated, Layout>(
+      {{{6, 1, 1, 3, 1, 1, 1, 6}}, {ones}, {{6, 6}}, {ones, false}});
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("growing text: post-LN, in a ring") {
+TEST_CASE("growing text: post-LN, in a ring; a stack, and a layer alone") {
   constexpr LayerConfig config{.feed_forward = 7, .activation = ladon::Activation::gelu};
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
-  check_growing<3, shape, config, Window<5>>({{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}});
+  const std::vector<Cut> cuts{{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}};
+  check_growing_stack<3, shape, config, Window<5>>(cuts);
+  using Many = ladon::EncoderLayer<shape, config, Window<5>>;
+  using One = ladon::EncoderLayer<for_one(shape), config, Window<5>>;
+  check_growing<Alone<Many>, Alone<One>, Window<5>>({.layer = config}, cuts);
+}
+
+TEST_CASE("growing text: int8, a stack and a layer alone") {
+  using Layout = ladon::layout::Int8<ladon::layout::InProj>;
+  constexpr LayerConfig config{.feed_forward = 21, .norm = ladon::NormOrder::pre};
+  constexpr S shape{.queries = 3, .keys = 12, .model = 14, .heads = 2};
+  const std::vector<Cut> cuts{{{3, 1, 1, 3, 2}}, {ones, false}};
+  check_growing_stack<2, shape, config, Causal, ladon::position::None, Layout>(cuts);
+  using Many = ladon::EncoderLayer<shape, config, Causal, Layout>;
+  using One = ladon::EncoderLayer<for_one(shape), config, Causal, Layout>;
+  check_growing<Alone<Many>, Alone<One>, Causal>({.layer = config, .activation_bits = 8}, cuts);
 }
 #endif
 

@@ -243,6 +243,69 @@ TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its ta
   CHECK(different == 0);
 }
 
+// Powers of two: each sum is exact, and no two sets of lanes have the same sum.
+template <class Pack>
+void check_reductions() {
+  CAPTURE(Pack::lanes);
+  alignas(64) float lane[Pack::lanes], sums[Pack::lanes];
+  Pack rows[Pack::lanes];
+  const auto all = static_cast<float>((std::uint64_t(1) << Pack::lanes) - 1);
+  for (std::size_t largest = 0; largest < Pack::lanes; ++largest) {
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = i == largest ? 2.0f : -static_cast<float>(i);
+    CHECK(reduce_max(Pack::load(lane)) == 2);
+    const auto scale = static_cast<float>(largest + 1);
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = scale * static_cast<float>(1u << i);
+    CHECK(reduce_add(Pack::load(lane)) == scale * all);
+    rows[largest] = Pack::load(lane);
+  }
+  Pack::add_rows(rows).store(sums);
+  for (std::size_t row = 0; row < Pack::lanes; ++row) CHECK(sums[row] == static_cast<float>(row + 1) * all);
+}
+
+TEST_CASE("the largest lane and the sum of the lanes, wherever they are") {
+  const auto check = []<std::size_t Lanes>(std::integral_constant<std::size_t, Lanes>) {
+    check_reductions<ArrayPack<Lanes>>();
+#if LADON_HAS_XSIMD
+    if constexpr (ladon::detail::simd::has_register<Lanes>) check_reductions<ladon::detail::simd::XsimdPack<Lanes>>();
+#endif
+  };
+  check(std::integral_constant<std::size_t, 1>{});
+  check(std::integral_constant<std::size_t, 4>{});
+  check(std::integral_constant<std::size_t, 8>{});
+  check(std::integral_constant<std::size_t, 16>{});
+}
+
+// Constant evaluation calls fma_exact and sqrt_newton; here they run. The sums lie just beside the middle of two
+// floats, where a sum that is rounded to double and then to float goes wrong.
+TEST_CASE("fma_exact rounds once") {
+  int wrong = 0;
+  const auto check = [&](float a, float b, float c) { wrong += !same(kernel::fma_exact(a, b, c), std::fma(a, b, c)); };
+  for (int i = 1; i < 8; ++i) {
+    const float above = 1 + static_cast<float>(i) * 0x1p-23f, below = 1 - static_cast<float>(i) * 0x1p-23f;
+    for (int j = 0; j < 8; ++j) {
+      const float c = 1 + static_cast<float>(j) * 0x1p-23f;
+      for (const float half : {0x1p-24f, -0x1p-24f, 0x1p-25f}) {
+        check(half * above, below, c);
+        check(half * above, below, -c);
+        check(half * (1 + 2852 * 0x1p-23f), 1 - 2851 * 0x1p-23f, c);
+        check(half, 1, c);
+      }
+    }
+  }
+  for (const float c : {infinity, -infinity, Limits::max(), 0.0f}) check(Limits::max(), 2, c);
+  check(infinity, 0, 1);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("sqrt_newton is correctly rounded") {
+  int wrong = 0;
+  for (std::uint64_t bits = 0; bits >> 32 == 0; bits += 99991) {
+    const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    wrong += !same(kernel::sqrt_newton(x), std::sqrt(x));
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE_TEMPLATE("erf and tanh are odd, within -1 and 1, and keep the sign of 0", Function, Erf, Tanh) {
   CHECK(same(at<Function>(0.0f), 0.0f));
   CHECK(same(at<Function>(-0.0f), -0.0f));

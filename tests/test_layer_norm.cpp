@@ -13,9 +13,9 @@ namespace {
 
 using ladon::NormKind;
 
-template <std::size_t Model, NormKind Kind>
+template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5>
 Subject norm_subject() {
-  constexpr ladon::Shape shape{.queries = 5, .model = Model, .heads = 1, .head_width = 1};
+  constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 1, .head_width = 1};
   constexpr ladon::LayerConfig config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind};
   return encoder_subject<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>();
 }
@@ -43,9 +43,9 @@ double distance_of_norm(const Subject& subject, const EncoderProblem& problem, f
   return worst_distance(outcome.y, Expected(y.data.begin(), y.data.end()));
 }
 
-template <NormKind Kind, std::size_t Model>
+template <NormKind Kind, std::size_t Model, std::size_t Tokens = 5>
 void check_norm() {
-  const Subject subject = norm_subject<Model, Kind>();
+  const Subject subject = norm_subject<Model, Kind, Tokens>();
   for (const float epsilon : {1e-5f, 1e-12f}) {
     for (const auto& of : {std::pair(1.0, 0.0), {1.0, 100.0}, {1e-3, 0.0}, {1e4, -1e4}, {1e-3, 1.0}}) {
       const double deviation = of.first, mean = of.second;  // clang++ 14 captures no structured binding
@@ -59,9 +59,9 @@ void check_norm() {
   }
 }
 
-template <NormKind Kind>
+template <NormKind Kind, std::size_t Tokens = 5>
 void check_epsilon() {
-  const Subject subject = norm_subject<17, Kind>();
+  const Subject subject = norm_subject<17, Kind, Tokens>();
   for (const double deviation : {1.0, 0.1, 0.01}) {
     const EncoderProblem problem = norm_problem(subject, Kind, deviation, 0, 1e-12f);
     CHECK(distance_of_norm(subject, problem, 1e-12f) <= 1);
@@ -79,6 +79,12 @@ TEST_CASE("LayerNorm: several widths, means far from zero, large and small varia
   check_norm<NormKind::layer, 3>();
   check_norm<NormKind::layer, 100>();
 #endif
+}
+
+// A single token has a norm of its own (norm_single_token.hpp).
+TEST_CASE("LayerNorm of a single token: means far from zero, and epsilon") {
+  check_norm<NormKind::layer, 17, 1>();
+  check_epsilon<NormKind::layer, 1>();
 }
 
 TEST_CASE("RMSNorm: several widths, large and small features") {

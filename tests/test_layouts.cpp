@@ -4,6 +4,7 @@
 
 #include "attention_check.hpp"
 #include "attention_subject.hpp"
+#include "random.hpp"
 
 namespace ladon_test {
 
@@ -35,7 +36,33 @@ void check_layouts() {
   }
 }
 
+template <ladon::Order O, ladon::Bias B>
+void check_linear() {
+  constexpr std::size_t out = 11, in = 37;
+  constexpr bool biased = B == ladon::Bias::with, turned = O == ladon::Order::in_out;
+  Random random(6);
+  const Floats x = random.normals(in);
+  const oracle::Linear w{out, in, random.normals(out * in), biased ? random.normals(out) : Floats{}};
+  Floats stored(w.weight.size());
+  for (std::size_t o = 0; o < out; ++o) {
+    for (std::size_t i = 0; i < in; ++i) stored[turned ? i * out + o : o * in + i] = w.weight[o * in + i];
+  }
+  ladon::Linear<out, in, O, B> linear;
+  linear.weight = stored.data();
+  if constexpr (biased) linear.bias = w.bias.data();
+  Floats y(out, poison());
+  ladon::linear(linear, x.data(), y.data());
+  const oracle::Matrix expected = oracle::linear(w, oracle::Matrix(1, in, x.data()));
+  CHECK(worst_distance(y, Expected(expected.data.begin(), expected.data.end())) <= 1);
+}
+
 }  // namespace
+
+TEST_CASE("a linear map of one token, in both orders, with and without a bias") {
+  check_linear<ladon::Order::out_in, ladon::Bias::with>();
+  check_linear<ladon::Order::out_in, ladon::Bias::without>();
+  check_linear<ladon::Order::in_out, ladon::Bias::with>();
+}
 
 TEST_CASE("layouts agree to the last bit: no mask, whole panels") {
   check_layouts<S{.queries = 32, .model = 24, .heads = 3}, ladon::mask::None>();

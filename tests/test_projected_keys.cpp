@@ -1,7 +1,11 @@
 // Keys and values projected once and attended to: the same as a run with a context, to the last bit; and from tokens of
 // widths of their own (PyTorch's kdim and vdim).
+#include <cstddef>
+#include <vector>
+
 #include <doctest/doctest.h>
 
+#include "guarded.hpp"
 #include "mask_sweep.hpp"
 
 namespace ladon_test {
@@ -34,6 +38,33 @@ TEST_CASE("keys and values from tokens of other widths") {
   check_cross(
       projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
                         Causal>());
+}
+
+// The first floats of one array are the keys' tokens, and the array is the values' tokens.
+TEST_CASE("keys and values from one array that is read as tokens of two widths") {
+  const Subject subject =
+      projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
+                        Causal>();
+  AttentionProblem problem = random_problem(subject.shape, true, 5);
+  const Floats& values = problem.value_context;
+  problem.context.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(problem.context.size()));
+  const Task task = task_of(subject, problem, {});
+  std::vector<const float*> weights;
+  for (const Floats& tensor : task.weights) weights.push_back(tensor.data());
+  const auto run = [&](const float* context) {
+    const Guarded<std::byte> workspace(subject.workspace_bytes, Edge::begin);
+    Floats y(problem.x.size());
+    Call call;
+    call.x = problem.x.data();
+    call.context = context;
+    call.value_context = values.data();
+    call.weights = weights.data();
+    call.y = y.data();
+    call.workspace = workspace.data();
+    subject.run(call);
+    return y;
+  };
+  CHECK(same_bits(run(values.data()), run(problem.context.data())));
 }
 
 #if !defined(LADON_TEST_SET_QUICK)

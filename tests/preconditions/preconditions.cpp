@@ -9,6 +9,7 @@
 #include <ladon/ladon.hpp>
 
 #include "preconditions.hpp"
+#include "stacks.hpp"
 
 using ladon_test::shape, ladon_test::Attention;
 
@@ -22,6 +23,18 @@ void run(const typename Attention<Mask>::Options& options) {
   const std::array<float, 8> k{}, v{};
   std::array<float, 6> out{};
   Attention<Mask>::run(q, k, v, out, workspace, options);
+}
+
+// Runs attention whose output overlaps the keys, the values or the first bytes of the workspace.
+void run_with_output_in(std::string_view where) {
+  struct {
+    alignas(64) std::array<float, 16> before{};
+    Attention<ladon::mask::None>::Workspace workspace{};
+  } static memory;
+  static std::array<float, 16> q, k, v;
+  float* const workspace = memory.before.data() + 16;
+  float* const out = where == "keys" ? &k[7] : where == "values" ? &v[7] : workspace - 5;
+  Attention<ladon::mask::None>::run(q.data(), k.data(), v.data(), out, memory.workspace);
 }
 
 template <class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None>
@@ -38,14 +51,16 @@ struct Projected {
   typename Attention::Cache cache{};
   typename Attention::KeyWorkspace keys{};
   typename Attention::CachedWorkspace workspace{};
+  float* y_given = y.data();
 
   void project(const Options& options) { Attention::project_keys(context, weights, cache, keys, options); }
-  void attend(const Options& options) { Attention::attend(x, cache, weights, y, workspace, options); }
-  void extend(const Options& options) { Attention::extend(x, cache, weights, y, workspace, options); }
-  void run_phase(std::size_t phase, ladon::Share share) {
+  void attend(const Options& options) { Attention::attend(x, cache, weights, y_given, workspace, options); }
+  void extend(const Options& options) { Attention::extend(x, cache, weights, y_given, workspace, options); }
+  void run_phase(std::size_t phase, ladon::Share share) { run_phase(phase, share, context.data()); }
+  void run_phase(std::size_t phase, ladon::Share share, const float* context_given) {
     typename Attention::Shared shared{};
     typename Attention::Scratch scratch{};
-    Attention::run_phase(phase, share, x, context, weights, y, shared, scratch);
+    Attention::run_phase(phase, share, x, context_given, weights, y, shared, scratch);
   }
 };
 
@@ -56,14 +71,47 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
+// With four queries and two keys, the position of the first query is -2.
+void run_before_the_first_position() {
+  using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
+                                  ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
+  static Before::Workspace workspace;
+  const std::array<float, 8> q{};
+  const std::array<float, 4> k{}, v{};
+  std::array<float, 8> out{};
+  Before::run(q, k, v, out, workspace, {.position = {.table = &table, .offset = 1}});
+}
+
+using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 1}>;
+const std::array<float, 12> self_weight{};
+const Self::Weights self_weights{.in_proj = {self_weight.data(), self_weight.data()},
+                                 .out_proj = {self_weight.data(), self_weight.data()}};
+
 // A run of attention of `x` to itself. `shift` is added to the address of the workspace.
 void run_self(const float* x, float* y, unsigned char* memory, std::size_t shift = 0) {
-  using Self = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 1}>;
-  static const std::array<float, 12> weight{};
-  static const std::array<float, 6> bias{};
-  const Self::Weights weights{.in_proj = {weight, bias}, .out_proj = {weight.data(), bias.data()}};
   static_assert(sizeof(Self::Workspace) + 64 <= 65536);
-  Self::run(x, weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
+  Self::run(x, self_weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
+}
+void run_self_phase(const float* x, float* y) {
+  static Self::Workspace workspace;
+  Self::run_phase(3, {}, x, self_weights, y, workspace.shared, workspace.scratch);
+}
+// A run of attention with int8 weights. `lacking` names a member of in_proj that is null.
+void run_int8(std::string_view lacking) {
+  using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::None,
+                                         ladon::layout::Int8<ladon::layout::InProj>>;
+  static Int8::Workspace workspace;
+  const std::array<std::int8_t, 12> weight{};
+  const std::array<std::int32_t, 6> row_sum{};
+  const std::array<float, 6> floats{};
+  std::array<float, 6> y{};
+  Int8::Weights weights{.in_proj = {weight, floats, row_sum, floats},
+                        .out_proj = {weight.data(), floats.data(), row_sum.data(), floats.data()}};
+  if (lacking == "weight") weights.in_proj.weight = {};
+  if (lacking == "scale") weights.in_proj.scale = {};
+  if (lacking == "row_sum") weights.in_proj.row_sum = {};
+  if (lacking == "bias") weights.in_proj.bias = {};
+  Int8::run(floats, weights, y, workspace);
 }
 alignas(64) unsigned char workspace_memory[65536];
 
@@ -131,6 +179,25 @@ int main(int, char** arguments) {
   if (broken == "null_x") run_self(nullptr, y.data(), workspace_memory);
   if (broken == "null_y") run_self(x.data(), nullptr, workspace_memory);
   if (broken == "y_is_x") run_self(x.data(), x.data(), workspace_memory);
+  if (broken == "self_phase") run_self_phase(x.data(), y.data());
+  if (broken == "output_is_keys") run_with_output_in("keys");
+  if (broken == "output_is_values") run_with_output_in("values");
+  if (broken == "output_in_workspace") run_with_output_in("workspace");
+  if (broken.starts_with("int8_no_")) run_int8(broken.substr(8));
+  if (broken == "null_context") Projected<None>().run_phase(0, {}, nullptr);
+  if (broken == "extend_y") {
+    static Projected<Causal> text;
+    text.y_given = text.cache.keys[0].data;
+    text.extend({});
+  }
+  if (broken == "attend_y") {
+    static Projected<None> memory;
+    memory.project({});
+    memory.y_given = memory.cache.keys[0].data;
+    memory.attend({});
+  }
+  if (broken == "first_position") run_before_the_first_position();
+  ladon_test::break_in_a_stack(broken);
   std::puts("nothing was said");
   return 0;
 }

@@ -1,6 +1,7 @@
 // Attention as a subject: with projections, with keys projected in advance, or of given q, k and v.
 #pragma once
 
+#include "guarded.hpp"
 #include "mask_data.hpp"
 #include "weight_views.hpp"
 
@@ -14,7 +15,7 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// A rotary embedding and how its table is filled.
+// A rotary embedding and how its table is filled. The table ends at a page that may not be touched.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -23,9 +24,12 @@ struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
 template <class Position>
 void set_position(auto& options, const Call& call) {
   if constexpr (Position::rotates) {
-    static const auto table =
-        ladon::rotary_table<Position::positions, Position::width>(Position::base, Position::scaling);
-    options.position = {.table = &table, .offset = call.rotary_offset};
+    using Table = typename Position::Table;
+    static const Guarded<Table> table = [] {
+      const Table filled = ladon::rotary_table<Position::positions, Position::width>(Position::base, Position::scaling);
+      return Guarded<Table>(std::span(&filled, 1), Edge::end);
+    }();
+    options.position = {.table = table.data(), .offset = call.rotary_offset};
   }
 }
 

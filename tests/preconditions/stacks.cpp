@@ -1,0 +1,92 @@
+// Breaks the promises of encoders and decoders, as preconditions.cpp does for attention.
+#include "stacks.hpp"
+
+#include <array>
+
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape self{.queries = 3, .model = 2};
+constexpr ladon::LayerConfig config{.feed_forward = 2};
+constexpr std::size_t memory_tokens = 4;
+using Encoder = ladon::Encoder<1, self, config, ladon::mask::Causal>;
+using Decoder = ladon::Decoder<1, self, memory_tokens, config>;
+using EncoderLayer = Encoder::Layer;
+using DecoderLayer = Decoder::Layer;
+
+constexpr std::array<float, 12> zeros{};
+constexpr ladon::Norm<2> norm{.weight = zeros.data(), .bias = zeros.data()};
+const float* const zero = zeros.data();
+
+EncoderLayer::Weights encoder_weights() {
+  return {.attention = {.in_proj = {zero, zero}, .out_proj = {zero, zero}},
+          .linear1 = {zero, zero},
+          .linear2 = {zero, zero},
+          .norm1 = norm,
+          .norm2 = norm};
+}
+DecoderLayer::Weights decoder_weights() {
+  return {.self_attention = {.in_proj = {zero, zero}, .out_proj = {zero, zero}},
+          .cross_attention = {.in_proj = {zero, zero}, .out_proj = {zero, zero}},
+          .linear1 = {zero, zero},
+          .linear2 = {zero, zero},
+          .norm1 = norm,
+          .norm2 = norm,
+          .norm3 = norm};
+}
+
+// An object and an array directly before it.
+template <class Object>
+struct Behind {
+  alignas(64) std::array<float, 16> before{};
+  Object object{};
+  // Returns an array of `count` floats. If `gap` is 0, the last float is the first float of the object. Otherwise, the
+  // array ends `gap` - 1 floats before the object.
+  float* array(std::size_t count, std::size_t gap = 0) { return before.data() + 16 + 1 - count - gap; }
+};
+
+}  // namespace
+
+void ladon_test::break_in_a_stack(std::string_view broken) {
+  const EncoderLayer::Weights layer = encoder_weights();
+  const Encoder::Weights encoder{.layers = {layer}};
+  const Decoder::Weights decoder{.layers = {decoder_weights()}};
+  std::array<float, 6> x{}, y{};
+  std::array<float, 2 * memory_tokens> memory{};
+  static Behind<EncoderLayer::Workspace> run;
+  static Behind<EncoderLayer::CachedWorkspace> cached;
+  static Behind<Encoder::Caches> caches;
+  static Behind<DecoderLayer::Workspace> decoding;
+  EncoderLayer::Workspace& workspace = run.object;
+  if (broken == "layer_y") EncoderLayer::run(x, layer, run.array(6), workspace);
+  if (broken == "layer_y_before") EncoderLayer::run(x, layer, run.array(6, 1), workspace);
+  if (broken == "layer_x") EncoderLayer::run(run.array(6), layer, y, workspace);
+  if (broken == "layer_extend_y") EncoderLayer::extend(x, caches.object[0], layer, cached.array(6), cached.object);
+  if (broken == "layer_extend_x") EncoderLayer::extend(caches.array(6), caches.object[0], layer, y, cached.object);
+  if (broken == "layer_phase") EncoderLayer::run_phase(3, {}, x, layer, y, workspace.shared, workspace.scratch);
+  if (broken == "layer_no_norm") {
+    EncoderLayer::Weights without = layer;
+    without.norm2.weight = {};
+    EncoderLayer::run(x, without, y, workspace);
+  }
+  if (broken == "layer_no_norm_bias") {
+    EncoderLayer::Weights without = layer;
+    without.norm1.bias = {};
+    EncoderLayer::run(x, without, y, workspace);
+  }
+  if (broken == "encoder_y") Encoder::run(x, encoder, run.array(6), workspace);
+  if (broken == "encoder_x") Encoder::run(run.array(6), encoder, y, workspace);
+  if (broken == "encoder_extend_y") Encoder::extend(x, caches.object, encoder, caches.array(6), cached.object);
+  if (broken == "encoder_extend_x") Encoder::extend(cached.array(6), caches.object, encoder, y, cached.object);
+  if (broken == "encoder_phase") Encoder::run_phase(3, {}, x, encoder, y, workspace.shared, workspace.scratch);
+  if (broken == "encoder_phase_maps") {
+    Encoder::run_phase(3, {}, x, encoder, y, workspace.shared, workspace.scratch, {}, Encoder::Maps{});
+  }
+  if (broken == "decoder_y") Decoder::run(x, memory, decoder, decoding.array(6), decoding.object);
+  if (broken == "decoder_x") Decoder::run(decoding.array(6), memory, decoder, y, decoding.object);
+  if (broken == "decoder_memory") Decoder::run(x, decoding.array(8), decoder, y, decoding.object);
+  if (broken == "decoder_layer_memory") {
+    DecoderLayer::run(x, decoding.array(8), decoder.layers[0], y, decoding.object);
+  }
+}
