@@ -16,6 +16,7 @@ struct Options {
   std::string text;
   std::string svg_file;
   std::string batch_file;
+  std::string precision = "float32";
   bool has_text = false;
   bool asks_batch = false;
 };
@@ -44,6 +45,9 @@ void describe(CLI::App& app, Options& options) {
   auto* batch = app.add_option("--batch", options.batch_file,
                                "reads a text a line ('-': standard input), prints its date or an empty line");
   batch->type_name("FILE")->excludes(svg);
+  app.add_option("--precision", options.precision, "of the weights")
+      ->check(CLI::IsMember({"float32", "int8"}))
+      ->capture_default_str();
   app.footer(
       "Exit status: 0; 1 where TEXT is no date; 2 where it cannot be one (empty, too long, not ASCII), for wrong\n"
       "usage and for files that cannot be read or written.");
@@ -54,17 +58,19 @@ void describe(CLI::App& app, Options& options) {
   });
 }
 
-int answer_batch(const std::string& file_name) {
-  if (file_name == "-") return date_reader::report_batch(std::cin, std::cout);
+int answer_batch(const date_reader::Model& model, const std::string& file_name) {
+  if (file_name == "-") return date_reader::report_batch(model, std::cin, std::cout);
   std::ifstream file(file_name, std::ios::binary);
   if (!file) throw Failure(file_name + ": cannot be opened");
-  return date_reader::report_batch(file, std::cout);
+  return date_reader::report_batch(model, file, std::cout);
 }
 
 int answer(const Options& options) {
-  const int status = options.asks_batch ? answer_batch(options.batch_file)
-                     : options.has_text ? date_reader::report_text(options.text, std::cout, options.svg_file)
-                                        : date_reader::report_examples(std::cout, options.svg_file);
+  const date_reader::Model model = date_reader::model_of(options.precision == "int8" ? date_reader::Precision::int8
+                                                                                     : date_reader::Precision::float32);
+  const int status = options.asks_batch ? answer_batch(model, options.batch_file)
+                     : options.has_text ? date_reader::report_text(model, options.text, std::cout, options.svg_file)
+                                        : date_reader::report_examples(model, std::cout, options.svg_file);
   files::flush(std::cout, "the results");
   return status;
 }

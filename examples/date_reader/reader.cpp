@@ -4,6 +4,7 @@
 #include <ladon/detail/simd/elementary.hpp>
 
 #include "encoder_weights.hpp"
+#include "reader_steps.hpp"
 
 namespace date_reader {
 namespace {
@@ -29,35 +30,8 @@ constexpr auto character_ids = [] {
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A text stands at the end of the 40 places, so that a weekday in front of a date moves nothing.
-void embed(const Squeezed& text, float (&tokens)[shape.queries][model]) noexcept {
-  for (std::size_t s = 0; s < slots; ++s) {
-    for (std::size_t i = 0; i < model; ++i) tokens[s][i] = w::slot[s * model + i];
-  }
-  const std::size_t first_place = longest_text - text.size;
-  for (std::size_t c = 0; c < text.size; ++c) {
-    const float* const character = w::character + character_ids[static_cast<unsigned char>(text.characters[c])] * model;
-    const float* const place = w::position + (first_place + c) * model;
-    for (std::size_t i = 0; i < model; ++i) tokens[slots + c][i] = character[i] + place[i];
-  }
-}
-
-// One linear layer, shared by the slots, with the slots in the lanes.
+// The slots are in the lanes.
 using Lanes = ladon::detail::simd::ArrayPack<slots>;
-
-void classify(const float (&tokens)[shape.queries][model], Logits& logits) noexcept {
-  Lanes features[model];
-  for (std::size_t i = 0; i < model; ++i) {
-    for (std::size_t s = 0; s < slots; ++s) features[i].lane[s] = tokens[s][i];
-  }
-  for (std::size_t c = 0; c < classes; ++c) {
-    Lanes sum = Lanes::broadcast(w::classifier_bias[c]);
-    for (std::size_t i = 0; i < model; ++i) {
-      sum = fma(features[i], Lanes::broadcast(w::classifier_weight[c * model + i]), sum);
-    }
-    sum.store(logits[c].data());
-  }
-}
 
 // The likeliest class of each slot, and its share of the softmax.
 void choose(const Logits& logits, Reading& reading) noexcept {
@@ -115,28 +89,43 @@ Status squeeze(std::string_view text, Squeezed& squeezed) noexcept {
   return too_long ? Status::too_long : squeezed.size == 0 ? Status::empty : Status::date;
 }
 
-void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention) noexcept {
-  embed(text, workspace.tokens);
-  const Encoder::Options options{.queries = slots, .keys = slots + text.size};
-  if (attention == nullptr) {
-    Encoder::run(workspace.tokens, encoder_weights, workspace.tokens, workspace.encoder, options);
-  } else {
-    Encoder::Maps maps{};
-    for (std::size_t i = 0; i < layers; ++i) maps[i] = &attention->map[i][0][0][0];
-    Encoder::run(workspace.tokens, encoder_weights, workspace.tokens, workspace.encoder, options, maps);
+void embed(const Squeezed& text, float (&tokens)[shape.queries][model]) noexcept {
+  for (std::size_t s = 0; s < slots; ++s) {
+    for (std::size_t i = 0; i < model; ++i) tokens[s][i] = w::slot[s * model + i];
   }
-  classify(workspace.tokens, logits);
+  const std::size_t first_place = longest_text - text.size;
+  for (std::size_t c = 0; c < text.size; ++c) {
+    const float* const character = w::character + character_ids[static_cast<unsigned char>(text.characters[c])] * model;
+    const float* const place = w::position + (first_place + c) * model;
+    for (std::size_t i = 0; i < model; ++i) tokens[slots + c][i] = character[i] + place[i];
+  }
+}
+
+void classify(const float (&tokens)[shape.queries][model], Logits& logits) noexcept {
+  Lanes features[model];
+  for (std::size_t i = 0; i < model; ++i) {
+    for (std::size_t s = 0; s < slots; ++s) features[i].lane[s] = tokens[s][i];
+  }
+  for (std::size_t c = 0; c < classes; ++c) {
+    Lanes sum = Lanes::broadcast(w::classifier_bias[c]);
+    for (std::size_t i = 0; i < model; ++i) {
+      sum = fma(features[i], Lanes::broadcast(w::classifier_weight[c * model + i]), sum);
+    }
+    sum.store(logits[c].data());
+  }
+}
+
+void choose_date(const Logits& logits, Reading& reading) noexcept {
+  choose(logits, reading);
+  if (!holds_date(reading)) reading.status = Status::no_date;
+}
+
+void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention) noexcept {
+  run_model_with(encoder_weights, text, logits, workspace, attention);
 }
 
 Reading read(std::string_view text, Workspace& workspace, Attention* attention) noexcept {
-  Reading reading{};
-  reading.status = squeeze(text, reading.text);
-  if (reading.status != Status::date) return reading;
-  Logits logits;
-  run_model(reading.text, logits, workspace, attention);
-  choose(logits, reading);
-  if (!holds_date(reading)) reading.status = Status::no_date;
-  return reading;
+  return read_with(encoder_weights, text, workspace, attention);
 }
 
 }  // namespace date_reader

@@ -25,15 +25,21 @@ inline constexpr int first_year = 1000, last_year = 2999;
 inline constexpr std::size_t layers = 2;
 inline constexpr std::size_t feed_forward = 96;
 inline constexpr ladon::Shape shape{.queries = slots + longest_text, .model = 48, .heads = 4};
-using Encoder =
+template <class Precision>
+using EncoderOf =
     ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
-                   ladon::mask::None, ladon::FinalNorm::with>;
+                   ladon::mask::None, ladon::FinalNorm::with, ladon::layout::InProj::With<Precision>>;
+using Encoder = EncoderOf<ladon::precision::Float32>;
 
-// The caller's scratch memory; it holds nothing between two texts.
-struct Workspace {
+// The caller's scratch memory. It holds nothing between two texts. Its type says whether the weights are float32 or
+// int8.
+template <class Precision>
+struct WorkspaceOf {
   float tokens[shape.queries][shape.model];
-  Encoder::Workspace encoder;
+  typename EncoderOf<Precision>::Workspace encoder;
 };
+using Workspace = WorkspaceOf<ladon::precision::Float32>;
+using Int8Workspace = WorkspaceOf<ladon::precision::Int8<8>>;
 
 // What the model sees of a text: lower case, runs of spaces as one, none at the ends.
 struct Squeezed {
@@ -83,8 +89,10 @@ void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Atten
 
 // From text to date: squeeze, run the model, choose, and look into the calendar.
 Reading read(std::string_view text, Workspace& workspace, Attention* attention = nullptr) noexcept;
+// The same with int8 weights (reader_int8.cpp).
+Reading read(std::string_view text, Int8Workspace& workspace, Attention* attention = nullptr) noexcept;
 
 // Bytes of the weights, which are constant data.
-extern const std::size_t weight_bytes;
+extern const std::size_t weight_bytes, int8_weight_bytes;
 
 }  // namespace date_reader

@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "heat_map.hpp"
-#include "reader.hpp"
 #include "replace_file.hpp"
 #include "speed.hpp"
 #include "text.hpp"
@@ -27,7 +26,6 @@ constexpr std::array examples{"3rd of Feb, 2024",
                               "5 may 2001 at noon"};
 constexpr const char* not_a_date = "not a date I can read";
 
-constinit Workspace workspace{};
 constinit Attention attention{};
 
 std::string expected(Status status) {
@@ -50,32 +48,32 @@ std::string iso_of(const Reading& reading) {
   return {iso.data(), iso.size()};
 }
 
-std::string memory() {
-  return grouped(weight_bytes) + " bytes of weights, " + grouped(sizeof(Workspace)) + " bytes of workspace";
+std::string memory(const Model& model) {
+  return grouped(model.weight_bytes) + " bytes of weights, " + grouped(model.workspace_bytes) + " bytes of workspace";
 }
 
 }  // namespace
 
-int report_examples(std::ostream& out, const std::string& svg_path) {
+int report_examples(const Model& model, std::ostream& out, const std::string& svg_path) {
   if (!svg_path.empty()) {
-    const Reading reading = read(examples[0], workspace, &attention);
+    const Reading reading = model.read(examples[0], &attention);
     files::replace_file(svg_path, svg_picture(reading, attention));
   }
   for (const char* text : examples) {
-    const Reading reading = read(text, workspace);
+    const Reading reading = model.read(text, nullptr);
     const float least = *std::min_element(reading.certainty.begin(), reading.certainty.end());
     out << format("%-36s", text)
         << (reading.is_date() ? iso_of(reading) + format("%9s", percent(least).c_str()) : not_a_date) << '\n';
   }
-  const Speed speed = measure(examples[0], workspace);
+  const Speed speed = measure(examples[0], model);
   out << format("\nBeside a date: how sure its least sure digit is. A text takes %.1f microseconds,\n",
                 speed.microseconds)
-      << memory() << ".\nTo see where it looks: ./dev demo \"" << examples[0] << "\"\n";
+      << memory(model) << ".\nTo see where it looks: ./dev demo \"" << examples[0] << "\"\n";
   return success;
 }
 
-int report_text(const std::string& text, std::ostream& out, const std::string& svg_path) {
-  const Reading reading = read(text, workspace, &attention);
+int report_text(const Model& model, const std::string& text, std::ostream& out, const std::string& svg_path) {
+  const Reading reading = model.read(text, &attention);
   if (const std::string error = expected(reading.status); !error.empty()) throw Failure(error);
   if (!svg_path.empty()) files::replace_file(svg_path, svg_picture(reading, attention));
   if (!reading.is_date()) {
@@ -86,17 +84,17 @@ int report_text(const std::string& text, std::ostream& out, const std::string& s
   out << iso_of(reading) << "\n\n"
       << terminal_picture(reading, attention, last, pointing_head(attention, last, reading.text.size),
                           colour_of_output());
-  const Speed speed = measure(text, workspace);
+  const Speed speed = measure(text, model);
   out << format("\n  %.1f microseconds from text to date (median of %zu readings): %.1f GFLOP/s,\n", speed.microseconds,
                 speed.readings, speed.gflops)
       << format("  %.0f%% of this core's FMA peak (%.1f GFLOP/s)\n  ", 100 * speed.share_of_peak, speed.peak_gflops)
-      << memory() << '\n';
+      << memory(model) << '\n';
   return success;
 }
 
-int report_batch(std::istream& in, std::ostream& out) {
+int report_batch(const Model& model, std::istream& in, std::ostream& out) {
   for (std::string line; out && std::getline(in, line);) {
-    const Reading reading = read(line, workspace);  // the '\r' of a file from Windows is a space like any other
+    const Reading reading = model.read(line, nullptr);  // the '\r' of a file from Windows is a space like any other
     if (reading.is_date()) out << iso_of(reading);
     out << '\n';
   }

@@ -33,16 +33,16 @@ double needed_flops(std::size_t characters) {
 
 // In rounds, each with the ceiling before and after the readings: clocks and neighbours change between rounds, hardly
 // within one. Reported are medians over the rounds.
-Speed measure(std::string_view text, Workspace& workspace) {
+Speed measure(std::string_view text, const Model& model) {
   constexpr std::size_t most_rounds = 401, least_rounds = 5, readings = 4;
   constexpr double enough_seconds = 0.1;
-  const double flops = needed_flops(read(text, workspace).text.size);
+  const double flops = needed_flops(model.read(text, nullptr).text.size);
   std::vector<double> times, peaks, shares;
   const double start = ladon::bench::now();
   while (times.size() < least_rounds || (times.size() < most_rounds && ladon::bench::now() - start < enough_seconds)) {
     const double before = ladon::bench::fma_peak();
     const double first = ladon::bench::now();
-    for (std::size_t i = 0; i < readings; ++i) read(text, workspace);
+    for (std::size_t i = 0; i < readings; ++i) model.read(text, nullptr);
     times.push_back((ladon::bench::now() - first) / static_cast<double>(readings));
     peaks.push_back((before + ladon::bench::fma_peak()) / 2);
     shares.push_back(flops / times.back() * 1e-9 / peaks.back());

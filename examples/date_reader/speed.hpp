@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "reader.hpp"
+#include "model.hpp"
 
 namespace date_reader {
 
@@ -17,7 +17,7 @@ struct Speed {
 };
 
 // Takes about a tenth of a second.
-Speed measure(std::string_view text, Workspace& workspace);
+Speed measure(std::string_view text, const Model& model);
 
 // Flops that the encoder needs for a text of so many characters.
 double needed_flops(std::size_t characters);

@@ -1,45 +1,109 @@
 #include "checkpoint.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <ladon/quantise.hpp>
+#include <span>
 #include <string>
+
+#include "model_error.hpp"
 
 namespace minilm {
 namespace {
-
-Dense find_dense(const Safetensors& file, const std::string& name, std::size_t out, std::size_t in) {
-  return {file.tensor(name + ".weight", {out, in}), file.tensor(name + ".bias", {out})};
-}
 
 Norm find_norm(const Safetensors& file, const std::string& name) {
   return {file.tensor(name + ".weight", {model_width}), file.tensor(name + ".bias", {model_width})};
 }
 
-LayerTensors find_layer(const Safetensors& file, const std::string& name) {
-  const auto square = [&](const char* part) { return find_dense(file, name + part, model_width, model_width); };
-  return {
+// Finds the tensors of all layers. find.operator()<Out, In>(name) finds a dense layer.
+template <class AnyDense, class Find>
+LayersOf<AnyDense> find_layers_with(const Safetensors& file, const Find& find) {
+  LayersOf<AnyDense> found{};
+  for (std::size_t i = 0; i < layer_count; ++i) {
+    const std::string name = "encoder.layer." + std::to_string(i);
+    const auto square = [&](const char* part) {
+      return find.template operator()<model_width, model_width>(name + part);
+    };
+    found[i] = {
       .query = square(".attention.self.query"),
       .key = square(".attention.self.key"),
       .value = square(".attention.self.value"),
       .output = square(".attention.output.dense"),
       .attention_norm = find_norm(file, name + ".attention.output.LayerNorm"),
-      .intermediate = find_dense(file, name + ".intermediate.dense", feed_forward_width, model_width),
-      .back = find_dense(file, name + ".output.dense", model_width, feed_forward_width),
+      .intermediate = find.template operator()<feed_forward_width, model_width>(name + ".intermediate.dense"),
+      .back = find.template operator()<model_width, feed_forward_width>(name + ".output.dense"),
       .output_norm = find_norm(file, name + ".output.LayerNorm"),
-  };
+    };
+  }
+  return found;
+}
+
+template <std::size_t Out, std::size_t In>
+Dense find_dense(const Safetensors& file, const std::string& name) {
+  return {file.tensor(name + ".weight", {Out, In}), file.tensor(name + ".bias", {Out})};
+}
+
+[[noreturn]] void fail(const std::string& tensor, const std::string& what) {
+  throw ModelError("tensor " + files::in_quotes(tensor) + ": " + what);
+}
+
+template <std::size_t Out, std::size_t In>
+struct Int8Memory {
+  std::array<std::int8_t, Out * In> weight;
+  std::array<float, Out> scale;
+  std::array<std::int32_t, Out> row_sum;
+};
+
+template <std::size_t Out, std::size_t In>
+Int8Dense quantise(const Safetensors& file, const std::string& name, Int8Memory<Out, In>& memory) {
+  const Dense dense = find_dense<Out, In>(file, name);
+  const ladon::Linear<Out, In> linear{.weight = dense.weight, .bias = dense.bias};
+  if (!ladon::quantise(linear, memory.weight, memory.scale)) fail(name + ".weight", "expected finite weights");
+  return {memory.weight.data(), memory.scale.data(), memory.row_sum.data(), dense.bias};
+}
+
+template <std::size_t Out, std::size_t In>
+Int8Dense find_int8_dense(const Safetensors& file, const std::string& name, Int8Memory<Out, In>& memory) {
+  const std::string scale = name + ".weight_scale";
+  const Int8Dense dense{file.int8_tensor(name + ".weight", {Out, In}), file.tensor(scale, {Out, 1}),
+                        memory.row_sum.data(), file.tensor(name + ".bias", {Out})};
+  if (!std::ranges::all_of(std::span(dense.scale, Out), [](float value) { return value > 0 && std::isfinite(value); }))
+    fail(scale, "expected positive and finite scales");
+  return dense;
+}
+
+bool has_int8_weights(const Safetensors& file) {
+  return std::ranges::any_of(file.tensors(), [](const auto& named) {
+    return named.first.starts_with("encoder.layer.") && named.second.dtype == "I8";
+  });
 }
 
 }  // namespace
 
-Checkpoint find_tensors(const Safetensors& file) {
-  Checkpoint found{
+Embeddings find_embeddings(const Safetensors& file) {
+  return {
       .word = file.tensor("embeddings.word_embeddings.weight", {vocabulary_size, model_width}),
       .position = file.tensor("embeddings.position_embeddings.weight", {position_count, model_width}),
       .type = file.tensor("embeddings.token_type_embeddings.weight", {2, model_width}),
-      .embedding_norm = find_norm(file, "embeddings.LayerNorm"),
-      .layers = {},
+      .norm = find_norm(file, "embeddings.LayerNorm"),
   };
-  for (std::size_t layer = 0; layer < layer_count; ++layer)
-    found.layers[layer] = find_layer(file, "encoder.layer." + std::to_string(layer));
-  return found;
+}
+
+Layers find_layers(const Safetensors& file) {
+  return find_layers_with<Dense>(
+      file, [&]<std::size_t Out, std::size_t In>(const std::string& name) { return find_dense<Out, In>(file, name); });
+}
+
+Int8Layers::Int8Layers(const Safetensors& file) {
+  const bool is_quantised = has_int8_weights(file);
+  const auto find = [&]<std::size_t Out, std::size_t In>(const std::string& name) {
+    const std::shared_ptr<Int8Memory<Out, In>> memory(new Int8Memory<Out, In>);
+    memory_.push_back(memory);
+    const Int8Dense dense = is_quantised ? find_int8_dense(file, name, *memory) : quantise(file, name, *memory);
+    ladon::row_sums<Out, In>(dense.weight, memory->row_sum);
+    return dense;
+  };
+  layers_ = find_layers_with<Int8Dense>(file, find);
 }
 
 }  // namespace minilm

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "safetensors.hpp"
 
@@ -26,33 +29,62 @@ struct Dense {
   const float* bias;
 };
 
+// A dense layer with int8 weights: row r is about scale[r] * weight[r], and row_sum[r] is the sum of weight[r].
+struct Int8Dense {
+  const std::int8_t* weight;
+  const float* scale;
+  const std::int32_t* row_sum;
+  const float* bias;
+};
+
 // LayerNorm's factors and summands, (model_width) each.
 struct Norm {
   const float* weight;
   const float* bias;
 };
 
+template <class AnyDense>
 struct LayerTensors {
-  Dense query;          // (model_width, model_width)
-  Dense key;            // (model_width, model_width)
-  Dense value;          // (model_width, model_width)
-  Dense output;         // (model_width, model_width)
-  Norm attention_norm;  // after the attention's residual
-  Dense intermediate;   // (feed_forward_width, model_width)
-  Dense back;           // (model_width, feed_forward_width)
-  Norm output_norm;     // after the feed-forward's residual
+  AnyDense query;         // (model_width, model_width)
+  AnyDense key;           // (model_width, model_width)
+  AnyDense value;         // (model_width, model_width)
+  AnyDense output;        // (model_width, model_width)
+  Norm attention_norm;    // after the attention's residual
+  AnyDense intermediate;  // (feed_forward_width, model_width)
+  AnyDense back;          // (model_width, feed_forward_width)
+  Norm output_norm;       // after the feed-forward's residual
 };
+template <class AnyDense>
+using LayersOf = std::array<LayerTensors<AnyDense>, layer_count>;
+using Layers = LayersOf<Dense>;
 
-struct Checkpoint {
+struct Embeddings {
   const float* word;      // (vocabulary_size, model_width)
   const float* position;  // (position_count, model_width)
   const float* type;      // (2, model_width): first and second sentence; here all is the first
-  Norm embedding_norm;
-  std::array<LayerTensors, layer_count> layers;
+  Norm norm;
 };
 
-// Finds all of it in the file, by the names of Hugging Face's BertModel; throws ModelError for the first
-// tensor that is not as it must be. What it gives points into the file: no weight is copied.
-Checkpoint find_tensors(const Safetensors& file);
+// Find tensors in the file, by the names of Hugging Face's BertModel. Both throw ModelError for the first tensor that
+// is not as it must be. What they give points into the file: no weight is copied.
+Embeddings find_embeddings(const Safetensors& file);
+Layers find_layers(const Safetensors& file);
+
+// Layers with int8 weights, and the memory of what is not in the file.
+//
+// If the file has int8 weights, as `ladon-weights quantise` writes them, they are used where they lie: X.weight of
+// dtype I8 and X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the float weights of the file are quantised.
+class Int8Layers {
+ public:
+  // Throws ModelError as above, also if one dense layer has int8 weights and another has not, if a weight or a scale is
+  // not finite, or if a scale is not positive.
+  explicit Int8Layers(const Safetensors& file);
+
+  [[nodiscard]] const LayersOf<Int8Dense>& layers() const noexcept { return layers_; }
+
+ private:
+  std::vector<std::shared_ptr<const void>> memory_;
+  LayersOf<Int8Dense> layers_;
+};
 
 }  // namespace minilm

@@ -21,6 +21,7 @@ struct Options {
   bool asks_attention = false;
   bool asks_batch = false;
   files::Load load = files::Load::map;
+  std::string precision = "float32";
 };
 
 // All that is no option; what comes after "--" may look like one.
@@ -66,6 +67,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_flag_callback(
       "--copy-weights", [&options] { options.load = files::Load::copy; },
       "copies the model into memory, so that later changes of its file have no effect");
+  app.add_option("--precision", options.precision, "of the layers' weights")
+      ->check(CLI::IsMember({"float32", "int8"}))
+      ->capture_default_str();
   // As a positional option, CLI11 would take the text "[a, b]" for a list of two.
   app.allow_extras();
   app.callback([&app, &options, attention, batch] {
@@ -75,12 +79,15 @@ void describe(CLI::App& app, Options& options) {
   });
 }
 
-minilm::Model load(const std::filesystem::path& folder, files::Load load) {
+minilm::Model load(const Options& options) {
+  const auto& folder = options.model_folder;
   const auto model_file = folder / minilm::model_file_name;
+  const auto precision = options.precision == "int8" ? minilm::Precision::int8 : minilm::Precision::float32;
   if (!std::filesystem::exists(model_file))
     throw minilm::ModelError("there is no " + model_file.string() +
                              ": run examples/minilm/fetch_model, or name the model's folder with --model DIR");
-  return {minilm::WordPiece(folder / minilm::vocabulary_file_name), minilm::SentenceEncoder(model_file, load)};
+  return {minilm::WordPiece(folder / minilm::vocabulary_file_name),
+          minilm::SentenceEncoder(model_file, options.load, precision)};
 }
 
 void answer_batch(minilm::Model& model, const std::string& file_name) {
@@ -94,7 +101,7 @@ void answer_batch(minilm::Model& model, const std::string& file_name) {
 }
 
 void answer(const Options& options) {
-  minilm::Model model = load(options.model_folder, options.load);
+  minilm::Model model = load(options);
   if (options.asks_attention) {
     report_attention(model, options.attention, std::cout);
   } else if (options.asks_batch) {

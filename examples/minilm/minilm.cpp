@@ -51,11 +51,23 @@ Embedding pool(const float* y, std::size_t tokens) {
   return embedding;
 }
 
-template <std::size_t... Index>
-std::unique_ptr<Stack> make_stack_at(std::size_t index, const Checkpoint& checkpoint, std::index_sequence<Index...>) {
-  using Make = std::unique_ptr<Stack> (*)(const Checkpoint&);
+template <class Dense, std::size_t... Index>
+std::unique_ptr<Stack> make_stack_at(std::size_t index, const LayersOf<Dense>& layers, std::index_sequence<Index...>) {
+  using Make = std::unique_ptr<Stack> (*)(const LayersOf<Dense>&);
   constexpr std::array<Make, sizeof...(Index)> make{make_stack<capacities[Index]>...};
-  return make[index](checkpoint);
+  return make[index](layers);
+}
+
+// Calls f with the LayersOf<Dense> or LayersOf<Int8Dense> of an encoder.
+template <class F>
+auto visit_layers(const SentenceEncoder::AnyLayers& any, const F& f) {
+  if (const auto* int8 = std::get_if<Int8Layers>(&any)) return f(int8->layers());
+  return f(std::get<Layers>(any));
+}
+
+SentenceEncoder::AnyLayers find_any_layers(const Safetensors& file, Precision precision) {
+  if (precision == Precision::int8) return Int8Layers(file);
+  return find_layers(file);
 }
 
 // From [head][capacity][capacity] of each layer to [layer][head][tokens][tokens].
@@ -93,8 +105,8 @@ float similarity(const Embedding& a, const Embedding& b) {
   return static_cast<float>(product);
 }
 
-SentenceEncoder::SentenceEncoder(const std::filesystem::path& model_file, files::Load load)
-    : file_(model_file, load), checkpoint_(find_tensors(file_)) {}
+SentenceEncoder::SentenceEncoder(const std::filesystem::path& model_file, files::Load load, Precision precision)
+    : file_(model_file, load), embeddings_(find_embeddings(file_)), layers_(find_any_layers(file_, precision)) {}
 
 Embedding SentenceEncoder::embed(std::span<const TokenId> ids) { return embed(ids, nullptr); }
 
@@ -140,7 +152,7 @@ void SentenceEncoder::embed_in_one_run(std::span<const std::vector<TokenId>> tex
                                        std::vector<Embedding>& embeddings) {
   if (!shared_) {
     shared_ = std::make_unique<Shared>();
-    shared_->stack = make_shared_stack(checkpoint_);
+    shared_->stack = visit_layers(layers_, [](const auto& layers) { return make_shared_stack(layers); });
   }
   auto& [stack, sight, x, y] = *shared_;
   std::size_t tokens = 0;
@@ -159,18 +171,20 @@ void SentenceEncoder::embed_in_one_run(std::span<const std::vector<TokenId>> tex
 
 void SentenceEncoder::lookup(std::span<const TokenId> ids, float* x) const {
   for (std::size_t t = 0; t < ids.size(); ++t) {
-    const float* word = checkpoint_.word + ids[t] * model_width;
-    const float* position = checkpoint_.position + t * model_width;
+    const float* word = embeddings_.word + ids[t] * model_width;
+    const float* position = embeddings_.position + t * model_width;
     float* token = x + t * model_width;
-    for (std::size_t i = 0; i < model_width; ++i) token[i] = word[i] + position[i] + checkpoint_.type[i];
-    normalise(token, checkpoint_.embedding_norm);
+    for (std::size_t i = 0; i < model_width; ++i) token[i] = word[i] + position[i] + embeddings_.type[i];
+    normalise(token, embeddings_.norm);
   }
 }
 
 SentenceEncoder::Runner& SentenceEncoder::runner(std::size_t index) {
   Runner& runner = runners_[index];
   if (runner.stack) return runner;
-  runner.stack = make_stack_at(index, checkpoint_, std::make_index_sequence<capacities.size()>{});
+  runner.stack = visit_layers(layers_, [&](const auto& layers) {
+    return make_stack_at(index, layers, std::make_index_sequence<capacities.size()>{});
+  });
   runner.x.resize(capacities[index] * model_width);
   runner.y.resize(capacities[index] * model_width);
   return runner;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "checkpoint.hpp"
@@ -32,10 +33,15 @@ struct Attention {
   }
 };
 
+// Of the weights of the six layers. Embeddings, biases and norms are float32.
+enum class Precision { float32, int8 };
+
 class SentenceEncoder {
  public:
-  // Maps or copies the file (files::Load) and finds every tensor in it; throws ModelError.
-  explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map);
+  // Maps or copies the file (files::Load) and finds every tensor in it; throws ModelError. With Precision::int8, float
+  // weights are quantised; int8 weights are used where they lie (Int8Layers).
+  explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map,
+                           Precision precision = Precision::float32);
 
   // `ids` are what WordPiece::encode gave: at least one, at most max_tokens, each below vocabulary_size;
   // throws ModelError otherwise, and when the result is not finite (a damaged file).
@@ -49,7 +55,8 @@ class SentenceEncoder {
   // What goes into the first layer, [ids][model_width]: word + position + type, normalised.
   void lookup(std::span<const TokenId> ids, float* x) const;
 
-  [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }
+  using AnyLayers = std::variant<Layers, Int8Layers>;
+  [[nodiscard]] const AnyLayers& layers() const noexcept { return layers_; }
 
  private:
   struct Runner {
@@ -71,7 +78,8 @@ class SentenceEncoder {
   Runner& runner(std::size_t index);
 
   Safetensors file_;
-  Checkpoint checkpoint_;
+  Embeddings embeddings_;
+  AnyLayers layers_;
   std::array<Runner, capacities.size()> runners_;
   std::unique_ptr<Shared> shared_;
 };

@@ -3,19 +3,26 @@
 namespace minilm {
 namespace {
 
-class SharedStackOf final : public SharedStack, Wired<max_tokens, ladon::mask::Bits> {
+template <class AnyDense>
+class SharedStackOf final : public SharedStack, Wired<max_tokens, ladon::mask::Bits, AnyDense> {
+  using Base = Wired<max_tokens, ladon::mask::Bits, AnyDense>;
+
  public:
-  explicit SharedStackOf(const Checkpoint& checkpoint) : Wired(checkpoint) {}
+  explicit SharedStackOf(const LayersOf<AnyDense>& layers) : Base(layers) {}
 
   void run(const float* x, float* y, std::size_t tokens, const Sight& sight) noexcept override {
-    Encoder::run(x, weights_, y, *workspace_, {.tokens = tokens, .mask = {.bits = sight.front().data()}});
+    Base::Encoder::run(x, this->weights_, y, *this->workspace_,
+                       {.tokens = tokens, .mask = {.bits = sight.front().data()}});
   }
 };
 
 }  // namespace
 
-std::unique_ptr<SharedStack> make_shared_stack(const Checkpoint& checkpoint) {
-  return std::make_unique<SharedStackOf>(checkpoint);
+std::unique_ptr<SharedStack> make_shared_stack(const Layers& layers) {
+  return std::make_unique<SharedStackOf<Dense>>(layers);
+}
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers) {
+  return std::make_unique<SharedStackOf<Int8Dense>>(layers);
 }
 
 }  // namespace minilm

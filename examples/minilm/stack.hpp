@@ -30,9 +30,11 @@ class Stack {
   virtual void run_layer(std::size_t layer, const float* x, float* y, std::size_t tokens) noexcept = 0;
 };
 
-// The weights stay where the checkpoint points.
+// The weights stay where `layers` points.
 template <std::size_t Capacity>
-std::unique_ptr<Stack> make_stack(const Checkpoint& checkpoint);
+std::unique_ptr<Stack> make_stack(const Layers& layers);
+template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
 // Several texts, one behind the other, in one run: every weight is read once for all of them, and no lane waits for a
 // text as long as itself.
@@ -47,6 +49,7 @@ class SharedStack {
   virtual void run(const float* x, float* y, std::size_t tokens, const Sight& sight) noexcept = 0;
 };
 
-std::unique_ptr<SharedStack> make_shared_stack(const Checkpoint& checkpoint);
+std::unique_ptr<SharedStack> make_shared_stack(const Layers& layers);
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers);
 
 }  // namespace minilm

@@ -4,48 +4,61 @@
 #include <cstddef>
 #include <ladon/encoder.hpp>
 #include <memory>
+#include <type_traits>
 
 #include "stack.hpp"
 
 namespace minilm {
 
 // The encoder, the checkpoint's weights in it, and its workspace.
-template <std::size_t Capacity, class Mask>
+template <std::size_t Capacity, class Mask, class AnyDense>
 class Wired {
  protected:
-  explicit Wired(const Checkpoint& checkpoint) : workspace_(std::make_unique<typename Encoder::Workspace>()) {
-    for (std::size_t layer = 0; layer < layer_count; ++layer) weights_.layers[layer] = wire(checkpoint.layers[layer]);
+  explicit Wired(const LayersOf<AnyDense>& layers) : workspace_(std::make_unique<typename Encoder::Workspace>()) {
+    for (std::size_t layer = 0; layer < layer_count; ++layer) weights_.layers[layer] = wire(layers[layer]);
   }
 
+  static constexpr bool is_int8 = std::is_same_v<AnyDense, Int8Dense>;
+  using Layout =
+      std::conditional_t<is_int8, ladon::layout::Int8<ladon::layout::SeparateQKV>, ladon::layout::SeparateQKV>;
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
   static constexpr ladon::LayerConfig layer_config{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
-  using Encoder =
-      ladon::Encoder<layer_count, shape, layer_config, Mask, ladon::FinalNorm::without, ladon::layout::SeparateQKV>;
+  using Encoder = ladon::Encoder<layer_count, shape, layer_config, Mask, ladon::FinalNorm::without, Layout>;
 
   typename Encoder::Weights weights_;
   std::unique_ptr<typename Encoder::Workspace> workspace_;
 
  private:
-  // The names of BERT's checkpoint on the right, the names of Ladon's layer on the left.
-  static typename Encoder::Layer::Weights wire(const LayerTensors& tensors) {
-    return {
-        .attention = {.query_proj = {tensors.query.weight, tensors.query.bias},
-                      .key_proj = {tensors.key.weight, tensors.key.bias},
-                      .value_proj = {tensors.value.weight, tensors.value.bias},
-                      .out_proj = {tensors.output.weight, tensors.output.bias}},
-        .linear1 = {tensors.intermediate.weight, tensors.intermediate.bias},
-        .linear2 = {tensors.back.weight, tensors.back.bias},
-        .norm1 = {tensors.attention_norm.weight, tensors.attention_norm.bias, layer_norm_epsilon},
-        .norm2 = {tensors.output_norm.weight, tensors.output_norm.bias, layer_norm_epsilon},
-    };
+  // The names of BERT's checkpoint to the names of Ladon's layer.
+  static typename Encoder::Layer::Weights wire(const LayerTensors<AnyDense>& tensors) {
+    typename Encoder::Layer::Weights layer{};
+    layer.norm1 = {tensors.attention_norm.weight, tensors.attention_norm.bias, layer_norm_epsilon};
+    layer.norm2 = {tensors.output_norm.weight, tensors.output_norm.bias, layer_norm_epsilon};
+    wire(tensors.query, layer.attention.query_proj);
+    wire(tensors.key, layer.attention.key_proj);
+    wire(tensors.value, layer.attention.value_proj);
+    wire(tensors.output, layer.attention.out_proj);
+    wire(tensors.intermediate, layer.linear1);
+    wire(tensors.back, layer.linear2);
+    return layer;
+  }
+  static void wire(const AnyDense& dense, auto& linear) {
+    linear.weight = dense.weight;
+    linear.bias = dense.bias;
+    if constexpr (is_int8) {
+      linear.scale = dense.scale;
+      linear.row_sum = dense.row_sum;
+    }
   }
 };
 
-template <std::size_t Capacity>
-class StackOf final : public Stack, Wired<Capacity, ladon::mask::None> {
+template <std::size_t Capacity, class AnyDense>
+class StackOf final : public Stack, Wired<Capacity, ladon::mask::None, AnyDense> {
+  using Base = Wired<Capacity, ladon::mask::None, AnyDense>;
+
  public:
-  explicit StackOf(const Checkpoint& checkpoint) : Wired<Capacity, ladon::mask::None>(checkpoint) {}
+  explicit StackOf(const LayersOf<AnyDense>& layers) : Base(layers) {}
 
   void run(const float* x, float* y, std::size_t tokens) noexcept override {
     Encoder::run(x, weights_, y, *workspace_, {.tokens = tokens});
@@ -60,14 +73,18 @@ class StackOf final : public Stack, Wired<Capacity, ladon::mask::None> {
   }
 
  private:
-  using typename Wired<Capacity, ladon::mask::None>::Encoder;
-  using Wired<Capacity, ladon::mask::None>::weights_;
-  using Wired<Capacity, ladon::mask::None>::workspace_;
+  using Base::weights_;
+  using Base::workspace_;
+  using typename Base::Encoder;
 };
 
 template <std::size_t Capacity>
-std::unique_ptr<Stack> make_stack(const Checkpoint& checkpoint) {
-  return std::make_unique<StackOf<Capacity>>(checkpoint);
+std::unique_ptr<Stack> make_stack(const Layers& layers) {
+  return std::make_unique<StackOf<Capacity, Dense>>(layers);
+}
+template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers) {
+  return std::make_unique<StackOf<Capacity, Int8Dense>>(layers);
 }
 
 }  // namespace minilm

@@ -119,6 +119,15 @@ TEST_CASE("a date") {
   CHECK(run("-- 20240203").out.starts_with("2024-02-03\n"));
 }
 
+TEST_CASE("int8 weights") {
+  const Answer answer = run("--precision int8 '3rd of Feb, 2024'");
+  CHECK(answer.status == 0);
+  CHECK(answer.out.starts_with("2024-02-03\n"));
+  CHECK_FALSE(has(answer.out, "171,692 bytes of weights"));
+  CHECK(has(run("--precision float32 '3rd of Feb, 2024'").out, "171,692 bytes of weights"));
+  check_refused(run("--precision int4 20240203"), "int4 not in {float32,int8}");
+}
+
 TEST_CASE("without arguments, a table") {
   const Answer answer = run("");
   CHECK(answer.status == 0);

@@ -42,7 +42,7 @@ std::filesystem::path model_file() { return default_model_folder() / model_file_
 // The layers one by one: [stage][capacity][model_width], stage 0 before the first layer.
 std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::span<const TokenId> ids) {
   constexpr std::size_t capacity = capacities.front();
-  const auto stack = make_stack<capacity>(encoder.checkpoint());
+  const auto stack = make_stack<capacity>(std::get<Layers>(encoder.layers()));
   std::vector<std::vector<float>> stages(layer_count + 1, std::vector<float>(capacity * model_width, nan));
   encoder.lookup(ids, stages.front().data());
   for (std::size_t layer = 0; layer < layer_count; ++layer)
@@ -150,8 +150,8 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
     }
   }
   // One text in the smallest and in the largest encoder.
-  const auto small = make_stack<capacities.front()>(encoder.checkpoint()),
-             large = make_stack<capacities.back()>(encoder.checkpoint());
+  const Layers& layers = std::get<Layers>(encoder.layers());
+  const auto small = make_stack<capacities.front()>(layers), large = make_stack<capacities.back()>(layers);
   std::vector<float> x(max_tokens * model_width, nan), y(max_tokens * model_width, nan),
       z(max_tokens * model_width, nan);
   constexpr std::size_t tokens = capacities.front() - 1;

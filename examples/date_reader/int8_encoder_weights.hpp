@@ -1,0 +1,69 @@
+// weights.hpp as int8: the compiler quantises the matrices, so a program holds the int8 weights only.
+#pragma once
+
+#include <array>
+#include <ladon/quantise.hpp>
+
+#include "reader.hpp"
+#include "weights.hpp"
+
+namespace date_reader {
+
+template <std::size_t Out, std::size_t In>
+struct Int8Matrix {
+  std::array<std::int8_t, Out * In> weight{};
+  std::array<float, Out> scale{};
+  std::array<std::int32_t, Out> row_sum{};
+};
+
+// Does not compile if a weight is infinite or NaN.
+template <std::size_t Out, std::size_t In>
+consteval Int8Matrix<Out, In> quantised(const float (&weight)[Out * In]) {
+  Int8Matrix<Out, In> result;
+  const ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::without> linear{.weight = weight};
+  if (!ladon::quantise(linear, result.weight, result.scale)) throw "a weight is infinite or NaN";
+  ladon::row_sums<Out, In>(result.weight, result.row_sum);
+  return result;
+}
+
+namespace int8 {
+inline constexpr std::size_t model = shape.model;
+inline constexpr auto layer0_in_proj = quantised<3 * model, model>(weights::layer0_in_proj_weight),
+                      layer1_in_proj = quantised<3 * model, model>(weights::layer1_in_proj_weight);
+inline constexpr auto layer0_out_proj = quantised<model, model>(weights::layer0_out_proj_weight),
+                      layer1_out_proj = quantised<model, model>(weights::layer1_out_proj_weight);
+inline constexpr auto layer0_linear1 = quantised<feed_forward, model>(weights::layer0_linear1_weight),
+                      layer1_linear1 = quantised<feed_forward, model>(weights::layer1_linear1_weight);
+inline constexpr auto layer0_linear2 = quantised<model, feed_forward>(weights::layer0_linear2_weight),
+                      layer1_linear2 = quantised<model, feed_forward>(weights::layer1_linear2_weight);
+}  // namespace int8
+
+template <std::size_t Out, std::size_t In>
+constexpr auto linear_of(const Int8Matrix<Out, In>& matrix, const float (&bias)[Out]) noexcept {
+  return ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision::Int8<8>>{
+      matrix.weight, matrix.scale, matrix.row_sum, bias};
+}
+
+inline constexpr EncoderOf<ladon::precision::Int8<8>>::Weights int8_encoder_weights{
+    .layers = {{{.attention = {.in_proj = linear_of(int8::layer0_in_proj, weights::layer0_in_proj_bias),
+                               .out_proj = linear_of(int8::layer0_out_proj, weights::layer0_out_proj_bias)},
+                 .linear1 = linear_of(int8::layer0_linear1, weights::layer0_linear1_bias),
+                 .linear2 = linear_of(int8::layer0_linear2, weights::layer0_linear2_bias),
+                 .norm1 = {weights::layer0_norm1_weight, weights::layer0_norm1_bias},
+                 .norm2 = {weights::layer0_norm2_weight, weights::layer0_norm2_bias}},
+                {.attention = {.in_proj = linear_of(int8::layer1_in_proj, weights::layer1_in_proj_bias),
+                               .out_proj = linear_of(int8::layer1_out_proj, weights::layer1_out_proj_bias)},
+                 .linear1 = linear_of(int8::layer1_linear1, weights::layer1_linear1_bias),
+                 .linear2 = linear_of(int8::layer1_linear2, weights::layer1_linear2_bias),
+                 .norm1 = {weights::layer1_norm1_weight, weights::layer1_norm1_bias},
+                 .norm2 = {weights::layer1_norm2_weight, weights::layer1_norm2_bias}}}},
+    .norm = {weights::final_norm_weight, weights::final_norm_bias}};
+
+// The matrices of linear layers have a byte for each weight, and a scale and a sum for each row. Embeddings, biases,
+// norms and the classifier are float32.
+template <std::size_t Out, std::size_t In>
+constexpr std::size_t saved_bytes(const Int8Matrix<Out, In>& matrix) noexcept {
+  return Out * In * sizeof(float) - sizeof(matrix.weight) - sizeof(matrix.scale) - sizeof(matrix.row_sum);
+}
+
+}  // namespace date_reader

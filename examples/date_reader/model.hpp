@@ -1,0 +1,18 @@
+// The date reader in the precision that the user chooses.
+#pragma once
+
+#include "reader.hpp"
+
+namespace date_reader {
+
+enum class Precision { float32, int8 };
+
+// `read` uses a workspace of its own, so that one call at a time may run.
+struct Model {
+  Reading (*read)(std::string_view text, Attention* attention);
+  std::size_t weight_bytes, workspace_bytes;
+};
+
+Model model_of(Precision precision) noexcept;
+
+}  // namespace date_reader

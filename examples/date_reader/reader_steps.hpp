@@ -1,0 +1,46 @@
+// The steps of reading a text, for weights of any precision. Only reader.cpp and reader_int8.cpp include this file.
+#pragma once
+
+#include "reader.hpp"
+
+namespace date_reader {
+
+// Looks the tokens of a text up: slots, then characters. A text stands at the end of the 40 places, so that a weekday
+// in front of a date moves nothing.
+void embed(const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept;
+
+// Computes the logits of the slots with one linear layer, which is always float32.
+void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
+
+// Takes the likeliest class of each slot. The status becomes no_date if they make no date.
+void choose_date(const Logits& logits, Reading& reading) noexcept;
+
+template <class Precision>
+void run_model_with(const typename EncoderOf<Precision>::Weights& weights, const Squeezed& text, Logits& logits,
+                    WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
+  using Encoder = EncoderOf<Precision>;
+  embed(text, workspace.tokens);
+  const typename Encoder::Options options{.queries = slots, .keys = slots + text.size};
+  if (attention == nullptr) {
+    Encoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options);
+  } else {
+    typename Encoder::Maps maps{};
+    for (std::size_t i = 0; i < layers; ++i) maps[i] = &attention->map[i][0][0][0];
+    Encoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options, maps);
+  }
+  classify(workspace.tokens, logits);
+}
+
+template <class Precision>
+Reading read_with(const typename EncoderOf<Precision>::Weights& weights, std::string_view text,
+                  WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
+  Reading reading{};
+  reading.status = squeeze(text, reading.text);
+  if (reading.status != Status::date) return reading;
+  Logits logits;
+  run_model_with(weights, reading.text, logits, workspace, attention);
+  choose_date(logits, reading);
+  return reading;
+}
+
+}  // namespace date_reader
