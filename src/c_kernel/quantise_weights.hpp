@@ -1,0 +1,118 @@
+// The C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be included
+// before this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <ladon/ladon.hpp>
+
+#include "check.hpp"
+#include "tensors.hpp"
+#include "weights.hpp"
+
+namespace c_kernel {
+
+// Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct):
+//
+//     visitor.linear(linear, weight, scale, row_sum)   a linear map of `from`, and its three pointers of `to`
+//     visitor.keep(from, to)                           a pointer to a bias or a norm
+template <class Visitor>
+struct PartsVisit {
+  Visitor& visitor;
+
+#define LADON_VISIT(part)                                                                          \
+  if constexpr (requires { to.part##_weight_scale; }) {                                            \
+    visitor.linear(from.part, to.part##_weight, to.part##_weight_scale, to.part##_weight_row_sum); \
+  } else if constexpr (requires { to.part##_weight; }) {                                           \
+    visitor.keep(from.part.weight.data, to.part##_weight);                                         \
+  }                                                                                                \
+  if constexpr (requires { to.part##_bias; }) visitor.keep(from.part.bias.data, to.part##_bias);
+  template <class From, class To>
+  void attention(const From& from, To& to) const {
+    LADON_ATTENTION_PARTS(LADON_VISIT)
+  }
+  template <class From, class To>
+  void layer(const From& from, To& to) const {
+    attention(from.attention, to.attention);
+    LADON_LAYER_PARTS(LADON_VISIT)
+  }
+  template <class From, class To>
+  void all(const From& from, To& to) const {
+    if constexpr (requires { to.layers; }) {
+      for (std::size_t i = 0; i < from.layers.size(); ++i) layer(from.layers[i], to.layers[i]);
+      LADON_STACK_PARTS(LADON_VISIT)
+    } else if constexpr (requires { to.attention; }) {
+      layer(from, to);
+    } else {
+      attention(from, to);
+    }
+  }
+#undef LADON_VISIT
+};
+
+// Finds out whether all weights are finite. Reads no pointer of the int8 weights.
+struct FiniteCheck {
+  bool finite = true;
+
+  template <class Linear>
+  void linear(const Linear& from, const std::int8_t*, const float*, const std::int32_t*) {
+    const float largest = ladon::detail::largest_magnitude(from.weight.data, decltype(from.weight)::size, 1);
+    finite = finite && largest <= std::numeric_limits<float>::max();
+  }
+  void keep(const float*, const float*) {}
+};
+
+// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights.
+struct Quantiser {
+  std::byte* next;
+
+  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
+  void linear(const ladon::Linear<Out, In, O, B>& from, const std::int8_t*& weight, const float*& scale,
+              const std::int32_t*& row_sum) {
+    auto* const new_weight = take<std::int8_t>(Out * In);
+    auto* const new_scale = take<float>(Out);
+    auto* const new_row_sum = take<std::int32_t>(Out);
+    ladon::quantise(from, new_weight, new_scale);
+    ladon::row_sums<Out, In>(new_weight, new_row_sum);
+    weight = new_weight;
+    scale = new_scale;
+    row_sum = new_row_sum;
+  }
+  void keep(const float* from, const float*& to) { to = from; }
+
+ private:
+  template <class T>
+  T* take(std::size_t count) {
+    auto* const taken = reinterpret_cast<T*>(next);
+    next += aligned_size(count * sizeof(T));
+    return taken;
+  }
+};
+
+// Implements NAME_quantise. `Floats` is the C++ type of the float weights. `memory` has `bytes` bytes.
+template <class Floats, class F, class W>
+ladon_status quantise_weights(const F* from, W* to, void* memory, std::size_t bytes) {
+  Check<2> check;
+  check.expect(from != nullptr, LADON_NULL_WEIGHTS);
+  check.expect(to != nullptr, LADON_NULL_OUTPUT);
+  check.aligned(memory, LADON_NULL_OUTPUT);
+  if (!check.ok()) return check.status();
+  auto* const begin = static_cast<std::byte*>(memory);
+  check.writes(begin, bytes);
+  check.writes(to, 1);
+  check.reads(from, 1);
+  Floats floats;
+  WeightsReader<Check<2>>{check, 0}.all(*from, floats);
+  if (!check.ok()) return check.status();
+  FiniteCheck finite;
+  PartsVisit<FiniteCheck>{finite}.all(floats, *to);
+  check.expect(finite.finite, LADON_NOT_FINITE);
+  if (!check.ok()) return check.status();
+  Quantiser quantiser{begin};
+  PartsVisit<Quantiser>{quantiser}.all(floats, *to);
+  return LADON_OK;
+}
+
+}  // namespace c_kernel
