@@ -116,8 +116,8 @@ struct Entry {
 
   template <class F>
   static ladon_status quantise(const F* from, W* to, void* memory) {
-    return quantise_weights<typename Settings::FloatWeights>(from, to, memory,
-                                                             quantised_bytes<typename Kernel::Weights>());
+    constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
+    return quantise_weights<typename Settings::FloatWeights>(from, to, memory, bytes);
   }
 
   // Returns the options of a call. A null pointer stands for default options.
