@@ -24,8 +24,13 @@
 #   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
 # How weights lie
 #   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
+#   PRECISION float32|int8   int8: the weights of linear maps, with a scale for each row; LAYOUT in_proj or separate_qkv.
+#                      <name>_quantise makes them of float32 weights. Not for modules of WebAssembly
+#   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time
 #   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
-#                      no PREFIX where nothing stands before their names. The path has no backslash and no $<, and
+#                      no PREFIX where nothing stands before their names. With PRECISION int8, float weights are
+#                      quantised when the library is made; int8 weights of a checkpoint (X.weight with X.weight_scale,
+#                      as compressed-tensors and ladon-weights quantise write them) are taken as they are. The path has no backslash and no $<, and
 #                      PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds

@@ -1,5 +1,5 @@
 // ladon-weights: any SPEC, prefix and checkpoint are packed, or refused with files::Error. The packed data hold the
-// values of the checkpoint.
+// values of the checkpoint. Of an int8 member, the data hold integers, positive and finite scales, and sums of rows.
 //
 // An input is the prefix in a line, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
@@ -82,12 +82,44 @@ std::size_t check_member(const files::Safetensors& file, const weights::Source& 
   return first;
 }
 
+template <class T>
+T element(const std::string& data, std::size_t index) {
+  T value{};
+  require((index + 1) * sizeof(T) <= data.size(), "a tensor lies in the data");
+  std::memcpy(&value, data.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// Checks the three tensors of an int8 member, and returns where they end, in floats. `end` is where the member before
+// ends.
+std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
+  const std::size_t rows = member.shape[0], columns = member.shape[1];
+  const std::size_t weight = constant(packed.offsets, member.name),
+                    scale = constant(packed.offsets, member.name + "_scale"),
+                    row_sum = constant(packed.offsets, member.name + "_row_sum");
+  require(weight % 64 == 0 && weight >= end * sizeof(float), "int8 weights begin at a multiple of 64 bytes");
+  require(scale % 16 == 0 && scale * sizeof(float) >= weight + rows * columns, "scales follow the weights");
+  require(row_sum % 16 == 0 && row_sum >= scale + rows, "sums follow the scales");
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < columns; ++i) sum += element<std::int8_t>(packed.data, weight + row * columns + i);
+    require(element<std::int32_t>(packed.data, row_sum + row) == sum, "the data hold the sum of each row");
+    const float row_scale = element<float>(packed.data, scale + row);
+    require(row_scale > 0 && std::isfinite(row_scale), "scales are positive and finite");
+  }
+  return row_sum + rows;
+}
+
 void check(const files::Safetensors& file, const weights::Spec& spec, const weights::Found& found,
            const weights::Packed& packed) {
   require_shown(packed.offsets, "the packed header");
   require(found.members.size() == spec.members.size(), "all members of the SPEC are found");
   std::size_t end = 0;
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    if (spec.members[i].int8) {
+      end = check_int8(spec.members[i], packed, end);
+      continue;
+    }
     const std::size_t first = constant(packed.offsets, spec.members[i].name);
     require(first % 16 == 0 && first >= end, "members lie one behind the other, at multiples of 64 bytes");
     end = check_member(file, found.members[i], packed.data, first);

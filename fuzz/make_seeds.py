@@ -68,6 +68,7 @@ BERT = [
 LLAMA = [(f"{part}_proj.weight", [rows, 2]) for part, rows in (("q", 2), ("k", 1), ("v", 1), ("o", 2))]
 JOINED = "in_proj_weight 2+1+1 2\nin_proj_bias 2+1+1\nout_proj_weight 2 2\nout_proj_bias 2\n"
 SEPARATE = "query_proj_weight 2 2\nkey_proj_weight 1 2\nvalue_proj_weight 1 2\nout_proj_weight 2 2\n"
+INT8 = "in_proj_weight 2+1+1 2 int8\nin_proj_bias 2+1+1\nout_proj_weight 2 2 int8\nout_proj_bias 2\n"
 STACK = (
     "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\n"
     "norm_weight 2\n"
@@ -84,12 +85,22 @@ def seeds_of_weights():
         ("model.layers.1.input_layernorm.weight", "F32", [2], floats(2)),
         ("model.norm.weight", "F16", [2], halves(2)),
     ]
+    int8 = [
+        ("in_proj_weight", "I8", [4, 2], bytes(range(124, 132))),
+        ("in_proj_weight_scale", "F32", [4, 1], floats(4, 1)),
+        ("in_proj_bias", "F32", [4], floats(4)),
+        ("out_proj.weight", "I8", [2, 2], bytes(range(4))),
+        ("out_proj.weight_scale", "F32", [2], floats(2, 1)),
+        ("out_proj.bias", "F32", [2], floats(2)),
+    ]
     return {
         "pytorch": packed("", JOINED, attention_tensors("", PYTORCH)),
         "pytorch_f16": packed("a", JOINED, attention_tensors("a.", PYTORCH, ("F16", halves))),
         "bert_joined": packed("attention", JOINED, attention_tensors("attention.", BERT)),
         "llama_separate": packed("x.0", SEPARATE, attention_tensors("x.0.", LLAMA, ("BF16", brain_floats))),
         "taken_apart": packed("", SEPARATE, attention_tensors("", PYTORCH)),
+        "int8": packed("", INT8, int8),
+        "int8_of_floats": packed("attention", INT8, attention_tensors("attention.", BERT)),
         "stack": packed("model.layers", STACK, stack),
         "wrong_prefix": packed("b", JOINED, attention_tensors("encoder.layer.0.", BERT)),
         "wrong_spec": packed("", "in_proj_weight 4 2\nlinear1_weight 2\nfoo 1\n", attention_tensors("", PYTORCH)),

@@ -6,13 +6,15 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
   set(ladon_kernel_sizes ${ladon_kernel_shape} FEED_FORWARD LAYERS)
-  set(ladon_kernel_choices LAYOUT BIAS ACTIVATION NORM NORM_KIND FEED_FORWARD_BIAS CAPTURE)
+  set(ladon_kernel_choices LAYOUT BIAS PRECISION ACTIVATION_BITS ACTIVATION NORM NORM_KIND FEED_FORWARD_BIAS CAPTURE)
   set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
   set(ladon_kernel_lists MASK WINDOW ROTARY)
 
   # The first value of each is the default.
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
   set(ladon_kernel_BIAS all projections none)
+  set(ladon_kernel_PRECISION float32 int8)
+  set(ladon_kernel_ACTIVATION_BITS 8 7)
   set(ladon_kernel_ACTIVATION relu gelu gelu_tanh silu)
   set(ladon_kernel_NORM post pre)
   set(ladon_kernel_NORM_KIND layer rms)
@@ -128,6 +130,7 @@ macro(ladon_kernel_read_arguments)
   ladon_kernel_check_mask()
   ladon_kernel_check_score()
   ladon_kernel_check_layer()
+  ladon_kernel_check_precision()
   ladon_kernel_check_use()
   ladon_kernel_check_build()
 endmacro()
@@ -254,6 +257,16 @@ function(ladon_kernel_check_layer)
     NOT arg_CAPTURE MATCHES "^(weights|none)$" AND arg_LAYERS)
   ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with CACHE and FEED_FORWARD allowed: none"
     CAPTURE_given AND NOT arg_CAPTURE MATCHES "^none$" AND arg_CACHE AND arg_FEED_FORWARD)
+endfunction()
+
+function(ladon_kernel_check_precision)
+  ladon_kernel_truth(is_int8 arg_PRECISION MATCHES "^int8$")
+  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with float32 weights activations are not quantised"
+    ACTIVATION_BITS_given AND NOT is_int8)
+  ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; int8 weights are (out, in), so with PRECISION int8 allowed: in_proj, \
+separate_qkv" is_int8 AND NOT arg_LAYOUT MATCHES "^(in_proj|separate_qkv)$")
+  ladon_kernel_refuse("PRECISION is int8; modules of WebAssembly have float32 weights, so allowed: float32, or the library \
+alone, by LADON_WASM_MODULES=OFF" is_int8 AND EMSCRIPTEN AND LADON_WASM_MODULES)
 endfunction()
 
 function(ladon_kernel_check_use)

@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "options.hpp"
+#include "quantise_weights.hpp"
 #include "tensors.hpp"
 #include "weights.hpp"
 
@@ -112,6 +113,12 @@ struct Call {
 template <class Kernel, class Settings, class W, class O>
 struct Entry {
   using Prepared = Call<Kernel, W, O, Settings>;
+
+  template <class F>
+  static ladon_status quantise(const F* from, W* to, void* memory) {
+    constexpr std::size_t bytes = quantised_bytes<typename Kernel::Weights>();
+    return quantise_weights<typename Settings::FloatWeights>(from, to, memory, bytes);
+  }
 
   // Returns the options of a call. A null pointer stands for default options.
   static const O& given(const O* options) {

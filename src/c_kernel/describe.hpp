@@ -27,7 +27,7 @@ struct Description {
         << " scratch=" << sizes.scratch << " cache=" << sizes.cache << "\n";
     write_constants<Kernel, Settings>(out << "LADON_BLOCK constants\n");
     write_memory<Settings>(out << "LADON_BLOCK memory\n");
-    write_weights<Kernel>(out << "LADON_BLOCK weights\n");
+    write_weights<Kernel, Settings>(out << "LADON_BLOCK weights\n");
     write_rotary<typename Settings::Position>(out << "LADON_BLOCK rotary\n");
     write_options<Kernel, Settings>(out << "LADON_BLOCK options\n");
     write_declarations<Kernel, Settings>(out << "LADON_BLOCK declarations\n");

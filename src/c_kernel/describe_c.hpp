@@ -68,26 +68,45 @@ constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
   }
 }
 
-// NAME_weights, and the structs that are members of it.
-template <class Kernel>
+// The struct of the weights, and the structs that are members of it. Their names begin with `name`.
+template <ladon::Shape S, class Weights>
+constexpr void write_weight_structs(Writer& out, std::string_view name) {
+  using Parts = Structure<Weights>;
+  constexpr bool is_attention = Parts::kind == "attention";
+  const std::string_view attention = is_attention ? "weights" : "attention_weights";
+  out << "typedef struct " << name << attention << " {\n";
+  write_tensor_members<S>(out, attention_tensors<typename Parts::Attention>());
+  out << "} " << name << attention << ";\n";
+  if (is_attention) return;
+  const std::string_view layer = Parts::layers > 0 ? "layer_weights" : "weights";
+  out << "\ntypedef struct " << name << layer << " {\n  " << name << "attention_weights attention;\n";
+  write_tensor_members<S>(out, layer_tensors<typename Parts::Layer>());
+  out << "} " << name << layer << ";\n";
+  if (Parts::layers == 0) return;
+  out << "\ntypedef struct " << name << "weights {\n  " << name << "layer_weights layers[" << Parts::layers << "];\n";
+  write_tensor_members<S>(out, stack_tensors<Weights>());
+  out << "} " << name << "weights;\n";
+}
+
+// NAME_weights. If the weights are int8, also what NAME_quantise needs.
+template <class Kernel, class Settings>
 constexpr void write_weights(Writer& out) {
   constexpr ladon::Shape shape = Kernel::shape;
   using Weights = typename Kernel::Weights;
-  using Parts = Structure<Weights>;
-  constexpr bool is_attention = Parts::kind == "attention";
-  const std::string_view attention = is_attention ? "@name@_weights" : "@name@_attention_weights";
-  out << "typedef struct " << attention << " {\n";
-  write_tensor_members<shape>(out, attention_tensors<typename Parts::Attention>());
-  out << "} " << attention << ";\n";
-  if (is_attention) return;
-  const std::string_view layer = Parts::layers > 0 ? "@name@_layer_weights" : "@name@_weights";
-  out << "\ntypedef struct " << layer << " {\n  @name@_attention_weights attention;\n";
-  write_tensor_members<shape>(out, layer_tensors<typename Parts::Layer>());
-  out << "} " << layer << ";\n";
-  if (Parts::layers == 0) return;
-  out << "\ntypedef struct @name@_weights {\n  @name@_layer_weights layers[" << Parts::layers << "];\n";
-  write_tensor_members<shape>(out, stack_tensors<Weights>());
-  out << "} @name@_weights;\n";
+  if (Settings::int8) {
+    out << "/* Row r of a float matrix is about X_weight_scale[r] * X_weight[r], where X_weight is int8 and "
+           "X_weight_scale "
+           "is\n * positive and finite. X_weight_row_sum[r] is the sum of row r of X_weight. @name@_quantise makes "
+           "these "
+           "tensors. */\n";
+  }
+  write_weight_structs<shape, Weights>(out, "@name@_");
+  if constexpr (Settings::int8) {
+    out << "\n/* The float weights of which @name@_quantise makes int8 weights. */\n";
+    write_weight_structs<shape, typename Settings::FloatWeights>(out, "@name@_float_");
+    out << "\n/* The memory of the tensors that @name@_quantise makes. */\n#define @NAME@_QUANTISED_BYTES "
+        << quantised_bytes<Weights>() << "\n#define @NAME@_QUANTISED_ALIGN " << quantised_alignment << "\n";
+  }
 }
 
 template <class Position>

@@ -26,29 +26,33 @@ struct Place {
   }
 };
 
-// A line for each tensor, as ladon-weights reads it: "layers.0.attention.in_proj_weight 384+384+384 384".
+// A line for each tensor, as ladon-weights reads it: "layers.0.attention.in_proj_weight 384+384+384 384". The line of
+// an int8 weight ends in "int8". ladon-weights makes the scales and the row sums of int8 weights without a line.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {
     for (const Tensor& tensor : list) {
+      const bool is_int8 = tensor.type.name == int8_type.name;
+      if (tensor.quantised_bytes > 0 && !is_int8) continue;
       place.write(out, ".");
       out << tensor.part << tensor.member << " ";
       write_rows<S>(out, tensor, "+");
       if (tensor.extents[1] > 0) out << " " << tensor.extents[1];
-      out << "\n";
+      out << (is_int8 ? " int8\n" : "\n");
     }
   }
   constexpr void open(std::string_view) const {}
   constexpr void close() const {}
 };
 
-// The initialiser of NAME_weights. The offsets have the names of the tensors, with "_" instead of ".".
+// The initialiser of NAME_weights. The offsets have the names of the tensors, with "_" instead of ".". The data have a
+// name for each type of elements (stored_weights.cpp.in).
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {
     for (const Tensor& tensor : list) {
-      out << "." << tensor.part << tensor.member << " = @name@_stored_data + at::";
+      out << "." << tensor.part << tensor.member << " = @name@_stored_" << tensor.type.name << " + at::";
       place.write(out, "_");
       out << tensor.part << tensor.member << ",\n";
     }

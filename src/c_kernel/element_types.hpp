@@ -17,6 +17,8 @@ inline constexpr Type size_type{"size", "size_t "};
 inline constexpr Type offset_type{"offset", "ptrdiff_t "};
 inline constexpr Type uint8_type{"uint8", "const uint8_t *"};
 inline constexpr Type uint32_type{"uint32", "const uint32_t *"};
+inline constexpr Type int8_type{"int8", "const int8_t *"};
+inline constexpr Type int32_type{"int32", "const int32_t *"};
 inline constexpr Type float32_type{"float32", "const float *"};
 inline constexpr Type float32_output_type{"float32", "float *"};  // an array that the kernel writes
 inline constexpr Type rotary_table_type{"rotary_table", "const @name@_rotary_table *"};

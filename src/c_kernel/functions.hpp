@@ -1,4 +1,5 @@
-// The C functions of a kernel. run_entry.hpp, attend_entry.hpp and extend_entry.hpp implement the functions.
+// The C functions of a kernel. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the
+// functions.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,9 @@ inline constexpr Parameter filled_cache{"const void *", "cache"};
 inline constexpr Parameter table{"@name@_rotary_table *", "table"};
 inline constexpr Parameter base{"double ", "base"};
 inline constexpr Parameter scaling{"double ", "scaling"};
+inline constexpr Parameter from{"const @name@_float_weights *", "from"};
+inline constexpr Parameter to{"@name@_weights *", "to"};
+inline constexpr Parameter memory{"void *", "memory"};
 }  // namespace parameter
 
 struct Function {
@@ -148,6 +152,21 @@ inline constexpr void add_rotary_fill(Functions& functions) {
   functions.add(fill << table << base << scaling);
 }
 
+// Modules have float32 weights only.
+inline constexpr void add_quantise(Functions& functions) {
+  using namespace parameter;
+  Function quantise{.name = "quantise",
+                    .exported = "",
+                    .result = "ladon_status",
+                    .comment =
+                        "Makes int8 weights in `memory`, and lets `to` point to them. `memory` has "
+                        "@NAME@_QUANTISED_BYTES, aligned to\n * @NAME@_QUANTISED_ALIGN, and must live as long as `to` "
+                        "is used. Biases and norms of `to` point to the tensors of\n * `from`. All other tensors of "
+                        "`from` are not needed any more. Each row gets the scale (largest magnitude) / 127; a\n * row "
+                        "of zeros stays a row of zeros. LADON_NOT_FINITE: a weight is infinite or NaN."};
+  functions.add(quantise << from << to << memory);
+}
+
 template <class Kernel, class Settings>
 constexpr Functions functions_of() {
   Functions functions;
@@ -160,6 +179,7 @@ constexpr Functions functions_of() {
   }
   if (Settings::cache) add_cache(functions);
   if (Settings::Position::rotates) add_rotary_fill(functions);
+  if (Settings::int8) add_quantise(functions);
   return functions;
 }
 

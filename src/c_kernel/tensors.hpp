@@ -1,9 +1,11 @@
 // The tensors of a kernel's weights, read from the C++ type of the weights. The C++ member `part.weight` is the C
-// member `part_weight`.
+// member `part_weight`. The members `part.scale` and `part.row_sum` of int8 weights are `part_weight_scale` and
+// `part_weight_row_sum` in C.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -23,29 +25,50 @@ namespace c_kernel {
 
 struct Tensor {
   std::string_view part;    // in_proj, linear1, ...
-  std::string_view member;  // "_weight" or "_bias"
+  std::string_view member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias"
   Type type;
   std::size_t count = 0;  // number of matrices if each head has its own; 0 means that all heads share the tensor
   Extents extents{};
+  std::size_t quantised_bytes = 0;  // size of the tensor if NAME_quantise makes it, else 0
 };
 using Tensors = List<Tensor, 24>;
 
-// The type of the elements and the extents of a view.
+template <class Element>
+inline constexpr Type type_of = float32_type;
+template <>
+inline constexpr Type type_of<const std::int8_t> = int8_type;
+template <>
+inline constexpr Type type_of<const std::int32_t> = int32_type;
+
+// The type of the elements, the extents and the number of bytes of a view.
 template <class View>
 struct ViewOf;
-template <std::size_t... Sizes>
-struct ViewOf<ladon::TensorView<const float, Sizes...>> {
-  static constexpr Type type = float32_type;
+template <class Element, std::size_t... Sizes>
+struct ViewOf<ladon::TensorView<Element, Sizes...>> {
+  static constexpr Type type = type_of<Element>;
   static constexpr Extents extents{Sizes...};
+  static constexpr std::size_t bytes = (sizeof(Element) * ... * Sizes);
 };
 
-// Adds the weight and the bias of one part. `Part` is a Linear, a Norm, or an array with a Linear for each head.
+// Adds a tensor of a linear with int8 weights.
+template <class View>
+constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member) {
+  list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, ViewOf<View>::bytes});
+}
+
+// Adds the tensors of one part. `Part` is a Linear, a Norm, or an array with a Linear for each head.
 template <class Part>
 constexpr void add_part(Tensors& list, std::string_view name, std::size_t count = 0) {
   if constexpr (requires { Part::weight; }) {
     using Weight = ViewOf<decltype(Part::weight)>;
-    list.add({name, "_weight", Weight::type, count, Weight::extents});
-    if constexpr (requires { Part::bias; }) {
+    if constexpr (requires { Part::scale; }) {
+      add_quantised<decltype(Part::weight)>(list, name, "_weight");
+      add_quantised<decltype(Part::scale)>(list, name, "_weight_scale");
+      add_quantised<decltype(Part::row_sum)>(list, name, "_weight_row_sum");
+    } else {
+      list.add({name, "_weight", Weight::type, count, Weight::extents});
+    }
+    if constexpr (requires { Part::bias.data; }) {  // int8 weights without a bias have an empty `bias`
       using Bias = ViewOf<decltype(Part::bias)>;
       list.add({name, "_bias", Bias::type, count, Bias::extents});
     }
@@ -104,5 +127,24 @@ struct Structure<Weights> {
   using Layer = typename Layers::value_type;
   using Attention = decltype(Layer::attention);
 };
+
+// The tensors that NAME_quantise makes lie one behind the other, each at a multiple of 64 bytes.
+inline constexpr std::size_t quantised_alignment = 64;
+constexpr std::size_t aligned_size(std::size_t bytes) {
+  return (bytes + quantised_alignment - 1) / quantised_alignment * quantised_alignment;
+}
+
+// Returns the size of all tensors that NAME_quantise makes, or 0 if the weights are float32.
+template <class Weights>
+constexpr std::size_t quantised_bytes() {
+  using Parts = Structure<Weights>;
+  std::size_t bytes = 0;
+  const auto add = [&](const Tensors& tensors) {
+    for (const Tensor& tensor : tensors) bytes += aligned_size(tensor.quantised_bytes);
+  };
+  add(attention_tensors<typename Parts::Attention>());
+  add(layer_tensors<typename Parts::Layer>());
+  return Parts::layers > 0 ? Parts::layers * bytes : bytes;
+}
 
 }  // namespace c_kernel

@@ -1,5 +1,6 @@
 // Converts NAME_weights into the C++ weights of the kernel. The C++ member `part.weight` corresponds to the C member
-// `part_weight`. The layout and the biases of the kernel determine which members exist. tensors.hpp lists the parts.
+// `part_weight`. The layout, the precision and the biases of the kernel determine which members exist. tensors.hpp
+// lists the parts.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ struct WeightsReader {
   Checked& check;
   float epsilon;
 
-  template <class Tensor>
-  void tensor(const float* from, Tensor& to) const {
+  template <class Element, class Tensor>
+  void tensor(const Element* from, Tensor& to) const {
     check.expect(from != nullptr, LADON_NULL_WEIGHTS);
     check.reads(from, Tensor::size);
     to = Tensor(from);
@@ -30,7 +31,11 @@ struct WeightsReader {
 #define LADON_TAKE(part)                                                                         \
   if constexpr (requires { to.part.weight; }) {                                                  \
     tensor(from.part##_weight, to.part.weight);                                                  \
-    if constexpr (requires { to.part.bias; }) tensor(from.part##_bias, to.part.bias);            \
+    if constexpr (requires { to.part.scale; }) {                                                 \
+      tensor(from.part##_weight_scale, to.part.scale);                                           \
+      tensor(from.part##_weight_row_sum, to.part.row_sum);                                       \
+    }                                                                                            \
+    if constexpr (requires { to.part.bias.data; }) tensor(from.part##_bias, to.part.bias);       \
   } else if constexpr (requires { to.part[0].weight; }) {                                        \
     for (std::size_t h = 0; h < to.part.size(); ++h) {                                           \
       tensor(from.part##_weight[h], to.part[h].weight);                                          \

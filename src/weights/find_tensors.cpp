@@ -4,6 +4,7 @@
 #include <set>
 
 #include "floats.hpp"
+#include "int8_weights.hpp"
 #include "problems.hpp"
 #include "suggestions.hpp"
 
@@ -29,19 +30,74 @@ std::string what_is_missing(const Safetensors& file, const std::vector<Source>& 
   return text;
 }
 
-// What is wrong with a tensor that is there; empty if nothing.
-std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
-  if (tensor.shape != shape) {
-    const bool is_transposed =
-        std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
-    return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
-  }
-  std::uint64_t bytes = bytes_of_float(tensor.dtype);
-  if (bytes == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);
-  for (const std::uint64_t size : shape) bytes *= size;  // a SPEC's sizes, whose product does not overflow
+// Returns what is wrong with the number of a tensor's bytes, or "" if nothing is. The product of the sizes does not
+// overflow: they are those of a SPEC.
+std::string size_complaint(const files::Tensor& tensor, std::uint64_t bytes_of_value) {
+  std::uint64_t bytes = bytes_of_value;
+  for (const std::uint64_t size : tensor.shape) bytes *= size;
   const std::uint64_t found = tensor.end - tensor.begin;
   return found == bytes ? "" : "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(found);
 }
+
+std::string shape_complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
+  if (tensor.shape == shape) return "";
+  const bool is_transposed = std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
+  return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
+}
+
+// What is wrong with a tensor of floats that is there; empty if nothing.
+std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
+  if (const auto what = shape_complaint(tensor, shape); !what.empty()) return what;
+  const std::uint64_t bytes = bytes_of_float(tensor.dtype);
+  if (bytes == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);
+  return size_complaint(tensor, bytes);
+}
+
+// Adds what is wrong with the source of a kernel's member to the problems.
+class SourceCheck {
+ public:
+  SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
+      : file_(file), int8_weight_(int8_weight_in(file)), problems_(problems) {}
+
+  void operator()(const Member& member, const Source& source) const {
+    for (const Piece& piece : source) {
+      const files::Tensor& tensor = file_.tensors().at(piece.tensor);
+      if (member.int8 && tensor.dtype == "I8") {
+        check_int8(member, piece, tensor);
+      } else if (member.int8 && !int8_weight_.empty()) {
+        add(member, piece.tensor,
+            "expected dtype I8, because the file has int8 weights such as " + in_quotes(int8_weight_) + ", found " +
+                in_quotes(tensor.dtype) + ": a linear map that was kept in float does not fit a kernel of int8");
+      } else {
+        add(member, piece.tensor, complaint(tensor, piece.shape));
+      }
+    }
+  }
+
+ private:
+  void check_int8(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
+    const std::string wrong_shape = shape_complaint(tensor, piece.shape);
+    add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor, sizeof(std::int8_t)) : wrong_shape);
+    add(member, piece.tensor, zero_point_complaint(file_, piece.tensor));
+    const std::string scale = scale_name(piece.tensor);
+    const auto found = file_.tensors().find(scale);
+    if (found == file_.tensors().end()) {
+      add(member, piece.tensor, "expected the scales of its rows in " + in_quotes(scale) + ", found no such tensor");
+      return;
+    }
+    const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0]);
+    add(member, scale,
+        wrong_scale.empty() ? size_complaint(found->second, bytes_of_float(found->second.dtype)) : wrong_scale);
+  }
+
+  void add(const Member& member, const std::string& tensor, const std::string& what) const {
+    if (!what.empty()) problems_.push_back(member.name + ": tensor " + in_quotes(tensor) + ": " + what);
+  }
+
+  const Safetensors& file_;
+  std::string int8_weight_;  // "" if the file has none
+  std::vector<std::string>& problems_;
+};
 
 const Convention& best_convention(const Safetensors& file, const Spec& spec, const std::string& prefix) {
   return *std::ranges::max_element(
@@ -74,9 +130,13 @@ std::vector<std::string> beside_layers(const Spec& spec, const Convention& conve
 
 std::vector<std::string> left_out(const Safetensors& file, const std::vector<Source>& members, const Spec& spec,
                                   const Convention& convention, const std::string& prefix) {
-  std::set<std::string_view> used;
-  for (const Source& source : members)
-    for (const Piece& piece : source) used.insert(piece.tensor);
+  std::set<std::string> used;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (const Piece& piece : members[i]) {
+      used.insert(piece.tensor);
+      if (spec.members[i].int8) used.insert(scale_name(piece.tensor));
+    }
+  }
   std::vector<std::string> names;
   if (spec.kind == Kind::stack && !prefix.empty())
     for (const std::string& name : beside_layers(spec, convention, prefix))
@@ -91,18 +151,16 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   return names;
 }
 
-// Takes the member's source, and adds what is wrong with it to the problems.
-void find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
+// Takes the member's source. If the file has none, adds a problem and returns false.
+bool find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
                  const Convention& convention, Found& found, std::vector<std::string>& problems) {
   const Source* source = present(file, sources);
   if (source == nullptr) {
     problems.push_back(member.name + ": " + what_is_missing(file, sources, convention));
-    return;
+    return false;
   }
-  for (const Piece& piece : *source)
-    if (const auto what = complaint(file.tensors().at(piece.tensor), piece.shape); !what.empty())
-      problems.push_back(member.name + ": tensor " + in_quotes(piece.tensor) + ": " + what);
   found.members.push_back(*source);
+  return true;
 }
 
 }  // namespace
@@ -130,8 +188,10 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
   if (count == 0) {
     problems.push_back(wrong_prefix(spec, prefix));
   } else {
+    const SourceCheck check(file, problems);
     for (const Member& member : spec.members)
-      find_member(file, member, sources(spec, member, convention, prefix), convention, found, problems);
+      if (find_member(file, member, sources(spec, member, convention, prefix), convention, found, problems))
+        check(member, found.members.back());
   }
   if (count < spec.members.size())
     if (const auto others = other_prefixes(file, spec, prefix, count); !others.empty()) problems.push_back(others);

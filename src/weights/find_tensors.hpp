@@ -18,8 +18,9 @@ struct Found {
 };
 
 // The convention is the one that names the most members. Throws files::Error, whose text begins with `file_name` and
-// has a line for each member that is missing, or not of the shape or of a dtype that it must have.
-// `prefix` is what stands before the names of the attention or of the layer; of a stack, before the layers' numbers.
+// has a line for each member that is missing, or not of the shape or of a dtype that it must have. An int8 member may
+// be float if the file has no int8 weight at all: then `pack` quantises the member. `prefix` is what stands before the
+// names of the attention or of the layer; of a stack, before the layers' numbers.
 Found find_tensors(const files::Safetensors& file, const std::string& file_name, const Spec& spec,
                    const std::string& prefix);
 

@@ -38,7 +38,7 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>], such as
+SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>] [int8], such as
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384
@@ -52,7 +52,11 @@ PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) and of
 key and value are joined for in_proj_*, and taken out of it for query_proj_*, key_proj_* and value_proj_*.
 
 OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 bytes; F16 and BF16 are widened, exactly.
-OUT.h says in C++ how many floats lie before each. Where anything is wrong, all that is wrong is said, and neither is
+A member X that is int8 becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
+sum of each row of X). They are made of a float weight as `quantise` makes them. If the file has int8 weights, as
+`quantise` and compressed-tensors write them, all int8 members must be among these.
+
+OUT.h says in C++ where each tensor begins, in elements of the tensor. Where anything is wrong, all that is wrong is said, and neither is
 written.)";
 
 constexpr const char* about_quantise = R"(

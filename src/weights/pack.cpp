@@ -1,8 +1,15 @@
 #include "pack.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <ladon/quantise.hpp>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "file_error.hpp"
 #include "floats.hpp"
+#include "int8_weights.hpp"
 
 namespace weights {
 namespace {
@@ -21,31 +28,113 @@ std::string constant(const std::string& name, std::size_t value) {
 std::string beginning(const Found& found, const Origin& origin) {
   return "// Made by ladon-weights from " + files::in_quotes(origin.file) + ", prefix " +
          files::in_quotes(origin.prefix) + ", whose names are " + std::string(found.convention) +
-         "'s.\n// Where each tensor begins in the data beside it, in floats.\n#pragma once\n\nnamespace " +
+         "'s.\n// Where each tensor begins in the data beside it, in elements of the tensor.\n#pragma "
+         "once\n\nnamespace " +
          origin.name_space + " {\n\n";
 }
 
-void append_rows(const files::Safetensors& file, const Piece& piece, std::string& data) {
-  const files::Tensor& tensor = file.tensors().at(piece.tensor);
-  const auto bytes = file.bytes(tensor);
-  const auto row = bytes.size() / static_cast<std::size_t>(piece.shape[0]);  // sizes are checked, and none is 0
-  append_floats(
-      tensor.dtype,
-      bytes.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows)), data);
+// Returns the rows of a piece in a tensor of `rows` rows. Sizes are checked, and none is 0.
+std::span<const std::byte> rows_of(std::span<const std::byte> tensor, const Piece& piece) {
+  const auto row = tensor.size() / static_cast<std::size_t>(piece.shape[0]);
+  return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
 }
+
+void append_rows(const files::Safetensors& file, const std::string& name, const Piece& piece, std::string& data) {
+  const files::Tensor& tensor = file.tensors().at(name);
+  append_floats(tensor.dtype, rows_of(file.bytes(tensor), piece), data);
+}
+
+template <class T>
+void append_bytes(const T& value, std::string& to) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+// The tensors of an int8 member, as bytes.
+struct Int8Member {
+  std::string weight, scale, row_sum;
+};
+
+// Appends the rows of a float weight. Throws what is wrong with a value that is not finite.
+void append_quantised(const files::Safetensors& file, const Piece& piece, Int8Member& member) {
+  namespace detail = ladon::detail;
+  const files::Tensor& tensor = file.tensors().at(piece.tensor);
+  const auto rows = rows_of(file.bytes(tensor), piece);
+  const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
+  std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
+  for (std::size_t row = 0; row < piece.rows; ++row) {
+    read_floats(tensor.dtype, rows.subspan(row * row_bytes, row_bytes), values);
+    if (const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0); !what.empty())
+      throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
+    const float scale = detail::row_scale(detail::largest_magnitude(values.data(), values.size(), 1));
+    for (const float value : values) append_bytes(detail::quantised_weight(value, scale), member.weight);
+    append_bytes(scale, member.scale);
+  }
+}
+
+void append_row_sums(std::size_t columns, Int8Member& member) {
+  for (std::size_t begin = 0; begin < member.weight.size(); begin += columns) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < columns; ++i) sum += static_cast<signed char>(member.weight[begin + i]);
+    append_bytes(sum, member.row_sum);
+  }
+}
+
+Int8Member int8_member(const files::Safetensors& file, const Source& source) {
+  Int8Member member;
+  for (const Piece& piece : source) {
+    const files::Tensor& tensor = file.tensors().at(piece.tensor);
+    if (tensor.dtype == "I8") {
+      const auto rows = rows_of(file.bytes(tensor), piece);
+      member.weight.append(reinterpret_cast<const char*>(rows.data()), rows.size());
+      append_rows(file, scale_name(piece.tensor), piece, member.scale);
+    } else {
+      append_quantised(file, piece, member);
+    }
+  }
+  append_row_sums(static_cast<std::size_t>(source.front().shape[1]), member);
+  return member;
+}
+
+// Adds tensors to the data, each at a multiple of `alignment`, and the constants of their offsets.
+class Packer {
+ public:
+  explicit Packer(Packed packed) : packed_(std::move(packed)) {}
+
+  void add(const std::string& name, const std::string& tensor, std::size_t bytes_of_element) {
+    packed_.data.resize((packed_.data.size() + alignment - 1) / alignment * alignment, '\0');
+    packed_.offsets += constant(underscored(name), packed_.data.size() / bytes_of_element);
+    packed_.data += tensor;
+  }
+  Packed end(const Origin& origin) {
+    packed_.offsets += constant("floats", packed_.data.size() / sizeof(float));
+    packed_.offsets += "\n}  // namespace " + origin.name_space + "\n";
+    return std::move(packed_);
+  }
+
+ private:
+  Packed packed_;
+};
 
 }  // namespace
 
-Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin) {
-  Packed packed{"", beginning(found, origin)};
+Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin) try {
+  Packer packer({"", beginning(found, origin)});
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
-    packed.data.resize((packed.data.size() + alignment - 1) / alignment * alignment, '\0');
-    packed.offsets += constant(underscored(spec.members[i].name), packed.data.size() / sizeof(float));
-    for (const Piece& piece : found.members[i]) append_rows(file, piece, packed.data);
+    const Member& member = spec.members[i];
+    if (member.int8) {
+      const Int8Member int8 = int8_member(file, found.members[i]);
+      packer.add(member.name, int8.weight, sizeof(std::int8_t));
+      packer.add(member.name + "_scale", int8.scale, sizeof(float));
+      packer.add(member.name + "_row_sum", int8.row_sum, sizeof(std::int32_t));
+    } else {
+      std::string floats;
+      for (const Piece& piece : found.members[i]) append_rows(file, piece.tensor, piece, floats);
+      packer.add(member.name, floats, sizeof(float));
+    }
   }
-  packed.offsets += constant("floats", packed.data.size() / sizeof(float));
-  packed.offsets += "\n}  // namespace " + origin.name_space + "\n";
-  return packed;
+  return packer.end(origin);
+} catch (const files::Error& error) {
+  throw files::Error(origin.file + ": " + error.what());
 }
 
 }  // namespace weights

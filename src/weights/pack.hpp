@@ -1,4 +1,4 @@
-// A checkpoint's tensors as a kernel takes them: one file of floats, and a header that says what is where.
+// A checkpoint's tensors as a kernel takes them: one file of data, and a header that says what is where.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace weights {
 
 struct Packed {
-  std::string data;     // float32, little-endian, each member at a multiple of 64 bytes, zeros between them
-  std::string offsets;  // C++: each member's first float, and how many floats there are
+  std::string data;     // little-endian, each tensor at a multiple of 64 bytes, zeros between them
+  std::string offsets;  // C++: each tensor's first element, and how many floats fill the data
 };
 
 // What the header says it was made from, and the namespace that it opens.
@@ -21,6 +21,9 @@ struct Origin {
   std::string name_space;
 };
 
+// Packs float32 members as float32. An int8 member X becomes three tensors: X, X_scale (float32) and X_row_sum (int32).
+// Floats are quantised as ladon::quantise does. Throws files::Error, whose text begins with the file's name, if a
+// weight to be quantised is infinite or NaN.
 Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin);
 
 }  // namespace weights

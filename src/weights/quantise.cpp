@@ -11,6 +11,7 @@
 
 #include "file_error.hpp"
 #include "floats.hpp"
+#include "int8_weights.hpp"
 #include "table.hpp"
 
 namespace weights {
@@ -101,16 +102,12 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
 
 [[noreturn]] void fail_not_finite(const std::string& file_name, const OutputTensor& output, Matrix& matrix,
                                   std::size_t row) {
-  std::string place;
+  std::string complaint;
   matrix.for_each_part(row, [&](std::span<const float> values, std::size_t first_column) {
-    const auto found = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-    if (found == values.end()) return true;
-    const std::size_t column = first_column + static_cast<std::size_t>(found - values.begin());
-    place = std::string(std::isnan(*found) ? "NaN" : "an infinity") + " at row " + std::to_string(row) + ", column " +
-            std::to_string(column) + ", counted from 0";
-    return false;
+    complaint = finite_complaint(values, row, first_column);
+    return complaint.empty();
   });
-  fail(file_name, output, "expected finite weights, found " + place);
+  fail(file_name, output, complaint);
 }
 
 class Writer {

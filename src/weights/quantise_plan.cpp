@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <set>
 #include <span>
@@ -14,14 +12,13 @@
 
 #include "file_error.hpp"
 #include "floats.hpp"
+#include "int8_weights.hpp"
 #include "problems.hpp"
 
 namespace weights {
 namespace {
 
-using files::in_quotes, files::Safetensors, files::shown, files::Tensor;
-
-std::string scale_name(std::string_view weight) { return std::string(weight) + "_scale"; }
+using files::in_quotes, files::Safetensors, files::Tensor;
 
 bool is_weight_name(std::string_view name) {
   return name == "weight" || name.ends_with(".weight") || name.ends_with("_proj_weight");
@@ -131,28 +128,8 @@ class Planner {
   }
 
   void check_scale(const std::string& name, std::uint64_t rows) {
-    const Tensor& scale = file_.tensors().at(name);
-    const std::vector<std::uint64_t> flat{rows}, column{rows, 1};
-    const std::size_t width = bytes_of_float(scale.dtype);
-    if (scale.shape != flat && scale.shape != column) {
-      add_problem(name, "expected shape " + shown(column) + " or " + shown(flat) + ", found " + shown(scale.shape));
-    } else if (width == 0) {
-      add_problem(name, "expected dtype F32, F16 or BF16, found " + in_quotes(scale.dtype));
-    } else {
-      check_scale_values(name, scale, width);
-    }
-  }
-
-  void check_scale_values(const std::string& name, const Tensor& scale, std::size_t width) {
-    const auto bytes = file_.bytes(scale);
-    for (std::size_t row = 0; row < bytes.size() / width; ++row) {
-      float value = 0;
-      read_floats(scale.dtype, bytes.subspan(row * width, width), {&value, 1});
-      if (value > 0 && std::isfinite(value)) continue;
-      add_problem(name, "expected positive and finite scales, found " + std::to_string(value) + " at row " +
-                            std::to_string(row));
-      return;
-    }
+    const std::string what = scale_complaint(file_, file_.tensors().at(name), rows);
+    if (!what.empty()) add_problem(name, what);
   }
 
   void add_problem(const std::string& name, const std::string& what) {

@@ -19,6 +19,7 @@ struct Member {
   std::string role;                 // in_proj_weight, norm1_bias, ..
   std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj, else one
   std::vector<std::uint64_t> shape;
+  bool int8 = false;  // an int8 weight with a scale and a sum for each row; else float32
 };
 
 enum class Kind { attention, layer, stack };
@@ -31,8 +32,9 @@ struct Spec {
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 
-// Reads lines of `<member> <dim> [<dim>]`, where the first dim of in_proj is the sum of its three parts, such as
-// 384+384+384. Throws files::Error, whose text has a line for each wrong one.
+// Reads lines of `<member> <dim> [<dim>] [int8]`, where the first dim of in_proj is the sum of its three parts, such as
+// 384+384+384. Only a weight of two dimensions may be int8. Throws files::Error, whose text has a line for each wrong
+// one.
 Spec read_spec(const std::filesystem::path& file);
 
 }  // namespace weights

@@ -13,6 +13,7 @@
 #include "c_stack.h"
 #include "c_subject.hpp"
 #include "c_wide.h"
+#include "each_isa.hpp"
 #include "encoder_check.hpp"
 #include "random.hpp"
 
@@ -21,38 +22,6 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-
-// The same kernel by one instruction set.
-template <auto Run, class W, class O, int Isa>
-ladon_status by(const float* x, const W* weights, float* y, void* workspace, const O* given) {
-  O options = *given;
-  if constexpr (requires { options.isa; }) options.isa = static_cast<ladon_isa>(Isa);
-  return Run(x, weights, y, workspace, &options);
-}
-template <auto Run, class W, class O, int Isa>
-bool runs_here() {
-  const O options{};
-  return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
-}
-
-// Calls check(subject) for each instruction set of a library with several that this machine has; once, of others.
-template <S Shape, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
-void each_isa(std::size_t layers, Check check) {
-  int found = 0;
-  const auto with = [&]<int Isa>() {
-    if (!runs_here<Run, W, O, Isa>()) return;
-    CAPTURE(Isa);
-    ++found;
-    check(c_subject<Shape, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers));
-  };
-  with.template operator()<LADON_ISA_CHOSEN>();
-  if constexpr (requires(O options) { options.isa; }) {
-    with.template operator()<LADON_ISA_SSE2>();
-    with.template operator()<LADON_ISA_AVX2>();
-    with.template operator()<LADON_ISA_AVX512>();
-    CHECK(found >= 2);
-  }
-}
 
 }  // namespace
 
@@ -121,7 +90,7 @@ TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {
 // DETERMINISTIC: the same bits from every instruction set.
 TEST_CASE("every instruction set: the same bits") {
   Random random(11);
-  constexpr std::size_t model = C_STACK_MODEL, hidden = C_STACK_FEED_FORWARD, numbers = C_STACK_QUERIES * model;
+  constexpr std::size_t model = C_STACK_MODEL, hidden = C_STACK_FEED_FORWARD;
   const std::vector<std::size_t> sizes{3 * model * model, 3 * model, model * model, model, hidden * model, hidden,
                                        model * hidden,    model,     model,         model, model,          model};
   std::vector<Floats> tensors;
@@ -133,25 +102,8 @@ TEST_CASE("every instruction set: the same bits") {
   for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
   REQUIRE(sizeof(c_stack_weights) == pointers.size() * sizeof(const float*));
   const auto weights = c_weights<c_stack_weights>(pointers.data());
-  const Floats x = random.normals(numbers);
-  struct alignas(64) Workspace {
-    unsigned char bytes[C_STACK_WORKSPACE_BYTES];
-  };
-  static Workspace workspace;
-  std::vector<Floats> results;
-  const c_stack_options none{};
-  const auto with = [&]<int Isa>() {
-    Floats y(numbers);
-    const auto status = by<c_stack_run_with, c_stack_weights, c_stack_options, Isa>(x.data(), &weights, y.data(),
-                                                                                    workspace.bytes, &none);
-    if (status == LADON_OK) results.push_back(y);
-  };
-  with.template operator()<LADON_ISA_SSE2>();
-  with.template operator()<LADON_ISA_AVX2>();
-  with.template operator()<LADON_ISA_AVX512>();
-  with.template operator()<LADON_ISA_CHOSEN>();
-  REQUIRE(results.size() >= 2);
-  for (const Floats& y : results) CHECK(same_bits(y, results[0]));
+  check_same_bits<C_STACK_WORKSPACE_BYTES, c_stack_weights, c_stack_options, c_stack_run_with>(
+      random.normals(C_STACK_QUERIES * model), weights);
 }
 
 }  // namespace ladon_test

@@ -267,7 +267,7 @@ TEST_CASE("an instruction set that there is not") {
 
 TEST_CASE("every status has a text of its own") {
   std::vector<std::string> texts;
-  for (int status = LADON_OK; status <= LADON_BAD_NUMBER + 1; ++status) {
+  for (int status = LADON_OK; status <= LADON_NOT_FINITE + 1; ++status) {
     texts.emplace_back(ladon_status_text(static_cast<ladon_status>(status)));
   }
   CHECK(texts.back() == "no status of Ladon");

@@ -9,6 +9,8 @@
 
 #include "c_bert.h"
 #include "c_first.h"
+#include "c_int8_bert.h"
+#include "c_int8_joined.h"
 #include "small_bert.hpp"
 
 namespace ladon_test {
@@ -67,6 +69,52 @@ TEST_CASE("queries, keys and values that lie apart, as one in_proj") {
   REQUIRE(c_first_run(x.data(), &own, expected.data(), workspace.bytes) == LADON_OK);
   REQUIRE(c_first_run(x.data(), &c_first_stored_weights, y.data(), workspace.bytes) == LADON_OK);
   CHECK(y == expected);
+}
+
+// c_int8_bert is made of the float checkpoint. c_int8_joined is made of the int8 version of this checkpoint.
+TEST_CASE("int8: quantised when the library is made, on the device, and in the checkpoint") {
+  const auto tensors = small_bert();
+  c_int8_bert_float_weights own;
+  std::vector<const float*> pointers;
+  for (const NamedTensor& tensor : tensors) pointers.push_back(tensor.data.data());
+  REQUIRE(sizeof(own) == pointers.size() * sizeof(const float*));
+  std::memcpy(&own, pointers.data(), sizeof(own));
+  static Memory<C_INT8_BERT_QUANTISED_BYTES> memory;
+  c_int8_bert_weights device;
+  REQUIRE(c_int8_bert_quantise(&own, &device, memory.bytes) == LADON_OK);
+
+  const auto same = [](const auto* a, const auto* b, std::size_t count) {
+    return std::memcmp(a, b, count * sizeof(*a)) == 0;
+  };
+  for (std::size_t i = 0; i < C_INT8_BERT_LAYERS; ++i) {
+    const auto& a = device.layers[i];
+    const auto& b = c_int8_bert_stored_weights.layers[i];
+    const auto& joined = c_int8_joined_stored_weights.layers[i].attention;
+#define LADON_CHECK_SAME(linear, out, in)                             \
+  CHECK(same(a.linear##_weight, b.linear##_weight, out* in));         \
+  CHECK(same(a.linear##_weight_scale, b.linear##_weight_scale, out)); \
+  CHECK(same(a.linear##_weight_row_sum, b.linear##_weight_row_sum, out));
+    LADON_CHECK_SAME(attention.query_proj, 12, 12)
+    LADON_CHECK_SAME(attention.key_proj, 12, 12)
+    LADON_CHECK_SAME(attention.value_proj, 12, 12)
+    LADON_CHECK_SAME(attention.out_proj, 12, 12)
+    LADON_CHECK_SAME(linear1, 20, 12)
+    LADON_CHECK_SAME(linear2, 12, 20)
+#undef LADON_CHECK_SAME
+    CHECK(same(a.attention.key_proj_weight, joined.in_proj_weight + 12 * 12, 12 * 12));
+    CHECK(same(a.attention.value_proj_weight_scale, joined.in_proj_weight_scale + 24, 12));
+    CHECK(same(a.attention.value_proj_weight_row_sum, joined.in_proj_weight_row_sum + 24, 12));
+  }
+
+  static Memory<C_INT8_BERT_WORKSPACE_BYTES + C_INT8_JOINED_WORKSPACE_BYTES> workspace;
+  Random random(10);
+  const auto x = random.normals(numbers);
+  std::vector<float> expected(numbers), stored(numbers), joined(numbers);
+  REQUIRE(c_int8_bert_run(x.data(), &device, expected.data(), workspace.bytes) == LADON_OK);
+  REQUIRE(c_int8_bert_run(x.data(), &c_int8_bert_stored_weights, stored.data(), workspace.bytes) == LADON_OK);
+  REQUIRE(c_int8_joined_run(x.data(), &c_int8_joined_stored_weights, joined.data(), workspace.bytes) == LADON_OK);
+  CHECK(stored == expected);
+  CHECK(joined == expected);
 }
 
 }  // namespace ladon_test

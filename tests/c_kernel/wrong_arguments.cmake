@@ -1,8 +1,8 @@
-# Wrong arguments of ladon_add_kernel stop CMake, and the message says what is allowed.
+# Wrong arguments of ladon_add_kernel stop CMake, and the message says what is allowed. `definitions` are options of cmake.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
-      -DPROCESSOR=riscv64 -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
+      -DPROCESSOR=riscv64 ${definitions} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
   # CMake breaks the lines of a message where it likes.
   string(REPLACE " " "[ \n]+" message "${message}")
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
@@ -41,6 +41,17 @@ ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${som
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, none" ${some} BIAS some)
+ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, int8" ${some} PRECISION int4)
+ladon_add_wrong_arguments(precision_layout "int8 weights are .out, in., so with PRECISION int8 allowed: in_proj, separate_qkv"
+  ${some} PRECISION int8 LAYOUT in_out)
+ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. int8 weights are .out, in."
+  ${some} PRECISION int8 LAYOUT per_head)
+ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7" ${some} PRECISION int8 ACTIVATION_BITS 9)
+ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
+set(definitions -DEMSCRIPTEN=ON)
+ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 weights, so allowed: float32"
+  ${some} PRECISION int8)
+unset(definitions)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${some} SCALE half)
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)

@@ -28,13 +28,17 @@ struct Result {
     return std::stoul(packed.offsets.substr(at + before.size()));
   }
 
-  [[nodiscard]] std::vector<float> values(const std::string& name, std::size_t size) const {
-    const std::size_t begin = constant(name) * sizeof(float);
+  template <class T>
+  [[nodiscard]] std::vector<T> elements(const std::string& name, std::size_t size) const {
+    const std::size_t begin = constant(name) * sizeof(T);
     CHECK(begin % 64 == 0);
-    std::vector<float> found(size);
-    REQUIRE(begin + size * sizeof(float) <= packed.data.size());
-    std::memcpy(found.data(), packed.data.data() + begin, size * sizeof(float));
+    std::vector<T> found(size);
+    REQUIRE(begin + size * sizeof(T) <= packed.data.size());
+    std::memcpy(found.data(), packed.data.data() + begin, size * sizeof(T));
     return found;
+  }
+  [[nodiscard]] std::vector<float> values(const std::string& name, std::size_t size) const {
+    return elements<float>(name, size);
   }
 };
 

@@ -120,6 +120,25 @@ TEST_CASE("a wrong file ends with 1, and the outputs are as they were") {
   check_refused(run("list /no/such/file"), 1, "/no/such/file: no such file");
 }
 
+TEST_CASE("packing int8: three tensors for each weight, and no output after a NaN") {
+  const Scene scene("out_proj_weight 4 4 int8\nout_proj_bias 4\n");
+  CHECK(run(scene.pack("layer.0.attention")).status == 0);
+  const std::string offsets = content_of(scene.offsets);
+  CHECK(has(offsets, "out_proj_weight = 0;"));
+  CHECK(has(offsets, "out_proj_weight_scale = 16;"));
+  CHECK(has(offsets, "out_proj_weight_row_sum = 32;"));
+  CHECK(has(offsets, "out_proj_bias = 48;"));
+  CHECK(content_of(scene.data).size() == 52 * 4);
+
+  const Scene wrong("out_proj_weight 1 2 int8\n");
+  files::Checkpoint content;
+  content.add("out_proj.weight", "F32", "[1,2]", std::string("\x00\x00\x00\x00\x00\x00\xc0\x7f", 8));
+  static_cast<void>(wrong.folder.file("small.safetensors", content.content()));
+  check_refused(run(wrong.pack("")), 1,
+                "tensor \"out_proj.weight\": expected finite weights, found NaN at row 0, column 1");
+  wrong.check_untouched();
+}
+
 TEST_CASE("an output that cannot be written leaves the other as it was") {
   Scene scene;
   scene.offsets = scene.folder.path() / "absent" / "out.h";

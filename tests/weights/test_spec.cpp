@@ -49,6 +49,20 @@ TEST_CASE("members, their places and sizes") {
   CHECK_FALSE(spec.members[1].in_attention);
   CHECK(spec.members[1].shape == Sizes{7});
   CHECK_FALSE(spec.members[2].layer.has_value());
+  for (const Member& member : spec.members) CHECK_FALSE(member.int8);
+}
+
+TEST_CASE("int8 members") {
+  const Spec spec = parsed("in_proj_weight 4+2+3 5 int8\nout_proj_weight 5 4");
+  REQUIRE(spec.members.size() == 2);
+  CHECK(spec.members[0].int8);
+  CHECK(spec.members[0].shape == Sizes{9, 5});
+  CHECK_FALSE(spec.members[1].int8);
+  CHECK(complaint("out_proj_weight 5 int8 4") == "  line 1: expected the end of the line behind int8, found \"4\"");
+  CHECK(complaint("out_proj_weight 5 int8") == "  line 1: expected two dimensions of out_proj_weight, found 1");
+  CHECK(complaint("out_proj_bias 5 int8") ==
+        "  line 1: only a weight of two dimensions can be int8, and out_proj_bias has one");
+  CHECK(complaint("out_proj_weight 5 4 int4") == "  line 1: " + no_size + "\"int4\"");
 }
 
 TEST_CASE("the kind of a kernel") {

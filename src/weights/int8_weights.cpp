@@ -1,0 +1,57 @@
+#include "int8_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "floats.hpp"
+
+namespace weights {
+
+using files::in_quotes, files::Safetensors, files::shown, files::Tensor;
+
+std::string scale_name(std::string_view weight) { return std::string(weight) + "_scale"; }
+
+std::string int8_weight_in(const Safetensors& file) {
+  const auto& tensors = file.tensors();
+  const auto found = std::ranges::find_if(tensors, [&](const auto& named) {
+    const auto& [name, tensor] = named;
+    return tensor.dtype == "I8" && tensor.shape.size() == 2 && tensors.contains(scale_name(name));
+  });
+  return found == tensors.end() ? "" : found->first;
+}
+
+std::string scale_complaint(const Safetensors& file, const Tensor& scale, std::uint64_t rows) {
+  const std::vector<std::uint64_t> flat{rows}, column{rows, 1};
+  const std::size_t width = bytes_of_float(scale.dtype);
+  if (scale.shape != flat && scale.shape != column)
+    return "expected shape " + shown(column) + " or " + shown(flat) + ", found " + shown(scale.shape);
+  if (width == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(scale.dtype);
+  const auto bytes = file.bytes(scale);
+  for (std::size_t row = 0; row < bytes.size() / width; ++row) {
+    float value = 0;
+    read_floats(scale.dtype, bytes.subspan(row * width, width), {&value, 1});
+    if (!(value > 0 && std::isfinite(value)))
+      return "expected positive and finite scales, found " + std::to_string(value) + " at row " + std::to_string(row);
+  }
+  return "";
+}
+
+std::string zero_point_complaint(const Safetensors& file, std::string_view weight) {
+  const std::string name = std::string(weight) + "_zero_point";
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end()) return "";
+  const auto bytes = file.bytes(found->second);
+  const bool symmetric = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+  return symmetric ? "" : "expected symmetric int8 weights, found zero points other than 0 in " + in_quotes(name);
+}
+
+std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column) {
+  const auto found = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  if (found == values.end()) return "";
+  const std::size_t column = first_column + static_cast<std::size_t>(found - values.begin());
+  return std::string("expected finite weights, found ") + (std::isnan(*found) ? "NaN" : "an infinity") + " at row " +
+         std::to_string(row) + ", column " + std::to_string(column) + ", counted from 0";
+}
+
+}  // namespace weights

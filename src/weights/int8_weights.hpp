@@ -1,0 +1,33 @@
+// int8 weights in checkpoints, and the float weights that become int8. The names are those of compressed-tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "safetensors.hpp"
+
+namespace weights {
+
+// Returns the name of the scales of a weight: "X.weight" has "X.weight_scale".
+std::string scale_name(std::string_view weight);
+
+// Returns the name of an int8 weight of the file: a matrix of dtype I8 that has scales. Returns "" if the file has
+// none.
+std::string int8_weight_in(const files::Safetensors& file);
+
+// The following functions return what is wrong, or "" if nothing is.
+
+// Expects a positive and finite scale for each of `rows` rows, of dtype F32, F16 or BF16, and the shape [rows,1] or
+// [rows]. The caller checks that the tensor has as many bytes as its shape needs.
+std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows);
+
+// Expects that the zero points of the weight are 0, if the file has zero points.
+std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);
+
+// Expects that the values of a part of a row are finite. `first_column` is the column of the first value.
+std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column);
+
+}  // namespace weights

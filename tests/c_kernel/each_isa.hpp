@@ -1,0 +1,68 @@
+// A library made with DISPATCH, by each instruction set that this machine has. Libraries with one instruction set are
+// called once.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "c_subject.hpp"
+#include "guarded_run.hpp"
+
+namespace ladon_test {
+
+// The same kernel by one instruction set.
+template <auto Run, class W, class O, int Isa>
+ladon_status by(const float* x, const W* weights, float* y, void* workspace, const O* given) {
+  O options = *given;
+  if constexpr (requires { options.isa; }) options.isa = static_cast<ladon_isa>(Isa);
+  return Run(x, weights, y, workspace, &options);
+}
+template <auto Run, class W, class O, int Isa>
+bool runs_here() {
+  const O options{};
+  return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
+}
+
+// Calls check(subject) for each instruction set of a library with several that this machine has; once, of others.
+template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
+void each_isa(std::size_t layers, Check check) {
+  int found = 0;
+  const auto with = [&]<int Isa>() {
+    if (!runs_here<Run, W, O, Isa>()) return;
+    CAPTURE(Isa);
+    ++found;
+    check(c_subject<S, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers));
+  };
+  with.template operator()<LADON_ISA_CHOSEN>();
+  if constexpr (requires(O options) { options.isa; }) {
+    with.template operator()<LADON_ISA_SSE2>();
+    with.template operator()<LADON_ISA_AVX2>();
+    with.template operator()<LADON_ISA_AVX512>();
+    CHECK(found >= 2);
+  }
+}
+
+// Checks that all instruction sets give the same bits for the tokens `x`.
+template <std::size_t WorkspaceBytes, class W, class O, auto Run>
+void check_same_bits(const Floats& x, const W& weights) {
+  struct alignas(64) Workspace {
+    unsigned char bytes[WorkspaceBytes];
+  };
+  static Workspace workspace;
+  std::vector<Floats> results;
+  const O none{};
+  const auto with = [&]<int Isa>() {
+    Floats y(x.size());
+    if (by<Run, W, O, Isa>(x.data(), &weights, y.data(), workspace.bytes, &none) == LADON_OK) results.push_back(y);
+  };
+  with.template operator()<LADON_ISA_SSE2>();
+  with.template operator()<LADON_ISA_AVX2>();
+  with.template operator()<LADON_ISA_AVX512>();
+  with.template operator()<LADON_ISA_CHOSEN>();
+  REQUIRE(results.size() >= 2);
+  for (const Floats& y : results) CHECK(same_bits(y, results[0]));
+}
+
+}  // namespace ladon_test

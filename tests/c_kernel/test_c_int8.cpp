@@ -1,0 +1,268 @@
+// Kernels with int8 weights agree with the oracle and with their C++ types, and NAME_quantise makes the weights of
+// ladon::quantise or says what is wrong.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "attention_check.hpp"
+#include "c_int8.h"
+#include "c_int8_grown.h"
+#include "c_int8_layer.h"
+#include "c_subject.hpp"
+#include "each_isa.hpp"
+#include "encoder_check.hpp"
+#include "random.hpp"
+#include "weight_views.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+
+// The tests put the bytes of a weight at the end of the memory (weight_views.hpp), and c_weights points to its begin.
+void place(const std::int8_t*& weight, std::size_t count) {
+  weight = int8_at(reinterpret_cast<const float*>(weight), count);
+}
+void place(c_int8_weights& weights) {
+  place(weights.query_proj_weight, 4 * 5 * 13);
+  place(weights.key_proj_weight, 2 * 5 * 13);
+  place(weights.value_proj_weight, 2 * 7 * 13);
+  place(weights.out_proj_weight, 13 * 4 * 7);
+}
+void place(c_int8_layer_weights& weights) {
+  place(weights.attention.in_proj_weight, 36 * 12);
+  place(weights.attention.out_proj_weight, 12 * 12);
+  place(weights.gate_weight, 21 * 12);
+  place(weights.linear1_weight, 21 * 12);
+  place(weights.linear2_weight, 12 * 21);
+}
+template <class W, class O, auto Run>
+ladon_status placed(const float* x, const W* given, float* y, void* workspace, const O* options) {
+  if (given == nullptr) return Run(x, given, y, workspace, options);
+  W weights = *given;
+  place(weights);
+  return Run(x, &weights, y, workspace, options);
+}
+
+template <std::size_t Bytes>
+struct alignas(64) Memory {
+  unsigned char bytes[Bytes];
+};
+
+template <class T>
+bool filled(const T& object, unsigned char byte) {
+  std::array<unsigned char, sizeof(T)> bytes{};
+  std::memcpy(bytes.data(), &object, sizeof(T));
+  return std::ranges::all_of(bytes, [&](unsigned char each) { return each == byte; });
+}
+
+// The float weights of a kernel.
+template <class F>
+struct Floating {
+  std::vector<Floats> tensors;
+  F weights{};
+
+  Floating(Random& random, const std::vector<std::size_t>& sizes) {
+    REQUIRE(sizeof(F) == sizes.size() * sizeof(const float*));
+    std::vector<const float*> pointers;
+    for (const std::size_t size : sizes) tensors.push_back(random.normals(size, 0.3));
+    for (const Floats& tensor : tensors) pointers.push_back(tensor.data());
+    std::memcpy(&weights, pointers.data(), sizeof(weights));
+  }
+};
+
+// The tensors of c_int8_grown: in_proj has biases, out_proj has none.
+const std::vector<std::size_t> grown_sizes{48 * 16, 48, 16 * 16};
+const std::vector<std::size_t> layer_sizes{36 * 12, 36,      12 * 12, 12, 21 * 12, 21, 21 * 12,
+                                           21,      12 * 21, 12,      12, 12,      12, 12};
+
+}  // namespace
+
+TEST_CASE("int8, every instruction set: attention, activations of 7 bits") {
+  constexpr S shape{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7};
+  each_isa<shape, C_INT8_WORKSPACE_BYTES, c_int8_weights, c_int8_options,
+           placed<c_int8_weights, c_int8_options, c_int8_run_with>>(1, [](Subject subject) {
+    subject.mask = {.causal = true};
+    subject.layout = WeightLayout::separate;
+    subject.activation_bits = 7;
+    check_self(subject);
+  });
+}
+
+TEST_CASE("int8, every instruction set: an encoder layer with a gate") {
+  constexpr S shape{.queries = 17, .model = 12, .heads = 3};
+  each_isa<shape, C_INT8_LAYER_WORKSPACE_BYTES, c_int8_layer_weights, c_int8_layer_options,
+           placed<c_int8_layer_weights, c_int8_layer_options, c_int8_layer_run_with>>(1, [](Subject subject) {
+    subject.mask = {.padding = true};
+    check_encoder(subject, {.layer = {.feed_forward = 21, .gated = true}, .activation_bits = 8});
+  });
+}
+
+TEST_CASE("int8, every instruction set: the same bits") {
+  Random random(12);
+  const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
+  static Memory<C_INT8_LAYER_QUANTISED_BYTES> memory;
+  c_int8_layer_weights weights;
+  REQUIRE(c_int8_layer_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+  check_same_bits<C_INT8_LAYER_WORKSPACE_BYTES, c_int8_layer_weights, c_int8_layer_options, c_int8_layer_run_with>(
+      random.normals(C_INT8_LAYER_QUERIES * C_INT8_LAYER_MODEL), weights);
+}
+
+TEST_CASE("int8: a text that grows, with weights that were quantised on the device") {
+  using Grown = ladon::MultiHeadAttention<S{.queries = 4, .keys = 12, .model = 16, .heads = 2}, ladon::mask::Causal,
+                                          ladon::layout::Int8<ladon::layout::WithoutOutputBias<ladon::layout::InProj>>>;
+  Random random(13);
+  const Floating<c_int8_grown_float_weights> floats(random, grown_sizes);
+  static Memory<C_INT8_GROWN_QUANTISED_BYTES> memory;
+  c_int8_grown_weights weights;
+  REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+
+  // The same weights, by the functions of C++.
+  std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
+  std::vector<std::int32_t> in_sums(48), out_sums(16);
+  Floats in_scale(48), out_scale(16);
+  const ladon::Linear<48, 16> float_in_proj{floats.weights.in_proj_weight, floats.weights.in_proj_bias};
+  const ladon::Linear<16, 16, ladon::Order::out_in, ladon::Bias::without> float_out_proj{
+      floats.weights.out_proj_weight};
+  REQUIRE(ladon::quantise(float_in_proj, in_proj.data(), in_scale.data()));
+  REQUIRE(ladon::quantise(float_out_proj, out_proj.data(), out_scale.data()));
+  ladon::row_sums<48, 16>(in_proj.data(), in_sums.data());
+  ladon::row_sums<16, 16>(out_proj.data(), out_sums.data());
+  const auto same = [](const auto* made, const auto& expected) {
+    return reinterpret_cast<std::uintptr_t>(made) % 64 == 0 &&
+           std::memcmp(made, expected.data(), expected.size() * sizeof(expected[0])) == 0;
+  };
+  CHECK(same(weights.in_proj_weight, in_proj));
+  CHECK(same(weights.in_proj_weight_scale, in_scale));
+  CHECK(same(weights.in_proj_weight_row_sum, in_sums));
+  CHECK(same(weights.out_proj_weight, out_proj));
+  CHECK(same(weights.out_proj_weight_scale, out_scale));
+  CHECK(same(weights.out_proj_weight_row_sum, out_sums));
+  CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
+  // the last tensor ends in the last 64 bytes of the memory
+  CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
+        memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
+
+  const Grown::Weights views{.in_proj = {in_proj.data(), in_scale.data(), in_sums.data(), floats.weights.in_proj_bias},
+                             .out_proj = {out_proj.data(), out_scale.data(), out_sums.data(), {}}};
+  static Memory<C_INT8_GROWN_CACHE_BYTES> cache;
+  static Memory<C_INT8_GROWN_WORKSPACE_BYTES> workspace;
+  static Grown::Cache same_cache;
+  static Grown::CachedWorkspace same_workspace;
+  REQUIRE(c_int8_grown_cache_clear(cache.bytes) == LADON_OK);
+  Floats y(4 * 16), expected(4 * 16);
+  for (const std::size_t tokens : {1u, 4u, 3u, 1u, 2u}) {
+    const Floats x = random.normals(4 * 16);
+    c_int8_grown_options options{};
+    options.tokens = tokens;
+    REQUIRE(c_int8_grown_extend(x.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);
+    Grown::extend(Grown::Queries(x.data()), same_cache, views, Grown::Output(expected.data()), same_workspace,
+                  {.tokens = tokens});
+    CHECK(same_bits(y, expected));
+  }
+}
+
+TEST_CASE("int8: weights that are a null pointer, and y that overlaps with weights") {
+  Random random(14);
+  const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
+  static Memory<C_INT8_LAYER_QUANTISED_BYTES> memory;
+  static Memory<C_INT8_LAYER_WORKSPACE_BYTES> workspace;
+  const Floats x = random.normals(17 * 12);
+  Floats y(17 * 12);
+  c_int8_layer_weights weights;
+  REQUIRE(c_int8_layer_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+  const auto run = [&](float* to) { return c_int8_layer_run(x.data(), &weights, to, workspace.bytes); };
+  CHECK(run(y.data()) == LADON_OK);
+  CHECK(run(reinterpret_cast<float*>(memory.bytes)) == LADON_OVERLAP);
+  const auto without = [&](auto*& tensor) {
+    auto* const before = tensor;
+    tensor = nullptr;
+    CHECK(run(y.data()) == LADON_NULL_WEIGHTS);
+    tensor = before;
+  };
+  without(weights.attention.in_proj_weight);
+  without(weights.gate_weight_scale);
+  without(weights.linear2_weight_row_sum);
+  without(weights.linear1_bias);
+  CHECK(run(y.data()) == LADON_OK);
+}
+
+TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing") {
+  Random random(15);
+  Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
+  constexpr unsigned char before = 0x5a;
+  static Memory<C_INT8_LAYER_QUANTISED_BYTES + 64> memory;
+  c_int8_layer_weights weights;
+  const auto quantise = [&](const c_int8_layer_float_weights* from, c_int8_layer_weights* to, void* bytes) {
+    std::memset(&memory, before, sizeof(memory));
+    std::memset(static_cast<void*>(&weights), before, sizeof(weights));
+    const ladon_status status = c_int8_layer_quantise(from, to, bytes);
+    if (status == LADON_OK) return status;
+    CHECK(filled(memory, before));
+    CHECK(filled(weights, before));
+    return status;
+  };
+  CHECK(quantise(nullptr, &weights, memory.bytes) == LADON_NULL_WEIGHTS);
+  CHECK(quantise(&floats.weights, nullptr, memory.bytes) == LADON_NULL_OUTPUT);
+  CHECK(quantise(&floats.weights, &weights, nullptr) == LADON_NULL_OUTPUT);
+  for (const std::size_t off : {1u, 4u, 32u}) {
+    CHECK(quantise(&floats.weights, &weights, memory.bytes + off) == LADON_MISALIGNED);
+  }
+  CHECK(quantise(&floats.weights, reinterpret_cast<c_int8_layer_weights*>(memory.bytes + 64), memory.bytes) ==
+        LADON_OVERLAP);
+  CHECK(quantise(reinterpret_cast<const c_int8_layer_float_weights*>(&weights), &weights, memory.bytes) ==
+        LADON_OVERLAP);
+
+  // Each float tensor, among them biases and norms, which are not copied.
+  std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
+  const auto with = [&](std::size_t tensor, const float* pointer) {
+    std::memcpy(&tensors, &floats.weights, sizeof(tensors));
+    tensors[tensor] = pointer;
+    c_int8_layer_float_weights wrong;
+    std::memcpy(&wrong, &tensors, sizeof(wrong));
+    return quantise(&wrong, &weights, memory.bytes);
+  };
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    CAPTURE(i);
+    CHECK(with(i, nullptr) == LADON_NULL_WEIGHTS);
+    CHECK(with(i, reinterpret_cast<const float*>(memory.bytes + C_INT8_LAYER_QUANTISED_BYTES) - 1) == LADON_OVERLAP);
+  }
+  // The last number of each weight: in_proj, out_proj, gate, linear1, linear2.
+  for (const std::size_t tensor : {0u, 2u, 4u, 6u, 8u}) {
+    CAPTURE(tensor);
+    float& last = floats.tensors[tensor].back();
+    for (const float bad : {NAN, INFINITY, -INFINITY}) {
+      const float good = last;
+      last = bad;
+      CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_NOT_FINITE);
+      last = good;
+    }
+  }
+  CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+  for (std::size_t i = C_INT8_LAYER_QUANTISED_BYTES; i < sizeof(memory); ++i) CHECK(memory.bytes[i] == before);
+  // A NaN among biases is the caller's own.
+  floats.tensors[1][0] = NAN;
+  CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+}
+
+TEST_CASE("int8: NAME_quantise keeps a row of zeros, with the scale 1") {
+  Random random(16);
+  Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
+  for (std::size_t i = 0; i < 12; ++i) floats.tensors[0][12 + i] = 0;
+  static Memory<C_INT8_LAYER_QUANTISED_BYTES> memory;
+  c_int8_layer_weights weights;
+  REQUIRE(c_int8_layer_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
+  for (std::size_t i = 0; i < 12; ++i) CHECK(weights.attention.in_proj_weight[12 + i] == 0);
+  CHECK(weights.attention.in_proj_weight_scale[1] == 1);
+  CHECK(weights.attention.in_proj_weight_row_sum[1] == 0);
+}
+
+}  // namespace ladon_test
