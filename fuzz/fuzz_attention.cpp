@@ -22,6 +22,7 @@ using namespace ladon::mask;
 using ladon_fuzz::change, ladon_fuzz::Specials;
 using S = ladon::Shape;
 using ladon::detail::simd::ArrayVectors, ladon::detail::simd::NativeVectors;
+using ladon::layout::InProj, ladon::layout::Int8, ladon::layout::PerHead, ladon::layout::SeparateQKV;
 
 struct CappedWithSinks : ladon::score::Scaled {
   static constexpr float softcap = 3;
@@ -36,9 +37,11 @@ const std::vector<Subject>& projecting() {
       attention_subject<S{.queries = 13, .model = 10, .heads = 2}, CausalAndPadding>(),
       attention_subject<S{.queries = 1, .keys = 43, .model = 9, .heads = 3}, Padding>(),
       attention_subject<S{.queries = 7, .keys = 37, .model = 8, .heads = 4, .kv_heads = 2},
-                        decltype(Bits{} & Window<20, 3>{}), ladon::layout::SeparateQKV, ArrayVectors<4>>(),
+                        decltype(Bits{} & Window<20, 3>{}), SeparateQKV, ArrayVectors<4>>(),
       attention_subject<S{.queries = 9, .keys = 11, .model = 8, .heads = 2, .head_width = 5, .value_width = 3},
-                        BooleanPerHead, ladon::layout::PerHead, ArrayVectors<1>, ladon::score::Scaled, Halves>(),
+                        BooleanPerHead, PerHead, ArrayVectors<1>, ladon::score::Scaled, Halves>(),
+      attention_subject<S{.queries = 8, .model = 11, .heads = 2, .head_width = 5}, CausalAndPadding,
+                        Int8<SeparateQKV>>(),
   };
   return all;
 }
@@ -59,13 +62,16 @@ const std::vector<CachedSubject>& cached() {
   static const std::vector<CachedSubject> all{
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),
       cached_subject<S{.queries = 4, .keys = 11, .model = 6, .heads = 2}, Window<6>>(),
+      cached_subject<S{.queries = 3, .keys = 10, .model = 9, .heads = 3}, Causal, ladon::score::Scaled,
+                     ladon::position::None, Int8<InProj>>(),
   };
   return all;
 }
 
+// int8 weights are integers in the oracle. They stay as they are.
 void change_weights(oracle::AttentionWeights& weights, FuzzedDataProvider& data) {
   for (oracle::Linear* linear : {&weights.query, &weights.key, &weights.value, &weights.output}) {
-    change(linear->weight, data, -8, 4, Specials::finite);
+    if (linear->activation_bits == 0) change(linear->weight, data, -8, 4, Specials::finite);
     change(linear->bias, data, -8, 4, Specials::finite);
   }
 }
@@ -114,7 +120,7 @@ Variation any_variation(const Subject& subject, FuzzedDataProvider& data) {
 
 void check_projecting(const Subject& subject, FuzzedDataProvider& data) {
   const bool cross = subject.shape.queries != subject.shape.keys || data.ConsumeBool();
-  AttentionProblem problem = random_problem(subject.shape, cross, data.ConsumeIntegral<std::uint8_t>());
+  AttentionProblem problem = random_problem(subject, cross, data.ConsumeIntegral<std::uint8_t>());
   const Variation variation = any_variation(subject, data);
   change_weights(problem.weights, data);
   change(problem.x, data, -30, 6, Specials::nan);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,12 +17,14 @@
 #include "pack.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
+#include "support/float_values.hpp"
 #include "support/memory_file.hpp"
 #include "support/require.hpp"
 
 namespace {
 
-using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown;
+using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown, ladon_fuzz::value_of,
+    ladon_fuzz::width_of;
 
 // Returns what stands before the first `separator` and removes both from the text. Without a separator, takes all.
 std::string_view take_until(std::string_view separator, std::string_view& text) {
@@ -33,23 +34,10 @@ std::string_view take_until(std::string_view separator, std::string_view& text) 
   return taken;
 }
 
-// The value of IEEE 754 binary16, from its definition.
-float value_of_f16(std::uint16_t half) {
-  const int exponent = half >> 10 & 0x1F, fraction = half & 0x3FF;
-  const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 0x1F) return fraction == 0 ? sign * HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-}
-
 bool holds(float packed, std::string_view dtype, std::span<const std::byte> bytes) {
-  if (dtype == "F32") return std::memcmp(&packed, bytes.data(), sizeof(packed)) == 0;
-  std::uint16_t half = 0;
-  std::memcpy(&half, bytes.data(), sizeof(half));
-  if (dtype == "BF16") return std::bit_cast<std::uint32_t>(packed) == std::uint32_t{half} << 16;
-  const float expected = value_of_f16(half);
-  if (std::isnan(expected)) return std::isnan(packed);
-  return packed == expected && std::signbit(packed) == std::signbit(expected);
+  const float expected = value_of(dtype, bytes);
+  if (dtype == "F16" && std::isnan(expected)) return std::isnan(packed);
+  return std::bit_cast<std::uint32_t>(packed) == std::bit_cast<std::uint32_t>(expected);
 }
 
 // The constant of the packed header.
@@ -67,7 +55,7 @@ std::size_t check_member(const files::Safetensors& file, const weights::Source& 
   for (const weights::Piece& piece : source) {
     const files::Tensor& tensor = file.tensors().at(piece.tensor);
     const auto bytes = file.bytes(tensor);
-    const std::size_t width = tensor.dtype == "F32" ? 4 : 2;
+    const std::size_t width = width_of(tensor.dtype);
     const std::size_t columns = piece.shape.size() == 2 ? piece.shape[1] : 1;
     const std::size_t values = piece.rows * columns;
     require((first + values) * sizeof(float) <= data.size(), "a member lies in the data");

@@ -70,8 +70,7 @@ JOINED = "in_proj_weight 2+1+1 2\nin_proj_bias 2+1+1\nout_proj_weight 2 2\nout_p
 SEPARATE = "query_proj_weight 2 2\nkey_proj_weight 1 2\nvalue_proj_weight 1 2\nout_proj_weight 2 2\n"
 INT8 = "in_proj_weight 2+1+1 2 int8\nin_proj_bias 2+1+1\nout_proj_weight 2 2 int8\nout_proj_bias 2\n"
 STACK = (
-    "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\n"
-    "norm_weight 2\n"
+    "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\nnorm_weight 2\n"
 )
 
 
@@ -104,6 +103,47 @@ def seeds_of_weights():
         "stack": packed("model.layers", STACK, stack),
         "wrong_prefix": packed("b", JOINED, attention_tensors("encoder.layer.0.", BERT)),
         "wrong_spec": packed("", "in_proj_weight 4 2\nlinear1_weight 2\nfoo 1\n", attention_tensors("", PYTORCH)),
+    }
+
+
+def seeds_of_quantise():
+    def seed(tensors, keep=0, embeddings=False, metadata=None):
+        return bytes([keep << 1 | embeddings]) + safetensors(tensors, metadata)
+
+    def values(*numbers):
+        return struct.pack(f"<{len(numbers)}f", *numbers)
+
+    linear = ("a.weight", "F32", [2, 3], values(127, -63.25, 1, 0.5, -1.27, 0))
+    kinds = [
+        ("a.0.q_proj.weight", "F16", [2, 2], halves(4)),
+        ("a.1.in_proj_weight", "BF16", [3, 2], brain_floats(6)),
+        ("embed.weight", "F32", [2, 2], floats(4)),
+        ("head.weight", "F32", [2, 2], floats(4, 1.0)),
+        ("norm.weight", "F32", [3], floats(3)),
+        ("position", "I64", [1], bytes(8)),
+        ("tied.weight", "F32", [2, 2], floats(4)),
+    ]
+    int8 = [("b.weight", "I8", [2, 2], b"\x80\x01\x02\x7f"), ("b.weight_scale", "F32", [2, 1], values(1, 0.5))]
+    wrong_scale = [int8[0], ("b.weight_scale", "F32", [2], values(0, 1))]
+    middles = ("weight", "F32", [1, 8], values(127, 0.5, 0.505, -0.505, 1.495, -2.5, 126.505, -126.495))
+    tiny = ("weight", "F32", [4, 2], values(0, -0.0, 1e-45, -1e-38, 2e-36, 1e-37, 3.4e38, -1e38))
+    return {
+        "small": seed([linear, ("a.bias", "F32", [2], floats(2))], metadata={"format": "pt"}),
+        "kinds": seed(kinds),
+        "embeddings": seed(kinds, embeddings=True),
+        **{f"keep_{i}": seed(kinds, keep=i) for i in range(1, 5)},
+        "between_two_integers": seed([middles]),
+        "tiny_and_large": seed([tiny]),
+        "no_elements": seed([linear, ("b.weight", "F32", [4, 0], b""), ("c.weight", "F16", [0, 2], b"")]),
+        "int8_already": seed([*int8, linear]),
+        "only_int8": seed(int8),
+        "wrong_scale": seed([linear, *wrong_scale]),
+        "name_is_taken": seed([linear, ("a.weight_scale", "F32", [1], floats(1))]),
+        "infinite": seed([("weight", "F32", [1, 2], values(1, float("inf")))]),
+        "not_a_number": seed([("weight", "F16", [1, 1], struct.pack("<e", float("nan")))]),
+        "wrong_size": seed([("weight", "F32", [3, 2], floats(4))]),
+        "escapes": seed([("\u001b[2J.weight", "F32", [1, 1], floats(1, 1.0))]),
+        "long_name": seed([(1001 * "x" + ".weight", "F32", [1, 1], floats(1, 1.0))], keep=1),
     }
 
 
@@ -193,6 +233,7 @@ def random_seeds(sizes):
 SEEDS = {
     "safetensors": seeds_of_safetensors(),
     "weights": seeds_of_weights(),
+    "quantise": seeds_of_quantise(),
     "kernel_weights": random_seeds([64] * 6),
     "word_piece": seeds_of_word_piece(),
     "vocabulary": seeds_of_vocabulary(),

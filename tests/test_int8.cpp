@@ -187,6 +187,24 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   }
 }
 
+// Token 1: float32 computes 127.49999 for the zero point, which is 127 then. The exact quotient is 127.5.
+// Token 2: the lowest feature gives the zero point 101.5, rounded to 102. The highest feature gives the integer 153.5,
+// rounded to 154, and limited to 255 - 102 = 153.
+TEST_CASE("int8: tokens whose extremes are in the middle of two integers") {
+  const Subject subject =
+      attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    CAPTURE(seed);
+    AttentionProblem problem = random_problem(subject, false, seed);
+    for (std::size_t i = 12; i < 36; ++i) problem.x[i] *= 1e-8f;
+    problem.x[12 + 3] = 1;
+    problem.x[12 + 7] = -1;
+    problem.x[24 + 3] = 153.5f / 64;
+    problem.x[24 + 7] = -101.5f / 64;
+    check_run(subject, task_of(subject, problem, {}), {}, expected_attention(subject, problem, {}));
+  }
+}
+
 // The compiler computes attention with int8 weights. Whole numbers, so that the result is exact: a token of one feature
 // x > 0 has q = 255 and the scale x / 255, and its value is 2 x + 1.
 namespace {

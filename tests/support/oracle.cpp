@@ -55,42 +55,75 @@ Real activate(Activation activation, Real x) {
   return {};
 }
 
-// A quantised token (detail/memory/int8_panels.hpp): the integers without their zero point, and the scale. An integer
-// may be off by one where its feature is so near to the middle of two integers that float32 may round to the other one.
-// The deviation of an integer is then 1 / deviations_allowed, which bounds a distance of 1. Elsewhere it is 0.
+// A quantised token (detail/memory/int8_panels.hpp): the integers without their zero point, and the scale.
 struct QuantisedToken {
   std::vector<Real> integers;
   Real scale;
 };
-QuantisedToken quantised(std::span<const Real> features, int bits) {
-  const double levels = (1 << bits) - 1;
-  Real low = 0, high = 0;
-  bool finite = true;
-  for (const Real& x : features) {
-    finite = finite && std::isfinite(x.value);
-    if (x.value < low.value) low = x;
-    if (x.value > high.value) high = x;
-  }
-  QuantisedToken token{std::vector<Real>(features.size()), high / Real(levels) - low / Real(levels)};
-  if (!finite) return {token.integers, Real(std::numeric_limits<double>::quiet_NaN(), infinity)};
-  if (token.scale.value < 0x1p-126) return {token.integers, 0};
-  const auto integer = [](Real quotient) {
-    const double nearest = std::nearbyint(quotient.value);
-    const double to_middle = 0.5 - std::abs(quotient.value - nearest);
-    return Real(nearest, to_middle <= quotient.bound() ? 1 / deviations_allowed : 0);
-  };
-  const Real reciprocal = Real(1) / token.scale, zero = integer(Real(-low.value, low.deviation) * reciprocal);
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    Real q = integer(features[i] * reciprocal);
-    // At a limit, the integer moves with the limit.
-    if (q.value <= -zero.value) q = Real(-zero.value, std::max(q.deviation, zero.deviation));
-    if (q.value >= levels - zero.value) q = Real(levels - zero.value, std::max(q.deviation, zero.deviation));
-    token.integers[i] = q;
-  }
+
+// Quantises exact features. The roundings to float32 are part of the definition, so the integers are exact, too.
+QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
+  std::vector<float> x;
+  for (const Real& feature : features) x.push_back(static_cast<float>(feature.value));
+  const float low = std::min(0.0f, std::ranges::min(x)), high = std::max(0.0f, std::ranges::max(x));
+  const float scale = high / levels - low / levels;
+  QuantisedToken token{std::vector<Real>(features.size()), 0};
+  if (scale < 0x1p-126f) return token;
+  token.scale = static_cast<double>(scale);
+  const float reciprocal = 1 / scale, zero = std::nearbyint(-low * reciprocal);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    token.integers[i] = static_cast<double>(std::nearbyint(std::clamp(x[i] * reciprocal, -zero, levels - zero)));
   return token;
 }
 
-// The integer sums are exact, so only integers that may be off by one have a deviation.
+// Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
+// Errors of a token's integers reach all results of the token together, so they are not independent. The deviation of
+// an integer in doubt is at least 1: the bound then holds for 64 integers in doubt whose errors add up.
+Real nearest_integer(Real x) {
+  const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
+  return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
+}
+
+// Returns q, limited to what the zero point leaves. Near a limit, q moves with the limit.
+Real limited(Real q, Real zero, double levels) {
+  const double value = std::clamp(q.value, -zero.value, levels - zero.value), reach = q.bound() + zero.bound();
+  const bool is_far = value > reach - zero.value && value < levels - zero.value - reach;
+  return {value, is_far ? q.deviation : std::max(q.deviation, zero.deviation)};
+}
+
+// Returns the lowest feature, or 0 if no feature is lower. In float32, another feature may be the lowest one.
+Real lowest(std::span<const Real> features) {
+  double low = 0, limit = 0;
+  for (const Real& x : features) {
+    low = std::min(low, x.value);
+    limit = std::min(limit, x.value - x.bound());
+  }
+  return {low, (low - limit) / deviations_allowed};
+}
+Real highest(std::span<const Real> features) {
+  std::vector<Real> negated;
+  for (const Real& x : features) negated.emplace_back(-x.value, x.deviation);
+  const Real low = lowest(negated);
+  return {-low.value, low.deviation};
+}
+
+QuantisedToken quantised(std::span<const Real> features, int bits) {
+  const auto all = [&](auto is) { return std::ranges::all_of(features, is); };
+  const double levels = (1 << bits) - 1;
+  QuantisedToken token{std::vector<Real>(features.size()), 0};
+  if (!all([](Real x) { return std::isfinite(x.value); })) return {token.integers, Real(std::nan(""), infinity)};
+  if (!all([](Real x) { return std::isfinite(x.bound()); })) return {token.integers, Real(0, infinity)};
+  if (all([](Real x) { return x.deviation == 0; })) return quantised_exactly(features, static_cast<float>(levels));
+  const Real low = lowest(features), scale = highest(features) / Real(levels) - low / Real(levels);
+  if (scale.value < 0x1p-126) return token;
+  token.scale = scale;
+  const Real reciprocal = Real(1) / scale, zero = nearest_integer(Real(-low.value, low.deviation) * reciprocal);
+  for (std::size_t i = 0; i < features.size(); ++i)
+    token.integers[i] = limited(nearest_integer(features[i] * reciprocal), zero, levels);
+  return token;
+}
+
+// The integer sums are exact, so only integers in doubt have a deviation.
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {

@@ -1,0 +1,127 @@
+// ladon-weights quantise: any checkpoint and any selection give an int8 version that keeps the promises of
+// src/weights/quantise.hpp, or files::Error.
+//
+// An input is a byte and the checkpoint. The lowest bit of the byte is --embeddings. The other bits choose --keep from
+// a list, because std::regex takes exponential time for some patterns.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <regex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "file_error.hpp"
+#include "quantise.hpp"
+#include "safetensors.hpp"
+#include "support/float_values.hpp"
+#include "support/memory_file.hpp"
+#include "support/require.hpp"
+
+namespace {
+
+using files::Safetensors, files::Tensor;
+using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown, ladon_fuzz::value_of,
+    ladon_fuzz::width_of;
+using weights::QuantisationPlan, weights::Selection;
+
+Selection selection_of(std::uint8_t choice) {
+  static const std::vector<std::vector<std::regex>> keep{{},
+                                                         {std::regex("^a")},
+                                                         {std::regex(R"(\.1\.)"), std::regex("head")},
+                                                         {std::regex("(q|k)_proj[^b]*t$")},
+                                                         {std::regex(".")}};
+  return {keep[(choice >> 1) % keep.size()], (choice & 1) != 0};
+}
+
+// Checks one row of a quantised weight. With u = 2^-24, weight / scale is at most 127 / (1 - u), because the scale is
+// largest / 127, rounded to float32. The quotient is rounded to float32, by less than 128 u, and then to an integer, by
+// at most 1/2.
+void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
+  constexpr double most = 0.5 + 128 * 0x1p-24;
+  float largest = 0;
+  int largest_integer = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    require(integers[i] >= -127, "an int8 weight is from -127 to 127");
+    require(std::abs(double{row[i]} - double{scale} * integers[i]) <= most * double{scale},
+            "an int8 weight is at most half a scale from the weight");
+    largest = std::max(largest, std::abs(row[i]));
+    largest_integer = std::max(largest_integer, std::abs(int{integers[i]}));
+  }
+  if (largest < 127 * 0x1p-126f) {
+    require(scale == 1 && largest_integer == 0, "a row of tiny weights becomes zeros with the scale 1");
+  } else {
+    require(largest_integer == 127, "the largest weight of a row becomes 127 or -127");
+  }
+}
+
+void check_weight(const Safetensors& file, const std::string& name, const Safetensors& output) {
+  const Tensor &weight = file.tensors().at(name), &quantised = output.tensors().at(name);
+  require(quantised.dtype == "I8", "a tensor keeps its dtype or becomes int8");
+  const auto rows = static_cast<std::size_t>(weight.shape.at(0)),
+             columns = static_cast<std::size_t>(weight.shape.at(1));
+  const auto from = file.bytes(weight), to = output.bytes(quantised);
+  const std::size_t width = width_of(weight.dtype);
+  require(!to.empty() && to.size() == rows * columns, "an int8 weight has elements, and a byte for each");
+  require(from.size() == to.size() * width, "an accepted weight has the bytes that its shape needs");
+  const float* const scale = output.tensor(name + "_scale", {rows, 1});
+  std::vector<float> row(columns);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < columns; ++i) row[i] = value_of(weight.dtype, from.subspan((r * columns + i) * width));
+    check_row(row, {reinterpret_cast<const std::int8_t*>(to.data()) + r * columns, columns}, scale[r]);
+  }
+}
+
+bool may_be_quantised(const std::string& name, const Selection& selection) {
+  return (selection.embeddings || name.find("embed") == name.npos) &&
+         std::ranges::none_of(selection.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
+}
+
+// The function is noexcept, so that an error about the output ends the program: an accepted checkpoint has a right
+// output.
+void check_output(const Safetensors& file, const Selection& selection, const QuantisationPlan& plan) noexcept {
+  std::string content;
+  const auto deviations =
+      weights::write_quantised(file, "checkpoint", plan, [&](std::string_view bytes) { content += bytes; });
+  require_shown(weights::report(plan, deviations), "the report");
+  const MemoryFile output_file(content);
+  const Safetensors output(output_file.path());
+  require(output.metadata() == file.metadata(), "the output has the metadata of the checkpoint");
+  std::size_t quantised = 0;
+  for (const auto& [name, tensor] : file.tensors()) {
+    require(output.tensors().contains(name), "the output has all tensors of the checkpoint");
+    const Tensor& made = output.tensors().find(name)->second;
+    require(made.shape == tensor.shape, "a tensor keeps its shape");
+    if (made.dtype == tensor.dtype) {
+      require(std::ranges::equal(output.bytes(made), file.bytes(tensor)), "a copied tensor has the same bytes");
+    } else {
+      require(may_be_quantised(name, selection), "a tensor that is to be kept is copied");
+      check_weight(file, name, output);
+      ++quantised;
+    }
+  }
+  require(output.tensors().size() == file.tensors().size() + quantised, "the output has no further tensors but scales");
+  require(deviations.size() == quantised, "each quantised weight has a deviation");
+  for (const auto& [relative_rms, largest_error] : deviations)
+    require(relative_rms >= 0 && relative_rms <= 1 && largest_error >= 0 && largest_error <= 1,
+            "a deviation is a fraction");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const Selection selection = selection_of(data[0]);
+  const MemoryFile checkpoint({reinterpret_cast<const char*>(data) + 1, size - 1});
+  try {
+    const Safetensors file(checkpoint.path());
+    const QuantisationPlan plan = weights::plan_quantisation(file, "checkpoint", selection);
+    weights::check_finite(file, "checkpoint", plan);
+    check_output(file, selection, plan);
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error");
+  }
+  return 0;
+}

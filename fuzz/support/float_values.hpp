@@ -1,0 +1,39 @@
+// The floats of a checkpoint, from the definitions of their formats.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace ladon_fuzz {
+
+// Returns the value of IEEE 754 binary16.
+inline float value_of_f16(std::uint16_t half) {
+  const int exponent = half >> 10 & 0x1F, fraction = half & 0x3FF;
+  const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == 0x1F) return fraction == 0 ? sign * HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+// Returns how many bytes a value of F32, F16 or BF16 has.
+inline std::size_t width_of(std::string_view dtype) { return dtype == "F32" ? 4 : 2; }
+
+// Returns the first value of F32, F16 or BF16 in `bytes`.
+inline float value_of(std::string_view dtype, std::span<const std::byte> bytes) {
+  if (dtype == "F32") {
+    float value = 0;
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+  }
+  std::uint16_t half = 0;
+  std::memcpy(&half, bytes.data(), sizeof(half));
+  return dtype == "BF16" ? std::bit_cast<float>(std::uint32_t{half} << 16) : value_of_f16(half);
+}
+
+}  // namespace ladon_fuzz
