@@ -18,15 +18,15 @@ void choose_date(const Logits& logits, Reading& reading) noexcept;
 template <class Precision>
 void run_model_with(const typename EncoderOf<Precision>::Weights& weights, const Squeezed& text, Logits& logits,
                     WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
-  using Encoder = EncoderOf<Precision>;
+  using AnyEncoder = EncoderOf<Precision>;
   embed(text, workspace.tokens);
-  const typename Encoder::Options options{.queries = slots, .keys = slots + text.size};
+  const typename AnyEncoder::Options options{.queries = slots, .keys = slots + text.size};
   if (attention == nullptr) {
-    Encoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options);
+    AnyEncoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options);
   } else {
-    typename Encoder::Maps maps{};
+    typename AnyEncoder::Maps maps{};
     for (std::size_t i = 0; i < layers; ++i) maps[i] = &attention->map[i][0][0][0];
-    Encoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options, maps);
+    AnyEncoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options, maps);
   }
   classify(workspace.tokens, logits);
 }

@@ -65,6 +65,19 @@ TEST_CASE("tensors are used where they lie") {
   CHECK(b[1] == 8);
 }
 
+TEST_CASE("an int8 tensor may begin anywhere, and no other dtype is taken for one") {
+  const TemporaryFolder folder;
+  const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                             R"("w":{"dtype":"I8","shape":[3,1],"data_offsets":[1,4]}})";
+  const Safetensors file(folder.file("m.safetensors", safetensors(header, "x\x80\xff\x7f")));
+  const std::int8_t* w = file.int8_tensor("w", {3, 1});
+  CHECK(w[0] == -128);
+  CHECK(w[1] == -1);
+  CHECK(w[2] == 127);
+  CHECK_THROWS_WITH_AS(static_cast<void>(file.int8_tensor("a", {1})), doctest::Contains("expected dtype I8"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(file.int8_tensor("w", {3})), doctest::Contains("expected shape [3]"), Error);
+}
+
 TEST_CASE("a scalar and an empty tensor are tensors") {
   const TemporaryFolder folder;
   const Safetensors file(folder.file(

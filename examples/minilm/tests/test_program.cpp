@@ -43,6 +43,7 @@ TEST_CASE("wrong usage ends with 2") {
   check_refused(run("--attention a --head 12"), 2, "--head");
   check_refused(run("--attention a --head -1"), 2, "--head");
   check_refused(run("--colour a b"), 2, "--colour");
+  check_refused(run("--precision int4 a b"), 2, "int4 not in {float32,int8}");
   CHECK(run("--help").status == 0);
 }
 
@@ -75,6 +76,7 @@ TEST_CASE("similarities") {
   CHECK(has(answer.out, "3  [the dog, ate]"));  // one text, not a list of two
   CHECK(has(answer.out, "1.000"));
   CHECK(std::ranges::count(answer.out, '\n') == 4);
+  CHECK(run("--precision int8 'All is well' 'Everything is fine' '[the dog, ate]'").out.size() == answer.out.size());
   CHECK(run("--copy-weights 'All is well' 'Everything is fine' '[the dog, ate]'").out == answer.out);
   const Answer dashes = run("a -- -x --y --");
   CHECK(dashes.status == 0);

@@ -1,0 +1,94 @@
+// int8 weights: how near the embeddings are to those of float32, and files that hold int8 weights.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "fixtures.hpp"
+#include "minilm.hpp"
+#include "model_error.hpp"
+#include "quantise.hpp"
+#include "replace_file.hpp"
+#include "word_piece.hpp"
+
+namespace minilm {
+namespace {
+
+std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
+
+std::vector<std::vector<TokenId>> sentences() {
+  const WordPiece tokenizer(default_model_folder() / vocabulary_file_name);
+  std::vector<std::vector<TokenId>> ids;
+  std::ifstream file(MINILM_SENTENCES);
+  for (std::string line; std::getline(file, line);) ids.push_back(tokenizer.encode(line, max_tokens));
+  return ids;
+}
+
+// What `ladon-weights quantise` makes of the model.
+std::filesystem::path quantised_model(const TemporaryFolder& folder, const weights::Selection& selection = {}) {
+  const files::Safetensors file(model_file());
+  const auto plan = weights::plan_quantisation(file, "model", selection);
+  const auto path = folder.path() / model_file_name;
+  files::replace_file(path.string(),
+                      [&](const files::Sink& sink) { weights::write_quantised(file, "model", plan, sink); });
+  return path;
+}
+
+SentenceEncoder int8_encoder(const std::filesystem::path& file) {
+  return SentenceEncoder(file, files::Load::map, Precision::int8);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("int8");
+
+// The smallest cosine is that of a text of four tokens ("No!"), where the mean has few tokens to average over.
+TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.998, smallest at least 0.99") {
+  LADON_SKIP_WITHOUT(model_file());
+  SentenceEncoder float32(model_file());
+  SentenceEncoder int8 = int8_encoder(model_file());
+  const auto texts = sentences();
+  REQUIRE(texts.size() >= 200);
+  double sum = 0, smallest = 1;
+  for (const std::vector<TokenId>& ids : texts) {
+    const auto cosine = static_cast<double>(similarity(float32.embed(ids), int8.embed(ids)));
+    sum += cosine;
+    smallest = std::min(smallest, cosine);
+  }
+  const double mean = sum / static_cast<double>(texts.size());
+  MESSAGE("mean cosine " << mean << ", smallest " << smallest);
+  CHECK(mean >= 0.998);
+  CHECK(smallest >= 0.99);
+  CHECK(smallest < 0.9999);  // int8 weights were used
+}
+
+TEST_CASE("a file with int8 weights gives the bits of weights that are quantised at load") {
+  LADON_SKIP_WITHOUT(model_file());
+  const TemporaryFolder folder;
+  const auto file = quantised_model(folder);
+  SentenceEncoder at_load = int8_encoder(model_file()), in_place = int8_encoder(file);
+  for (const std::size_t tokens : {3u, 20u, 100u}) {
+    std::vector<TokenId> ids(tokens);
+    for (std::size_t i = 0; i < tokens; ++i) ids[i] = static_cast<TokenId>(2000 + 13 * i);
+    CHECK(in_place.embed(ids) == at_load.embed(ids));
+  }
+  CHECK_THROWS_WITH_AS(SentenceEncoder{file}, doctest::Contains("expected dtype F32, found \"I8\""), ModelError);
+}
+
+TEST_CASE("a file with int8 weights in some linear layers only is refused, with the name of the first float one") {
+  LADON_SKIP_WITHOUT(model_file());
+  const TemporaryFolder folder;
+  weights::Selection selection;
+  selection.keep.emplace_back("layer.3.output.dense");
+  CHECK_THROWS_WITH_AS(int8_encoder(quantised_model(folder, selection)),
+                       doctest::Contains("\"encoder.layer.3.output.dense.weight\": expected dtype I8, found \"F32\""),
+                       ModelError);
+}
+
+TEST_SUITE_END();
+
+}  // namespace minilm
