@@ -47,7 +47,7 @@ struct PairsIn16Bits {
 
   explicit PairsIn16Bits(const std::int8_t* first_row) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
-      for (std::size_t i = 0; i < Inner; ++i) weight[r][i] = first_row[r * RowStride + i];
+      for (std::size_t i = 0; i < Inner; ++i) weight[r][i] = std::int16_t{first_row[r * RowStride + i]};
       if constexpr (padded > Inner) weight[r][Inner] = 0;
     }
   }
