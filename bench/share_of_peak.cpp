@@ -1,7 +1,7 @@
-// ladon_bench [--json FILE] [--rounds N] [--patience SECONDS] [Google Benchmark's options, such as
-// --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the FMA peak that attention and encoder
-// layers reach, in N rounds (31) for each case. A case waits at most SECONDS (20) for a quiet core; with 0 it does not
-// wait.
+// ladon_bench, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [Google Benchmark's options, such as
+// --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that attention and encoder layers
+// reach, in N rounds (31) for each case. ladon_bench has float32 weights and ladon_bench_int8 has int8 weights. A case
+// waits at most SECONDS (20) for a quiet core; with 0 it does not wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -38,8 +38,11 @@ class Table : public benchmark::BenchmarkReporter {
                   100 * figure("share_of_peak"), 100 * figure("lower_quartile"), 100 * figure("upper_quartile"),
                   figure("gflops"), figure("peak_gflops"), 100 * figure("disturbed"));
       std::fflush(stdout);
-      nlohmann::ordered_json row{
-          {"tokens", found->tokens}, {"model", found->model}, {"heads", found->heads}, {"mask", found->mask}};
+      nlohmann::ordered_json row{{"tokens", found->tokens},
+                                 {"model", found->model},
+                                 {"heads", found->heads},
+                                 {"mask", found->mask},
+                                 {"precision", found->precision}};
       for (const char* name :
            {"share_of_peak", "lower_quartile", "upper_quartile", "gflops", "peak_gflops", "disturbed"}) {
         row[name] = figure(name);

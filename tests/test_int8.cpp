@@ -193,7 +193,7 @@ TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
 TEST_CASE("int8: tokens whose extremes are in the middle of two integers") {
   const Subject subject =
       attention_subject<S{.queries = 5, .model = 12, .heads = 2}, ladon::mask::Padding, Int8<InProj>>();
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     CAPTURE(seed);
     AttentionProblem problem = random_problem(subject, false, seed);
     for (std::size_t i = 12; i < 36; ++i) problem.x[i] *= 1e-8f;

@@ -6,8 +6,27 @@ bench() {
   case ${1:-} in
     all | compare | firmware | browser | peers | minilm | charts | start) "bench_$1" "${@:2}" ;;
     threads | decode | memory | ceilings) bench_program "ladon_bench_$1" "${@:2}" ;;
-    *) bench_program ladon_bench "$@" ;;
+    *) bench_share_of_peak "$@" ;;
   esac
+}
+
+# bench_share_of_peak [--precision float32|int8] ARGS...
+bench_share_of_peak() {
+  local program=ladon_bench arguments=()
+  while [ $# -gt 0 ]; do
+    if [ "$1" = --precision ]; then
+      case ${2:-} in
+        float32) ;;
+        int8) program=ladon_bench_int8 ;;
+        *) die "--precision takes float32 or int8" ;;
+      esac
+      shift
+    else
+      arguments+=("$1")
+    fi
+    shift
+  done
+  bench_program $program ${arguments[@]+"${arguments[@]}"}
 }
 
 # bench_program NAME ARGS...: builds and runs a program of bench/CMakeLists.txt.

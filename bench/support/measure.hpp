@@ -1,4 +1,4 @@
-// Measures whole multi-head attention and the encoder layer, as a share of the FMA peak of the same run.
+// Measures whole multi-head attention and the encoder layer, as a share of the peak of the same run.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,45 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Returns the flops that the result needs, two for each multiply-add: four projections, the scores and the weighted
-// sums. A causal mask halves the scores and the weighted sums.
-inline double attention_flops(const Shape& s, bool causal) {
+template <class Precision>
+inline constexpr bool is_float32 = std::is_same_v<Precision, precision::Float32>;
+
+// Returns the flops that attention needs, two for each multiply-add: four projections in the precision of the weights;
+// scores and weighted sums in float32. A causal mask halves the scores and the weighted sums.
+template <class Precision>
+bench::Flops attention_flops(const Shape& s, bool causal) {
   const double tokens = static_cast<double>(s.queries), model = static_cast<double>(s.model);
-  return 8 * tokens * model * model + (causal ? 2 : 4) * tokens * tokens * model;
+  const double products = 8 * tokens * model * model, rest = (causal ? 2 : 4) * tokens * tokens * model;
+  return is_float32<Precision> ? bench::Flops{products + rest} : bench::Flops{rest, products};
 }
+
+// A linear map as at the start of training, and the memory of its weights.
+template <std::size_t Out, std::size_t In, class Precision>
+class LinearMemory {
+ public:
+  using View = Linear<Out, In, Order::out_in, Bias::with, Precision>;
+
+  LinearMemory() {
+    if constexpr (!is_float32<Precision>) {
+      quantise(Linear<Out, In>{floats_.weight.data(), floats_.bias.data()}, int8_.data(), scale_.data());
+      row_sums<Out, In>(int8_.data(), row_sum_.data());
+    }
+  }
+  View view() const {
+    if constexpr (is_float32<Precision>) {
+      return {floats_.weight.data(), floats_.bias.data()};
+    } else {
+      return {int8_.data(), scale_.data(), row_sum_.data(), floats_.bias.data()};
+    }
+  }
+
+ private:
+  static constexpr std::size_t int8_rows = is_float32<Precision> ? 0 : Out;
+  Parameters floats_{Out, In};
+  std::vector<std::int8_t> int8_ = std::vector<std::int8_t>(int8_rows * In);
+  std::vector<float> scale_ = std::vector<float>(int8_rows);
+  std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
+};
 
 // The data that a mask reads. Every pair is visible, so that the mask skips no work.
 template <class Mask, Shape S>
@@ -46,39 +79,42 @@ struct MaskMemory<mask::Additive, S> {
   mask::Additive::Data<S> data() const { return {.values = values.data()}; }
 };
 
-template <Shape S, class Mask, class Score>
+template <Shape S, class Precision, class Mask, class Score>
 void measure_attention(benchmark::State& state, double patience) {
-  using Attention = MultiHeadAttention<S, Mask, layout::InProj, Score>;
-  const Parameters in(3 * S.model, S.model), out(S.model, S.model);
+  using Attention = MultiHeadAttention<S, Mask, layout::InProj::With<Precision>, Score>;
+  const LinearMemory<3 * S.model, S.model, Precision> in;
+  const LinearMemory<S.model, S.model, Precision> out;
   const std::vector<float> x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);
   const auto workspace = std::make_unique<typename Attention::Workspace>();
-  const typename Attention::Weights weights{.in_proj = {in.weight.data(), in.bias.data()},
-                                            .out_proj = {out.weight.data(), out.bias.data()}};
+  const typename Attention::Weights weights{.in_proj = in.view(), .out_proj = out.view()};
   const MaskMemory<Mask, Attention::shape> memory;
   const typename Attention::Options options{.mask = memory.data()};
-  bench::measure(state, patience, attention_flops(S, std::is_same_v<Mask, mask::Causal>), [&] {
+  bench::measure(state, patience, attention_flops<Precision>(S, std::is_same_v<Mask, mask::Causal>), [&] {
     Attention::run(x.data(), weights, y.data(), *workspace, options);
     benchmark::DoNotOptimize(y.data());
   });
 }
 
-template <Shape S>
+template <Shape S, class Precision>
 void measure_encoder_layer(benchmark::State& state, double patience) {
   constexpr std::size_t hidden = 4 * S.model;
-  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}>;
-  const Parameters in(3 * S.model, S.model), out(S.model, S.model), first(hidden, S.model), second(S.model, hidden);
+  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}, mask::None, layout::InProj::With<Precision>>;
+  const LinearMemory<3 * S.model, S.model, Precision> in;
+  const LinearMemory<S.model, S.model, Precision> out;
+  const LinearMemory<hidden, S.model, Precision> first;
+  const LinearMemory<S.model, hidden, Precision> second;
   const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f), x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);
   const auto workspace = std::make_unique<typename Layer::Workspace>();
-  const typename Layer::Weights weights{
-      .attention = {.in_proj = {in.weight.data(), in.bias.data()}, .out_proj = {out.weight.data(), out.bias.data()}},
-      .linear1 = {first.weight.data(), first.bias.data()},
-      .linear2 = {second.weight.data(), second.bias.data()},
-      .norm1 = {ones.data(), zeros.data()},
-      .norm2 = {ones.data(), zeros.data()}};
-  const double feed_forward = 4.0 * S.queries * S.model * hidden;
-  bench::measure(state, patience, attention_flops(S, false) + feed_forward, [&] {
+  const typename Layer::Weights weights{.attention = {.in_proj = in.view(), .out_proj = out.view()},
+                                        .linear1 = first.view(),
+                                        .linear2 = second.view(),
+                                        .norm1 = {ones.data(), zeros.data()},
+                                        .norm2 = {ones.data(), zeros.data()}};
+  bench::Flops flops = attention_flops<Precision>(S, false);
+  (is_float32<Precision> ? flops.float32 : flops.int8) += 4.0 * S.queries * S.model * hidden;
+  bench::measure(state, patience, flops, [&] {
     Layer::run(x.data(), weights, y.data(), *workspace);
     benchmark::DoNotOptimize(y.data());
   });
@@ -93,27 +129,36 @@ inline bool add(Case what, Measurement::Run run) {
   return true;
 }
 
-template <Shape S>
+template <Shape S, class Precision>
+Case named(const char* layer, const char* mask) {
+  return {.layer = layer,
+          .tokens = S.queries,
+          .model = S.model,
+          .heads = S.heads,
+          .mask = mask,
+          .precision = is_float32<Precision> ? "float32" : "int8"};
+}
+
+template <Shape S, class Precision>
 bool add_attention() {
-  const auto named = [](const char* mask) { return Case{"attention", S.queries, S.model, S.heads, mask}; };
-  return add(named("full"), measure_attention<S, mask::None, score::Scaled>) &&
-         add(named("causal"), measure_attention<S, mask::Causal, score::Scaled>);
+  return add(named<S, Precision>("attention", "full"), measure_attention<S, Precision, mask::None, score::Scaled>) &&
+         add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
 // Adds the masks and scores whose cost is compared with "full". The flops are counted as for "full".
-template <Shape S>
+template <Shape S, class Precision>
 bool add_options() {
-  const auto named = [](const char* mask) { return Case{"attention", S.queries, S.model, S.heads, mask}; };
-  return add(named("bits"), measure_attention<S, mask::Bits, score::Scaled>) &&
-         add(named("boolean"), measure_attention<S, mask::Boolean, score::Scaled>) &&
-         add(named("additive"), measure_attention<S, mask::Additive, score::Scaled>) &&
-         add(named("alibi"), measure_attention<S, mask::Alibi, score::Scaled>) &&
-         add(named("softcap"), measure_attention<S, mask::None, Capped>);
+  const auto named_options = [](const char* mask) { return named<S, Precision>("attention", mask); };
+  return add(named_options("bits"), measure_attention<S, Precision, mask::Bits, score::Scaled>) &&
+         add(named_options("boolean"), measure_attention<S, Precision, mask::Boolean, score::Scaled>) &&
+         add(named_options("additive"), measure_attention<S, Precision, mask::Additive, score::Scaled>) &&
+         add(named_options("alibi"), measure_attention<S, Precision, mask::Alibi, score::Scaled>) &&
+         add(named_options("softcap"), measure_attention<S, Precision, mask::None, Capped>);
 }
 
-template <Shape S>
+template <Shape S, class Precision>
 bool add_encoder_layer() {
-  return add({"encoder_layer", S.queries, S.model, S.heads, "full"}, measure_encoder_layer<S>);
+  return add(named<S, Precision>("encoder_layer", "full"), measure_encoder_layer<S, Precision>);
 }
 
 }  // namespace ladon_bench

@@ -10,6 +10,7 @@
 #include <benchmark/benchmark.h>
 
 #include "fma_peak.hpp"
+#include "int8_peak.hpp"
 #include "undisturbed.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
@@ -21,6 +22,18 @@ inline double quantile(std::vector<double> values, double part) {
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
+// The flops of a call, two for each multiply-add.
+struct Flops {
+  double float32, int8 = 0;
+  double all() const { return float32 + int8; }
+};
+
+// Measures the peak, in GFLOP/s: what a core reaches if both kinds of flops run at their own peak, one after the other.
+inline double measured_peak(const Flops& flops) {
+  if (flops.int8 == 0) return fma_peak();
+  return flops.all() / (flops.float32 / fma_peak() + flops.int8 / int8_peak());
+}
+
 struct Round {
   double seconds;  // of a call
   double peak;
@@ -28,10 +41,10 @@ struct Round {
 };
 
 template <class Work>
-Round one_round(std::size_t repeats, Work& work) {
+Round one_round(std::size_t repeats, const Flops& flops, Work& work) {
   const bool alone = quiet().now_quiet();
   const long switches = interruptions();
-  const double before = fma_peak();
+  const double before = measured_peak(flops);
   const double start = now();
   for (std::size_t r = 0; r < repeats; ++r) {
     work();
@@ -39,7 +52,7 @@ Round one_round(std::size_t repeats, Work& work) {
   }
   const double seconds = (now() - start) / static_cast<double>(repeats);
   const bool interrupted = interruptions() != switches;
-  const double after = fma_peak();
+  const double after = measured_peak(flops);
   return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
@@ -47,19 +60,19 @@ Round one_round(std::size_t repeats, Work& work) {
 // the peak loop beside it. It takes no longer, because a core may be quiet for a few milliseconds only. A disturbed
 // round is repeated while the waiting time, of all rounds together, is below `patience` seconds.
 template <class Work>
-void measure(benchmark::State& state, double patience, double flops, Work work) {
+void measure(benchmark::State& state, double patience, const Flops& flops, Work work) {
   work();  // maps the pages and warms the caches
-  const double once = std::max(flops / (fma_peak() * 1e9), 1e-7);
+  const double once = std::max(flops.all() / (measured_peak(flops) * 1e9), 1e-7);
   const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / once));
   const double end = now() + patience;
   std::vector<double> share, gflops, peak;
   double disturbed = 0;
   for (auto _ : state) {
-    Round round = one_round(repeats, work);
-    while (round.disturbed && quiet().wait(end - now())) round = one_round(repeats, work);
+    Round round = one_round(repeats, flops, work);
+    while (round.disturbed && quiet().wait(end - now())) round = one_round(repeats, flops, work);
     disturbed += round.disturbed;
     state.SetIterationTime(round.seconds);
-    gflops.push_back(flops / round.seconds * 1e-9);
+    gflops.push_back(flops.all() / round.seconds * 1e-9);
     peak.push_back(round.peak);
     share.push_back(gflops.back() / round.peak);
   }
