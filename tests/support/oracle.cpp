@@ -65,7 +65,8 @@ struct QuantisedToken {
 QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
   std::vector<float> x;
   for (const Real& feature : features) x.push_back(static_cast<float>(feature.value));
-  const float low = std::min(0.0f, std::ranges::min(x)), high = std::max(0.0f, std::ranges::max(x));
+  const float low = std::min(0.0f, *std::min_element(x.begin(), x.end())),
+              high = std::max(0.0f, *std::max_element(x.begin(), x.end()));
   const float scale = high / levels - low / levels;
   QuantisedToken token{std::vector<Real>(features.size()), 0};
   if (scale < 0x1p-126f) return token;
