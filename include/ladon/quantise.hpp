@@ -35,10 +35,7 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
     if (!(largest <= std::numeric_limits<float>::max())) return false;
   }
   for (std::size_t r = 0; r < Out; ++r) {
-    const float* const row = linear.weight.data + r * row_stride;
-    scale.data[r] = detail::row_scale(detail::largest_magnitude(row, In, stride));
-    for (std::size_t i = 0; i < In; ++i)
-      weight.data[r * In + i] = detail::quantised_weight(row[i * stride], scale.data[r]);
+    scale.data[r] = detail::quantise_row(linear.weight.data + r * row_stride, In, stride, weight.data + r * In);
   }
   return true;
 }
@@ -47,11 +44,7 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
 // row_sums<Out, In>(weight, row_sum).
 template <std::size_t Out, std::size_t In>
 constexpr void row_sums(MatrixView<const std::int8_t, Out, In> weight, VectorView<std::int32_t, Out> row_sum) noexcept {
-  for (std::size_t r = 0; r < Out; ++r) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < In; ++i) sum += weight.data[r * In + i];
-    row_sum.data[r] = sum;
-  }
+  for (std::size_t r = 0; r < Out; ++r) row_sum.data[r] = detail::sum_of_row(weight.data + r * In, In);
 }
 
 }  // namespace ladon::inline LADON_ABI

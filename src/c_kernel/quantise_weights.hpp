@@ -106,16 +106,9 @@ struct Quantiser {
   }
   static LADON_NOINLINE void quantise(const float* from, std::size_t rows, std::size_t columns, const Tensors& to) {
     for (std::size_t r = 0; r < rows; ++r) {
-      const float* const row = from + r * columns;
-      const float scale = ladon::detail::row_scale(ladon::detail::largest_magnitude(row, columns, 1));
-      std::int32_t sum = 0;
-      for (std::size_t i = 0; i < columns; ++i) {
-        const std::int8_t q = ladon::detail::quantised_weight(row[i], scale);
-        to.weight[r * columns + i] = q;
-        sum += q;
-      }
-      to.scale[r] = scale;
-      to.row_sum[r] = sum;
+      std::int8_t* const row = to.weight + r * columns;
+      to.scale[r] = ladon::detail::quantise_row(from + r * columns, columns, 1, row);
+      to.row_sum[r] = ladon::detail::sum_of_row(row, columns);
     }
   }
 };

@@ -7,6 +7,7 @@
 #include "int8_weights.hpp"
 #include "problems.hpp"
 #include "suggestions.hpp"
+#include "tensor_size.hpp"
 
 namespace weights {
 namespace {
@@ -30,27 +31,17 @@ std::string what_is_missing(const Safetensors& file, const std::vector<Source>& 
   return text;
 }
 
-// Returns what is wrong with the number of a tensor's bytes, or "" if nothing is. The product of the sizes does not
-// overflow: they are those of a SPEC.
-std::string size_complaint(const files::Tensor& tensor, std::uint64_t bytes_of_value) {
-  std::uint64_t bytes = bytes_of_value;
-  for (const std::uint64_t size : tensor.shape) bytes *= size;
-  const std::uint64_t found = tensor.end - tensor.begin;
-  return found == bytes ? "" : "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(found);
-}
-
 std::string shape_complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
   if (tensor.shape == shape) return "";
   const bool is_transposed = std::ranges::equal(tensor.shape.rbegin(), tensor.shape.rend(), shape.begin(), shape.end());
   return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
 }
 
-// What is wrong with a tensor of floats that is there; empty if nothing.
+// Returns what is wrong with a tensor of floats, or "" if nothing is.
 std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
   if (const auto what = shape_complaint(tensor, shape); !what.empty()) return what;
-  const std::uint64_t bytes = bytes_of_float(tensor.dtype);
-  if (bytes == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);
-  return size_complaint(tensor, bytes);
+  if (bytes_of_float(tensor.dtype) == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);
+  return size_complaint(tensor);
 }
 
 // Adds what is wrong with the source of a kernel's member to the problems.
@@ -77,7 +68,7 @@ class SourceCheck {
  private:
   void check_int8(const Member& member, const Piece& piece, const files::Tensor& tensor) const {
     const std::string wrong_shape = shape_complaint(tensor, piece.shape);
-    add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor, sizeof(std::int8_t)) : wrong_shape);
+    add(member, piece.tensor, wrong_shape.empty() ? size_complaint(tensor) : wrong_shape);
     add(member, piece.tensor, zero_point_complaint(file_, piece.tensor));
     const std::string scale = scale_name(piece.tensor);
     const auto found = file_.tensors().find(scale);
@@ -86,8 +77,7 @@ class SourceCheck {
       return;
     }
     const std::string wrong_scale = scale_complaint(file_, found->second, piece.shape[0]);
-    add(member, scale,
-        wrong_scale.empty() ? size_complaint(found->second, bytes_of_float(found->second.dtype)) : wrong_scale);
+    add(member, scale, wrong_scale.empty() ? size_complaint(found->second) : wrong_scale);
   }
 
   void add(const Member& member, const std::string& tensor, const std::string& what) const {

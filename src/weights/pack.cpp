@@ -56,27 +56,24 @@ struct Int8Member {
 
 // Appends the rows of a float weight. Throws what is wrong with a value that is not finite.
 void append_quantised(const files::Safetensors& file, const Piece& piece, Int8Member& member) {
-  namespace detail = ladon::detail;
   const files::Tensor& tensor = file.tensors().at(piece.tensor);
   const auto rows = rows_of(file.bytes(tensor), piece);
   const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
   std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
+  std::vector<std::int8_t> integers(values.size());
   for (std::size_t row = 0; row < piece.rows; ++row) {
     read_floats(tensor.dtype, rows.subspan(row * row_bytes, row_bytes), values);
     if (const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0); !what.empty())
       throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
-    const float scale = detail::row_scale(detail::largest_magnitude(values.data(), values.size(), 1));
-    for (const float value : values) append_bytes(detail::quantised_weight(value, scale), member.weight);
-    append_bytes(scale, member.scale);
+    append_bytes(ladon::detail::quantise_row(values.data(), values.size(), 1, integers.data()), member.scale);
+    member.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
   }
 }
 
 void append_row_sums(std::size_t columns, Int8Member& member) {
-  for (std::size_t begin = 0; begin < member.weight.size(); begin += columns) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < columns; ++i) sum += static_cast<signed char>(member.weight[begin + i]);
-    append_bytes(sum, member.row_sum);
-  }
+  const auto* const weight = reinterpret_cast<const std::int8_t*>(member.weight.data());
+  for (std::size_t begin = 0; begin < member.weight.size(); begin += columns)
+    append_bytes(ladon::detail::sum_of_row(weight + begin, columns), member.row_sum);
 }
 
 Int8Member int8_member(const files::Safetensors& file, const Source& source) {

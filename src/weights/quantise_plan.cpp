@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <span>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "floats.hpp"
 #include "int8_weights.hpp"
 #include "problems.hpp"
+#include "tensor_size.hpp"
 
 namespace weights {
 namespace {
@@ -37,25 +37,6 @@ bool is_embedding_name(std::string_view name) {
                              [&](const char* part) { return name.find(part) != name.npos; });
 }
 
-// Returns the bytes of an element, or 0 if the dtype is unknown or has less than a byte.
-std::uint64_t bytes_of_element(std::string_view dtype) {
-  constexpr std::pair<std::string_view, std::uint64_t> sizes[] = {
-      {"F64", 8}, {"I64", 8}, {"U64", 8},  {"C64", 8}, {"F32", 4}, {"I32", 4},     {"U32", 4},     {"F16", 2},
-      {"I16", 2}, {"U16", 2}, {"BF16", 2}, {"I8", 1},  {"U8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"BOOL", 1}};
-  for (const auto& [name, size] : sizes)
-    if (name == dtype) return size;
-  return 0;
-}
-
-// Returns the bytes that the shape needs, or the largest integer if that many cannot be counted.
-std::uint64_t bytes_of_shape(const Tensor& tensor) {
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  if (std::ranges::find(tensor.shape, 0U) != tensor.shape.end()) return 0;
-  std::uint64_t bytes = bytes_of_element(tensor.dtype);
-  for (const std::uint64_t size : tensor.shape) bytes = bytes > most / size ? most : bytes * size;
-  return bytes;
-}
-
 // Chooses the tensors, and collects what is wrong with the file.
 class Planner {
  public:
@@ -65,7 +46,7 @@ class Planner {
   }
 
   void add(const std::string& name, const Tensor& tensor) {
-    check_bytes(name, tensor);
+    if (const auto what = size_complaint(tensor); !what.empty()) add_problem(name, what);
     if (is_quantised_already(name, tensor)) {
       ++plan_.already_quantised;
       check_scale(scale_name(name), tensor.shape[0]);
@@ -119,12 +100,6 @@ class Planner {
   [[nodiscard]] bool is_quantised_already(const std::string& name, const Tensor& tensor) const {
     return is_weight_name(name) && is_matrix(tensor) && tensor.dtype == "I8" &&
            file_.tensors().contains(scale_name(name));
-  }
-
-  void check_bytes(const std::string& name, const Tensor& tensor) {
-    const std::uint64_t found = tensor.end - tensor.begin, expected = bytes_of_shape(tensor);
-    if (bytes_of_element(tensor.dtype) != 0 && found != expected)
-      add_problem(name, "expected " + std::to_string(expected) + " bytes of data, found " + std::to_string(found));
   }
 
   void check_scale(const std::string& name, std::uint64_t rows) {

@@ -45,4 +45,19 @@ constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
+// Quantises a row of `size` finite weights, `stride` floats apart. Writes `size` integers to `to`, and returns the
+// scale of the row.
+constexpr float quantise_row(const float* weights, std::size_t size, std::size_t stride, std::int8_t* to) noexcept {
+  const float scale = row_scale(largest_magnitude(weights, size, stride));
+  for (std::size_t i = 0; i < size; ++i) to[i] = quantised_weight(weights[i * stride], scale);
+  return scale;
+}
+
+// Returns the sum of a row of `size` int8 weights.
+constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noexcept {
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < size; ++i) sum += row[i];
+  return sum;
+}
+
 }  // namespace ladon::inline LADON_ABI::detail
