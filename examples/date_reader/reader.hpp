@@ -89,7 +89,7 @@ void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Atten
 
 // From text to date: squeeze, run the model, choose, and look into the calendar.
 Reading read(std::string_view text, Workspace& workspace, Attention* attention = nullptr) noexcept;
-// The same with int8 weights (reader_int8.cpp).
+// Does the same with int8 weights (reader_int8.cpp).
 Reading read(std::string_view text, Int8Workspace& workspace, Attention* attention = nullptr) noexcept;
 
 // Bytes of the weights, which are constant data.

@@ -70,7 +70,7 @@ struct Embeddings {
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
 
-// Layers with int8 weights, and the memory of what is not in the file.
+// Holds the layers with int8 weights, and those of their tensors that are not in the file.
 //
 // If the file has int8 weights, as `ladon-weights quantise` writes them, they are used where they lie: X.weight of
 // dtype I8 and X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the float weights of the file are quantised.

@@ -33,7 +33,7 @@ struct Attention {
   }
 };
 
-// Of the weights of the six layers. Embeddings, biases and norms are float32.
+// The precision of the weights of the six layers. Embeddings, biases and norms are float32.
 enum class Precision { float32, int8 };
 
 class SentenceEncoder {

@@ -57,7 +57,7 @@ class Safetensors {
   // the bytes that the shape needs, and begins at a multiple of 4 bytes.
   // Valid as long as this object.
   [[nodiscard]] const float* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const;
-  // The same for dtype I8, at any alignment.
+  // Does the same for dtype I8, at any alignment.
   [[nodiscard]] const std::int8_t* int8_tensor(std::string_view name, std::initializer_list<std::size_t> shape) const;
 
  private:

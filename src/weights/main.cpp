@@ -56,8 +56,8 @@ A member X that is int8 becomes three tensors: X (int8), X_scale (float32, one f
 sum of each row of X). They are made of a float weight as `quantise` makes them. If the file has int8 weights, as
 `quantise` and compressed-tensors write them, all int8 members must be among these.
 
-OUT.h says in C++ where each tensor begins, in elements of the tensor. Where anything is wrong, all that is wrong is said, and neither is
-written.)";
+OUT.h says in C++ where each tensor begins, in elements of the tensor. Where anything is wrong, all that is wrong is
+said, and neither is written.)";
 
 constexpr const char* about_quantise = R"(
 Makes int8 weights of the matrices of linear layers: symmetric, from -127 to 127, with a scale for each row (output

@@ -28,7 +28,7 @@ std::vector<std::vector<TokenId>> sentences() {
   return ids;
 }
 
-// What `ladon-weights quantise` makes of the model.
+// Writes the file that `ladon-weights quantise` makes of the model, and returns its path.
 std::filesystem::path quantised_model(const TemporaryFolder& folder, const weights::Selection& selection = {}) {
   const files::Safetensors file(model_file());
   const auto plan = weights::plan_quantisation(file, "model", selection);

@@ -69,7 +69,7 @@ struct WeightRows {
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 
-// The sum of so many products of a quantised feature and an int8 weight never exceeds 32 bits: 65,536 * 255 * 128 is
+// An int8 product has at most so many features. A sum of its products then fits into 32 bits: 65,536 * 255 * 128 is
 // less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
