@@ -293,6 +293,10 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
+  // Here the error of the sum in double has two parts, neither of which is 0.
+  check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
+  check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
+  check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);
   for (const float c : {infinity, -infinity, Limits::max(), 0.0f}) check(Limits::max(), 2, c);
   check(infinity, 0, 1);
   CHECK(wrong == 0);

@@ -135,6 +135,11 @@ int main(int, char** arguments) {
     text.extend({});
     text.extend({.tokens = 2});
   }
+  if (broken == "full_cache") {  // allowed
+    Projected<Causal> text;
+    text.extend({});
+    text.extend({.tokens = 1});
+  }
   if (broken == "attended_keys") {
     Projected<None> memory;
     memory.project({.keys = 2});
@@ -184,6 +189,15 @@ int main(int, char** arguments) {
   if (broken == "output_is_values") run_with_output_in("values");
   if (broken == "output_in_workspace") run_with_output_in("workspace");
   if (broken.starts_with("int8_no_")) run_int8(broken.substr(8));
+  if (broken == "quantise_null") {
+    std::array<float, 2> scale{};
+    ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, static_cast<std::int8_t*>(nullptr), scale);
+  }
+  if (broken == "quantise") {  // allowed
+    std::array<std::int8_t, 4> weight{};
+    std::array<float, 2> scale{};
+    ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, weight, scale);
+  }
   if (broken == "null_context") Projected<None>().run_phase(0, {}, nullptr);
   if (broken == "extend_y") {
     static Projected<Causal> text;

@@ -1,0 +1,31 @@
+// Selects the mutant of a mutation run. tests/mutation/run.py includes this header in a mutated copy of include/ladon.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+
+// The number of the active mutant, from LADON_MUTANT; and which mutants the program reached. The file that
+// LADON_MUTANTS_REACHED names receives the number of each reached mutant.
+struct LadonMutants {
+  int active = -1;
+  std::FILE* file = nullptr;
+  bool reached[LADON_MUTANT_COUNT] = {};
+  LadonMutants() {
+    if (const char* number = std::getenv("LADON_MUTANT")) active = std::atoi(number);
+    if (const char* name = std::getenv("LADON_MUTANTS_REACHED")) file = std::fopen(name, "a");
+  }
+  [[gnu::noinline]] void reach(int number) {
+    reached[number] = true;
+    std::fprintf(file, "%d\n", number);
+    std::fflush(file);
+  }
+};
+inline LadonMutants ladon_mutants;
+
+// Returns whether the mutant is active. No mutant is active in constant evaluation.
+[[gnu::always_inline]] constexpr bool ladon_mutant(int number) {
+  if (std::is_constant_evaluated()) return false;
+  if (ladon_mutants.file != nullptr && !ladon_mutants.reached[number]) ladon_mutants.reach(number);
+  return ladon_mutants.active == number;
+}
