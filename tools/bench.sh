@@ -10,23 +10,31 @@ bench() {
   esac
 }
 
-# bench_share_of_peak [--precision float32|int8] ARGS...
+# bench_share_of_peak [--precision float32|int8] [--shape TOKENS,MODEL,HEADS] ARGS...
 bench_share_of_peak() {
-  local program=ladon_bench arguments=()
+  local program=ladon_bench shape='' arguments=()
   while [ $# -gt 0 ]; do
-    if [ "$1" = --precision ]; then
-      case ${2:-} in
-        float32) ;;
-        int8) program=ladon_bench_int8 ;;
-        *) die "--precision takes float32 or int8" ;;
-      esac
-      shift
-    else
-      arguments+=("$1")
-    fi
+    case $1 in
+      --precision)
+        case ${2:-} in
+          float32) ;;
+          int8) program=ladon_bench_int8 ;;
+          *) die "--precision takes float32 or int8" ;;
+        esac
+        shift ;;
+      --shape)
+        shape=${2:-}
+        [[ $shape =~ ^[0-9]+,[0-9]+,[0-9]+$ ]] || die "--shape takes tokens, model and heads, such as 16,32,4"
+        shift ;;
+      *) arguments+=("$1") ;;
+    esac
     shift
   done
-  bench_program $program ${arguments[@]+"${arguments[@]}"}
+  local dir=$builds/bench${shape:+-${shape//,/_}}
+  need_bench
+  configure_bench "$dir" ${shape:+-DLADON_BENCH_SHAPE=$shape}
+  build "$dir" $program
+  exec "$dir/bench/$program" ${arguments[@]+"${arguments[@]}"}
 }
 
 # bench_program NAME ARGS...: builds and runs a program of bench/CMakeLists.txt.

@@ -35,6 +35,8 @@ run_tests() {
 
 test_preset() {
   local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
+  # The tools, the examples and what tests share: the headers are read once for eight files.
+  args+=(-DCMAKE_UNITY_BUILD=ON)
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"

@@ -26,7 +26,7 @@ constexpr std::array examples{"3rd of Feb, 2024",
                               "5 may 2001 at noon"};
 constexpr const char* not_a_date = "not a date I can read";
 
-constinit Attention attention{};
+constinit Attention drawn_attention{};
 
 std::string expected(Status status) {
   const std::string most = std::to_string(longest_text);
@@ -56,8 +56,8 @@ std::string memory(const Model& model) {
 
 int report_examples(const Model& model, std::ostream& out, const std::string& svg_path) {
   if (!svg_path.empty()) {
-    const Reading reading = model.read(examples[0], &attention);
-    files::replace_file(svg_path, svg_picture(reading, attention));
+    const Reading reading = model.read(examples[0], &drawn_attention);
+    files::replace_file(svg_path, svg_picture(reading, drawn_attention));
   }
   for (const char* text : examples) {
     const Reading reading = model.read(text, nullptr);
@@ -73,16 +73,16 @@ int report_examples(const Model& model, std::ostream& out, const std::string& sv
 }
 
 int report_text(const Model& model, const std::string& text, std::ostream& out, const std::string& svg_path) {
-  const Reading reading = model.read(text, &attention);
+  const Reading reading = model.read(text, &drawn_attention);
   if (const std::string error = expected(reading.status); !error.empty()) throw Failure(error);
-  if (!svg_path.empty()) files::replace_file(svg_path, svg_picture(reading, attention));
+  if (!svg_path.empty()) files::replace_file(svg_path, svg_picture(reading, drawn_attention));
   if (!reading.is_date()) {
     out << not_a_date << '\n';
     return no_date_found;
   }
   constexpr std::size_t last = layers - 1;
   out << iso_of(reading) << "\n\n"
-      << terminal_picture(reading, attention, last, pointing_head(attention, last, reading.text.size),
+      << terminal_picture(reading, drawn_attention, last, pointing_head(drawn_attention, last, reading.text.size),
                           colour_of_output());
   const Speed speed = measure(text, model);
   out << format("\n  %.1f microseconds from text to date (median of %zu readings): %.1f GFLOP/s,\n", speed.microseconds,

@@ -32,7 +32,7 @@ namespace {
 }
 
 // How a system says what went wrong last.
-std::string last_error() {
+std::string reason_of_last_error() {
 #ifdef _WIN32
   const int code = static_cast<int>(GetLastError());
 #else
@@ -80,9 +80,9 @@ struct Opened {
   explicit Opened(const std::filesystem::path& file)
       : handle{CreateFileW(file.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL,
                            nullptr)} {
-    if (handle.value == INVALID_HANDLE_VALUE) fail(file, "cannot be opened: " + last_error());
+    if (handle.value == INVALID_HANDLE_VALUE) fail(file, "cannot be opened: " + reason_of_last_error());
     LARGE_INTEGER length{};
-    if (!GetFileSizeEx(handle.value, &length)) fail(file, "has no size: " + last_error());
+    if (!GetFileSizeEx(handle.value, &length)) fail(file, "has no size: " + reason_of_last_error());
     size = checked_size(file, static_cast<std::uintmax_t>(length.QuadPart));
   }
   Handle handle;
@@ -93,7 +93,7 @@ struct Opened {
 std::size_t read_some(const Opened& opened, const std::filesystem::path& file, std::byte* to, std::size_t most) {
   DWORD count = 0;
   if (!ReadFile(opened.handle.value, to, static_cast<DWORD>(std::min(most, most_at_once)), &count, nullptr))
-    fail(file, "cannot be read: " + last_error());
+    fail(file, "cannot be read: " + reason_of_last_error());
   return count;
 }
 
@@ -102,9 +102,9 @@ Mapping map(const std::filesystem::path& file) {
   const std::size_t size = opened.size;
   if (size == 0) return {nullptr, 0};
   const Handle mapping{CreateFileMappingW(opened.handle.value, nullptr, PAGE_READONLY, 0, 0, nullptr)};
-  if (mapping.value == nullptr) fail(file, "cannot be mapped: " + last_error());
+  if (mapping.value == nullptr) fail(file, "cannot be mapped: " + reason_of_last_error());
   const void* data = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0);
-  if (data == nullptr) fail(file, "cannot be mapped: " + last_error());
+  if (data == nullptr) fail(file, "cannot be mapped: " + reason_of_last_error());
   return {static_cast<const std::byte*>(data), size};
 }
 
@@ -121,9 +121,9 @@ struct Descriptor {
 
 struct Opened {
   explicit Opened(const std::filesystem::path& file) : descriptor{open(file.c_str(), O_RDONLY | O_CLOEXEC)} {
-    if (descriptor.value < 0) fail(file, "cannot be opened: " + last_error());
+    if (descriptor.value < 0) fail(file, "cannot be opened: " + reason_of_last_error());
     struct stat status{};
-    if (fstat(descriptor.value, &status) != 0) fail(file, "has no size: " + last_error());
+    if (fstat(descriptor.value, &status) != 0) fail(file, "has no size: " + reason_of_last_error());
     size = checked_size(file, static_cast<std::uintmax_t>(status.st_size));
   }
   Descriptor descriptor;
@@ -135,7 +135,7 @@ std::size_t read_some(const Opened& opened, const std::filesystem::path& file, s
   while (true) {
     const ssize_t count = read(opened.descriptor.value, to, std::min(most, most_at_once));
     if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) fail(file, "cannot be read: " + last_error());
+    if (errno != EINTR) fail(file, "cannot be read: " + reason_of_last_error());
   }
 }
 
@@ -144,7 +144,7 @@ Mapping map(const std::filesystem::path& file) {
   const std::size_t size = opened.size;
   if (size == 0) return {nullptr, 0};
   const void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened.descriptor.value, 0);
-  if (data == MAP_FAILED) fail(file, "cannot be mapped: " + last_error());
+  if (data == MAP_FAILED) fail(file, "cannot be mapped: " + reason_of_last_error());
   return {static_cast<const std::byte*>(data), size};
 }
 

@@ -86,7 +86,7 @@ const std::vector<std::size_t> layer_sizes{36 * 12, 36,      12 * 12, 12, 21 * 1
 
 }  // namespace
 
-TEST_CASE("int8, every instruction set: attention, activations of 7 bits") {
+TEST_CASE("int8: attention, activations of 7 bits") {
   constexpr S shape{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7};
   each_isa<shape, C_INT8_WORKSPACE_BYTES, c_int8_weights, c_int8_options,
            placed<c_int8_weights, c_int8_options, c_int8_run_with>>(1, [](Subject subject) {

@@ -22,7 +22,7 @@ std::string text_of(const MappedFile& file) {
 }
 
 // The text of the error that loading throws; "" where none is thrown.
-std::string complaint(const fs::path& path, Load load) {
+std::string error_of_loading(const fs::path& path, Load load) {
   try {
     static_cast<void>(MappedFile(path, load));
   } catch (const Error& error) {
@@ -69,8 +69,8 @@ TEST_CASE("a mapping keeps a file that is replaced by renaming") {
 TEST_CASE("what is no regular file is refused") {
   const TemporaryFolder folder;
   for (const Load load : both) {
-    CHECK(complaint(folder.path() / "absent", load) == (folder.path() / "absent").string() + ": no such file");
-    CHECK(complaint(folder.path(), load) == folder.path().string() + ": is not a regular file");
+    CHECK(error_of_loading(folder.path() / "absent", load) == (folder.path() / "absent").string() + ": no such file");
+    CHECK(error_of_loading(folder.path(), load) == folder.path().string() + ": is not a regular file");
   }
 }
 
@@ -78,12 +78,12 @@ TEST_CASE("what is no regular file is refused") {
 TEST_CASE("a copy is refused where the file has another size than at first, or cannot be read") {
   const fs::path longer = "/proc/self/status", shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
   if (fs::exists(longer))
-    CHECK(complaint(longer, Load::copy) ==
+    CHECK(error_of_loading(longer, Load::copy) ==
           longer.string() + ": changed while it was read: expected 0 bytes, found more");
   if (fs::exists(shorter))
-    CHECK(has(complaint(shorter, Load::copy), ": changed while it was read: expected 4096 bytes, found "));
+    CHECK(has(error_of_loading(shorter, Load::copy), ": changed while it was read: expected 4096 bytes, found "));
   if (fs::exists("/proc/self/mem"))
-    CHECK(has(complaint("/proc/self/mem", Load::copy), "/proc/self/mem: cannot be read: Input/output error"));
+    CHECK(has(error_of_loading("/proc/self/mem", Load::copy), "/proc/self/mem: cannot be read: Input/output error"));
 }
 
 TEST_SUITE_END();

@@ -40,7 +40,7 @@ Output quantised(const Checkpoint& checkpoint, const Selection& selection = {}) 
 }
 
 // Returns the text of the error, or "" if there is none.
-std::string complaint(const Checkpoint& checkpoint, const Selection& selection = {}) {
+std::string error_of_planning(const Checkpoint& checkpoint, const Selection& selection = {}) {
   try {
     static_cast<void>(quantised(checkpoint, selection));
   } catch (const files::Error& error) {
@@ -50,10 +50,10 @@ std::string complaint(const Checkpoint& checkpoint, const Selection& selection =
 }
 
 // The output as a file that is open for reading.
-class Result {
+class QuantisedFile {
  public:
-  explicit Result(const Checkpoint& checkpoint, const Selection& selection = {})
-      : Result(quantised(checkpoint, selection)) {}
+  explicit QuantisedFile(const Checkpoint& checkpoint, const Selection& selection = {})
+      : QuantisedFile(quantised(checkpoint, selection)) {}
 
   [[nodiscard]] const files::Safetensors& file() const { return file_; }
   [[nodiscard]] const std::string& report() const { return report_; }
@@ -75,7 +75,7 @@ class Result {
   }
 
  private:
-  explicit Result(const Output& output)
+  explicit QuantisedFile(const Output& output)
       : report_(output.report), file_(folder_.file("out.safetensors", output.bytes)) {}
 
   examples::TemporaryFolder folder_;
@@ -91,7 +91,7 @@ std::string halves(const std::vector<std::uint16_t>& values) {
 
 // Compares the output with ladon::quantise of the same weight.
 template <std::size_t Out, std::size_t In>
-void check_as_library(const Result& result, const std::string& name, const std::vector<float>& weight) {
+void check_as_library(const QuantisedFile& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
   std::vector<std::int8_t> expected(Out * In);
   std::array<float, Out> scale{};
@@ -113,7 +113,7 @@ TEST_CASE("a small weight: its numbers and the report") {
   Checkpoint checkpoint;
   checkpoint.add("fc.weight", "F32", "[2,3]", floats({127, -63.25f, 1, 0.5f, -1.27f, 0}));
   checkpoint.add("fc.bias", 2, 5);
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   CHECK(result.integers("fc.weight") == std::vector{127, -63, 1, 50, -127, 0});
   CHECK(result.bytes("fc.weight_scale") == floats({1, 1.27f / 127}));
   CHECK(result.tensor("fc.weight_scale").shape == std::vector<std::uint64_t>{2, 1});
@@ -136,7 +136,7 @@ TEST_CASE("the numbers are those of ladon::quantise, to the bit") {
   Checkpoint checkpoint;
   checkpoint.add("odd", "I8", "[1]", "x").add("a.weight", "F32", "[7,13]", floats(small));
   checkpoint.add("b.weight", "F32", "[2,70001]", floats(wide));
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   check_as_library<7, 13>(result, "a.weight", small);
   check_as_library<2, 70'001>(result, "b.weight", wide);
 }
@@ -146,7 +146,7 @@ TEST_CASE("F16 and BF16 weights are widened first; the scales are F32") {
   checkpoint.add("one_byte", "U8", "[1]", "x");
   checkpoint.add("half.weight", "F16", "[2,2]", halves({0x3C00, 0xC000, 0x0001, 0x7BFF}));
   checkpoint.add("brain.weight", "BF16", "[2,2]", halves({0x3F80, 0xC000, 0x3FC0, 0x7F7F}));
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   check_as_library<2, 2>(result, "half.weight", {1, -2, 0x1p-24f, 65504});
   check_as_library<2, 2>(result, "brain.weight", {1, -2, 1.5f, std::bit_cast<float>(0x7F7F0000U)});
 }
@@ -154,12 +154,12 @@ TEST_CASE("F16 and BF16 weights are widened first; the scales are F32") {
 TEST_CASE("a row of zeros stays a row of zeros, with the scale 1") {
   Checkpoint checkpoint;
   checkpoint.add("weight", "F32", "[3,2]", floats({0, -0.0f, 2, 1, 1e-44f, -1e-38f}));
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   check_as_library<3, 2>(result, "weight", {0, -0.0f, 2, 1, 1e-44f, -1e-38f});
   CHECK(result.bytes("weight_scale") == floats({1, 2.0f / 127, 1}));
   Checkpoint zeros;
   zeros.add("weight", "F32", "[1,2]", floats({0, 0}));
-  CHECK(Result(zeros).report().find("weight  [1,2]  0.000000           0.000000\n") != std::string::npos);
+  CHECK(QuantisedFile(zeros).report().find("weight  [1,2]  0.000000           0.000000\n") != std::string::npos);
 }
 
 TEST_CASE("matrices of linear layers are quantised, everything else is copied") {
@@ -172,7 +172,7 @@ TEST_CASE("matrices of linear layers are quantised, everything else is copied") 
   checkpoint.add("norm.weight", 4, 1).add("conv.weight", "F32", "[1,2,2]", floats({1, 2, 3, 4}));
   checkpoint.add("none.weight", "F32", "[0,4]", "").add("empty.weight", "F32", "[1099511627776,0]", "");
   checkpoint.add("double.weight", "F64", "[1,1]", "12345678").add("new.weight", "F4", "[2,2]", "12");
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   for (const std::string& name : quantised) {
     CHECK(result.tensor(name).dtype == "I8");
     CHECK(result.tensor(name + "_scale").dtype == "F32");
@@ -191,11 +191,11 @@ TEST_CASE("embeddings and heads of language models stay, unless they are asked f
                                           "tok_table.weight",          "lm_head.weight",         "tied.weight"};
   for (const std::string& name : names) checkpoint.add(name, 3, 2, 1);
   checkpoint.add("other.weight", 3, 2, 2).add("of_other_shape.weight", 2, 3, 1);
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   for (const std::string& name : names) CHECK(result.tensor(name).dtype == "F32");
   CHECK(result.tensor("other.weight").dtype == "I8");
   CHECK(result.tensor("of_other_shape.weight").dtype == "I8");
-  const Result all(checkpoint, {{}, true});
+  const QuantisedFile all(checkpoint, {{}, true});
   for (const std::string& name : names) CHECK(all.tensor(name).dtype == "I8");
 }
 
@@ -203,17 +203,17 @@ TEST_CASE("a tensor whose name matches stays as it is") {
   Checkpoint checkpoint;
   for (const std::string name : {"layers.0.fc.weight", "layers.1.fc.weight", "layers.10.fc.weight", "head.weight"})
     checkpoint.add(name, 2, 2, 1);
-  const Result result(checkpoint, keeping({std::regex("^head"), std::regex(R"(\.1\.)")}));
+  const QuantisedFile result(checkpoint, keeping({std::regex("^head"), std::regex(R"(\.1\.)")}));
   CHECK(result.tensor("layers.0.fc.weight").dtype == "I8");
   CHECK(result.tensor("layers.1.fc.weight").dtype == "F32");
   CHECK(result.tensor("layers.10.fc.weight").dtype == "I8");
   CHECK(result.tensor("head.weight").dtype == "F32");
-  CHECK(complaint(checkpoint, keeping({std::regex("weight")})) ==
+  CHECK(error_of_planning(checkpoint, keeping({std::regex("weight")})) ==
         "m.safetensors: there is nothing to quantise: expected a tensor of two dimensions, of dtype F32, F16 or BF16, "
         "with a name that ends in .weight or _proj_weight, found none that is not left out");
   checkpoint.add(std::string(100'000, 'a') + ".weight", 1, 1, 1);
-  CHECK(complaint(checkpoint).empty());
-  CHECK(complaint(checkpoint, keeping({std::regex("(a|b)*c")}))
+  CHECK(error_of_planning(checkpoint).empty());
+  CHECK(error_of_planning(checkpoint, keeping({std::regex("(a|b)*c")}))
             .ends_with("expected a name of at most 1000 bytes for --keep"));
 }
 
@@ -223,10 +223,10 @@ TEST_CASE("weights that are int8 already are copied with their scales") {
       .add("a.weight_scale", "BF16", "[2,1]", halves({0x3F80, 0x4000}));
   checkpoint.add("b.weight", "I8", "[2,2]", "\x05\x06\x07\x08").add("b.weight_scale", 2, 1);
   checkpoint.add("lone.weight", "I8", "[1,1]", "x");
-  CHECK(complaint(checkpoint) ==
+  CHECK(error_of_planning(checkpoint) ==
         "m.safetensors: there is nothing to quantise: 2 weights are int8 already, and there are no others");
   checkpoint.add("c.weight", 2, 2, 1);
-  const Result result(checkpoint);
+  const QuantisedFile result(checkpoint);
   CHECK(result.bytes("a.weight") == "\x01\x02\x03\x04");
   CHECK(result.bytes("a.weight_scale") == halves({0x3F80, 0x4000}));
   CHECK(result.bytes("b.weight_scale") == floats({1, 2}));
@@ -248,7 +248,7 @@ TEST_CASE("scales that cannot be used are errors, all of them") {
   add("e.weight", "I32", "[2]", floats({1, 1}));
   add("f.weight", "F32", "[2]", floats({-1, 1}));
   checkpoint.add("good.weight", 2, 2, 1);
-  CHECK(complaint(checkpoint) ==
+  CHECK(error_of_planning(checkpoint) ==
         "m.safetensors: cannot be quantised\n"
         "  tensor \"a.weight_scale\": expected positive and finite scales, found 0.000000 at row 1\n"
         "  tensor \"b.weight_scale\": expected positive and finite scales, found nan at row 0\n"
@@ -263,7 +263,7 @@ TEST_CASE("a name that is taken and a wrong number of bytes are errors") {
   checkpoint.add("a.weight", 2, 2, 1).add("a.weight_scale", 2, 1).add("b.weight", "F16", "[2,2]", "123456");
   checkpoint.add("c.weight", "F32", "[4294967296,4294967296]", "");
   checkpoint.add("d", "I64", "[2]", "12345678");
-  CHECK(complaint(checkpoint) ==
+  CHECK(error_of_planning(checkpoint) ==
         "m.safetensors: cannot be quantised\n"
         "  tensor \"a.weight\": expected no tensor \"a.weight_scale\", which would become its scale, found one\n"
         "  tensor \"b.weight\": expected 8 bytes of data, found 6\n"
@@ -275,27 +275,28 @@ TEST_CASE("an infinite weight and a NaN are errors that say where") {
   for (const float bad : {NAN, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
     Checkpoint checkpoint;
     checkpoint.add("a.weight", 2, 2, 1).add("b.weight", "F32", "[2,3]", floats({1, 2, 3, 4, 5, bad}));
-    CHECK(complaint(checkpoint) == std::string("m.safetensors: tensor \"b.weight\": expected finite weights, found ") +
-                                       (std::isnan(bad) ? "NaN" : "an infinity") +
-                                       " at row 1, column 2, counted from 0");
-    CHECK(complaint(checkpoint, keeping({std::regex("^b")})).empty());
+    CHECK(error_of_planning(checkpoint) ==
+          std::string("m.safetensors: tensor \"b.weight\": expected finite weights, found ") +
+              (std::isnan(bad) ? "NaN" : "an infinity") + " at row 1, column 2, counted from 0");
+    CHECK(error_of_planning(checkpoint, keeping({std::regex("^b")})).empty());
   }
   std::vector<float> wide(70'000);
   wide[69'999] = NAN;
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
-  CHECK(complaint(checkpoint).ends_with("found NaN at row 0, column 69999, counted from 0"));
+  CHECK(error_of_planning(checkpoint).ends_with("found NaN at row 0, column 69999, counted from 0"));
 }
 
 TEST_CASE("the metadata stay as they are") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", 2, 2, 1);
-  CHECK(Result(checkpoint).file().metadata().empty());
+  CHECK(QuantisedFile(checkpoint).file().metadata().empty());
   checkpoint.metadata(R"({"format":"pt","made \"by\"":"\u001b[2J"})");
-  CHECK(Result(checkpoint).file().metadata() == R"({"format":"pt","made \"by\"":"\u001b[2J"})");
+  CHECK(QuantisedFile(checkpoint).file().metadata() == R"({"format":"pt","made \"by\"":"\u001b[2J"})");
   for (const std::string wrong : {"1", "[]", R"({"a":1})"}) {
     checkpoint.metadata(wrong);
-    CHECK(complaint(checkpoint).find("expected a \"__metadata__\" of texts, found " + wrong) != std::string::npos);
+    CHECK(error_of_planning(checkpoint).find("expected a \"__metadata__\" of texts, found " + wrong) !=
+          std::string::npos);
   }
 }
 
@@ -315,7 +316,7 @@ TEST_CASE("the bytes of an output, with larger elements first") {
 TEST_CASE("names in the report are escaped") {
   Checkpoint checkpoint;
   checkpoint.add(R"(\u001b[2J.weight)", 1, 1, 1);
-  CHECK(Result(checkpoint).report().find("\n\\u001b[2J.weight  [1,1]") != std::string::npos);
+  CHECK(QuantisedFile(checkpoint).report().find("\n\\u001b[2J.weight  [1,1]") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -24,11 +24,11 @@ namespace {
 using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::TemporaryFolder;
 
 // A folder with a checkpoint and an output of an earlier time.
-struct Scene {
+struct QuantiseScene {
   TemporaryFolder folder;
   std::filesystem::path in, out;
 
-  explicit Scene(const std::vector<float>& weight = {1, 2, 3, 4}) {
+  explicit QuantiseScene(const std::vector<float>& weight = {1, 2, 3, 4}) {
     files::Checkpoint content;
     content.add("fc.weight", "F32", "[2,2]", files::floats(weight)).add("embed.weight", 2, 2, 9);
     content.add("head.weight", 2, 2, 5);
@@ -55,7 +55,7 @@ struct Scene {
 TEST_SUITE_BEGIN("quantise");
 
 TEST_CASE("the program writes the output and prints a line for each quantised tensor") {
-  const Scene scene, other;
+  const QuantiseScene scene, other;
   const Answer answer = scene.quantise();
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
@@ -73,21 +73,21 @@ TEST_CASE("the program writes the output and prints a line for each quantised te
 }
 
 TEST_CASE("options of the program choose the tensors") {
-  const Scene scene;
+  const QuantiseScene scene;
   CHECK(scene.quantise("--embeddings --keep '^fc' --keep nothing").status == 0);
   CHECK(scene.dtype("fc.weight") == "F32");
   CHECK(scene.dtype("embed.weight") == "I8");
   CHECK(scene.dtype("head.weight") == "I8");
-  const Answer all_kept = Scene().quantise("--keep .");
+  const Answer all_kept = QuantiseScene().quantise("--keep .");
   check_refused(all_kept, 1, "in.safetensors: there is nothing to quantise");
 }
 
 TEST_CASE("after an error the output is as it was") {
-  const Scene with_nan({1, 2, NAN, 4});
+  const QuantiseScene with_nan({1, 2, NAN, 4});
   check_refused(with_nan.quantise(), 1,
                 "tensor \"fc.weight\": expected finite weights, found NaN at row 1, column 0, counted from 0");
   with_nan.check_untouched();
-  const Scene scene;
+  const QuantiseScene scene;
   check_refused(scene.quantise("", scene.folder.path() / "absent" / "out"), 1,
                 "out: cannot be written: No such file or directory");
   std::filesystem::resize_file(scene.in, std::filesystem::file_size(scene.in) - 1);
@@ -97,15 +97,15 @@ TEST_CASE("after an error the output is as it was") {
 
 TEST_CASE("an output device that is full is an error, and so is a report that cannot be printed") {
   if (!std::filesystem::exists("/dev/full")) return;
-  const Scene scene;
+  const QuantiseScene scene;
   check_refused(scene.quantise("", "/dev/full"), 1, "/dev/full: cannot be written: No space left on device");
   check_refused(scene.quantise(">/dev/full"), 1, "the report could not be written: No space left on device");
 }
 
 TEST_CASE("a pipe receives the whole output, or nothing") {
-  const Scene scene;
+  const QuantiseScene scene;
   REQUIRE(scene.quantise().status == 0);
-  const auto piped = [](const Scene& from) {
+  const auto piped = [](const QuantiseScene& from) {
     const std::string pipe = (from.folder.path() / "pipe").string(), copy = (from.folder.path() / "copy").string();
     // The shell holds the pipe open for writing, so that the reader does not wait for a program that never opens it.
     const Answer answer =
@@ -115,11 +115,11 @@ TEST_CASE("a pipe receives the whole output, or nothing") {
     return std::pair(answer.status, content_of(copy));
   };
   CHECK(piped(scene) == std::pair(0, content_of(scene.out)));
-  CHECK(piped(Scene({1, 2, 3, NAN})) == std::pair(1, std::string()));
+  CHECK(piped(QuantiseScene({1, 2, 3, NAN})) == std::pair(1, std::string()));
 }
 
 TEST_CASE("wrong usage of quantise ends with 2") {
-  const Scene scene;
+  const QuantiseScene scene;
   check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is no regular expression");
   check_refused(scene.quantise("", scene.in), 2, "in.safetensors: is named twice");
   check_refused(scene.quantise("", scene.folder.path() / "." / "in.safetensors"), 2, "is named twice");
@@ -140,7 +140,7 @@ TEST_CASE("quantise --help says how") {
 // 200 MB of weights, a hole in the file. The address space has room for the mapped file and 32 MB, but not for the 50
 // MB of the output or for a copy of the weights.
 TEST_CASE("memory holds neither the output nor a copy of the input") {
-  const Scene scene;
+  const QuantiseScene scene;
   constexpr std::size_t weight_bytes = 200'000'000;
   const std::string header = R"({"a.weight":{"dtype":"F32","shape":[1000,50000],"data_offsets":[0,200000000]}})";
   const std::string beginning = files::safetensors(header, "");

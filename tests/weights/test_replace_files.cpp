@@ -22,7 +22,7 @@ std::ptrdiff_t files_in(const fs::path& folder) {
 std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
 
 // The text of the error that replacing the file throws; "" where none is thrown.
-std::string complaint(const fs::path& path) {
+std::string error_of_writing(const fs::path& path) {
   try {
     replace_file(path.string(), "new");
   } catch (const Error& error) {
@@ -58,8 +58,8 @@ TEST_CASE("where one cannot be written, none is, and the error says why") {
                        (absent.string() + because(std::errc::no_such_file_or_directory)).c_str(), Error);
   CHECK(content_of(a) == "old");
   CHECK(files_in(folder.path()) == 1);
-  CHECK(complaint(folder.path()) == folder.path().string() + because(std::errc::is_a_directory));
-  CHECK(complaint(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
+  CHECK(error_of_writing(folder.path()) == folder.path().string() + because(std::errc::is_a_directory));
+  CHECK(error_of_writing(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
 }
 
 TEST_CASE("a check in advance says the same, and changes nothing") {
@@ -130,7 +130,7 @@ TEST_CASE("a link to a file that does not exist makes the file") {
 TEST_CASE("a link that leads to itself is an error") {
   const TemporaryFolder folder;
   fs::create_symlink("link", folder.path() / "link");
-  CHECK(complaint(folder.path() / "link").ends_with(because(std::errc::too_many_symbolic_link_levels)));
+  CHECK(error_of_writing(folder.path() / "link").ends_with(because(std::errc::too_many_symbolic_link_levels)));
 }
 
 TEST_SUITE_END();

@@ -15,7 +15,7 @@ Spec parsed(const std::string& text) {
 }
 
 // What is said below the line that names the file; "" if nothing.
-std::string complaint(const std::string& text) {
+std::string error_of_spec(const std::string& text) {
   try {
     static_cast<void>(parsed(text));
   } catch (const files::Error& error) {
@@ -58,11 +58,11 @@ TEST_CASE("int8 members") {
   CHECK(spec.members[0].int8);
   CHECK(spec.members[0].shape == Sizes{9, 5});
   CHECK_FALSE(spec.members[1].int8);
-  CHECK(complaint("out_proj_weight 5 int8 4") == "  line 1: expected the end of the line behind int8, found \"4\"");
-  CHECK(complaint("out_proj_weight 5 int8") == "  line 1: expected two dimensions of out_proj_weight, found 1");
-  CHECK(complaint("out_proj_bias 5 int8") ==
+  CHECK(error_of_spec("out_proj_weight 5 int8 4") == "  line 1: expected the end of the line behind int8, found \"4\"");
+  CHECK(error_of_spec("out_proj_weight 5 int8") == "  line 1: expected two dimensions of out_proj_weight, found 1");
+  CHECK(error_of_spec("out_proj_bias 5 int8") ==
         "  line 1: only a weight of two dimensions can be int8, and out_proj_bias has one");
-  CHECK(complaint("out_proj_weight 5 4 int4") == "  line 1: " + no_size + "\"int4\"");
+  CHECK(error_of_spec("out_proj_weight 5 4 int4") == "  line 1: " + no_size + "\"int4\"");
 }
 
 TEST_CASE("the kind of a kernel") {
@@ -86,43 +86,43 @@ TEST_CASE("what is no member is said, with its line") {
         "layers.0.norm_bias", "layers.01.norm1_bias", "layers.norm1_bias", "layers.-1.norm1_bias", "layers..norm1_bias",
         "layers.x.norm1_bias", "layers.0.layers.0.norm1_bias", "attention.attention.out_proj_bias", "In_proj_weight",
         "layers.99999999999999999999.norm1_bias"})
-    CHECK(complaint("out_proj_bias 4\n" + name + " 4\n") == "  line 2: " + no_member + "\"" + name + "\"");
+    CHECK(error_of_spec("out_proj_bias 4\n" + name + " 4\n") == "  line 2: " + no_member + "\"" + name + "\"");
 }
 
 TEST_CASE("what is no size is said") {
   for (const std::string size :
        {"0", "-1", "+4", "4+", "4++4", "4.0", "x", "04", "4x", "1000000001", "99999999999999999999", "4+0+4"})
-    CHECK(complaint("in_proj_bias " + size) == "  line 1: " + no_size + "\"" + size + "\"");
+    CHECK(error_of_spec("in_proj_bias " + size) == "  line 1: " + no_size + "\"" + size + "\"");
 }
 
 TEST_CASE("how many sizes, and how many parts") {
-  CHECK(complaint("linear1_weight") == "  line 1: expected two dimensions of linear1_weight, found 0");
-  CHECK(complaint("linear1_weight 4") == "  line 1: expected two dimensions of linear1_weight, found 1");
-  CHECK(complaint("norm1_weight 4 4") == "  line 1: expected one dimension of norm1_weight, found 2");
-  CHECK(complaint("in_proj_weight 12 4") ==
+  CHECK(error_of_spec("linear1_weight") == "  line 1: expected two dimensions of linear1_weight, found 0");
+  CHECK(error_of_spec("linear1_weight 4") == "  line 1: expected two dimensions of linear1_weight, found 1");
+  CHECK(error_of_spec("norm1_weight 4 4") == "  line 1: expected one dimension of norm1_weight, found 2");
+  CHECK(error_of_spec("in_proj_weight 12 4") ==
         "  line 1: expected the rows of in_proj_weight as query+key+value, found 1 part");
-  CHECK(complaint("in_proj_bias 6+6") ==
+  CHECK(error_of_spec("in_proj_bias 6+6") ==
         "  line 1: expected the rows of in_proj_bias as query+key+value, found 2 parts");
-  CHECK(complaint("in_proj_weight 4+4+4 2+2") == "  line 1: only the rows of in_proj are a sum");
-  CHECK(complaint("out_proj_bias 2+2") == "  line 1: only the rows of in_proj are a sum");
+  CHECK(error_of_spec("in_proj_weight 4+4+4 2+2") == "  line 1: only the rows of in_proj are a sum");
+  CHECK(error_of_spec("out_proj_bias 2+2") == "  line 1: only the rows of in_proj are a sum");
 }
 
 TEST_CASE("a kernel is one thing, and has each member once") {
-  CHECK(complaint("out_proj_bias 4\nlinear1_bias 4\n") ==
+  CHECK(error_of_spec("out_proj_bias 4\nlinear1_bias 4\n") ==
         "  line 2: expected members of an attention, as out_proj_bias is one, found linear1_bias");
-  CHECK(complaint("linear1_bias 4\nnorm_bias 4\n") ==
+  CHECK(error_of_spec("linear1_bias 4\nnorm_bias 4\n") ==
         "  line 2: expected members of an encoder layer, as linear1_bias is one, found norm_bias");
   CHECK(
-      complaint("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
+      error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
       "  line 2: expected members of a stack of them, as layers.0.linear1_bias is one, found attention.out_proj_bias");
-  CHECK(complaint("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias is there twice");
+  CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias is there twice");
 }
 
 TEST_CASE("every wrong line is said, and so is a file without any") {
-  CHECK(complaint("foo 4\nout_proj_bias 4\nbar 4\n") ==
+  CHECK(error_of_spec("foo 4\nout_proj_bias 4\nbar 4\n") ==
         "  line 1: " + no_member + "\"foo\"\n  line 3: " + no_member + "\"bar\"");
-  CHECK(complaint("") == "  no line says what the kernel needs");
-  CHECK(complaint("\n \n") == "  no line says what the kernel needs");
+  CHECK(error_of_spec("") == "  no line says what the kernel needs");
+  CHECK(error_of_spec("\n \n") == "  no line says what the kernel needs");
   CHECK_THROWS_AS(static_cast<void>(read_spec("/no/such/file")), files::Error);
 }
 

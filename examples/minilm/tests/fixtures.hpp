@@ -19,6 +19,8 @@ inline std::filesystem::path conformance_file() {
   return std::filesystem::path(folder != nullptr ? folder : LADON_SHARED_DIR) / "conformance" / "minilm.json";
 }
 
+inline std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
+
 inline nlohmann::json read_json(const std::filesystem::path& path) {
   std::ifstream file(path);
   return nlohmann::json::parse(file);

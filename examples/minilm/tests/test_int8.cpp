@@ -18,13 +18,12 @@
 namespace minilm {
 namespace {
 
-std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
-
 std::vector<std::vector<TokenId>> sentences() {
   const WordPiece tokenizer(default_model_folder() / vocabulary_file_name);
   std::vector<std::vector<TokenId>> ids;
   std::ifstream file(MINILM_SENTENCES);
   for (std::string line; std::getline(file, line);) ids.push_back(tokenizer.encode(line, max_tokens));
+  REQUIRE(ids.size() >= 200);
   return ids;
 }
 
@@ -52,14 +51,15 @@ TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.998, s
   SentenceEncoder float32(model_file());
   SentenceEncoder int8 = int8_encoder(model_file());
   const auto texts = sentences();
-  REQUIRE(texts.size() >= 200);
   double sum = 0, smallest = 1;
-  for (const std::vector<TokenId>& ids : texts) {
-    const auto cosine = static_cast<double>(similarity(float32.embed(ids), int8.embed(ids)));
+  int compared = 0;
+  for (std::size_t i = 0; i < texts.size(); i += MINILM_SENTENCE_STEP) {
+    const auto cosine = static_cast<double>(similarity(float32.embed(texts[i]), int8.embed(texts[i])));
     sum += cosine;
     smallest = std::min(smallest, cosine);
+    ++compared;
   }
-  const double mean = sum / static_cast<double>(texts.size());
+  const double mean = sum / compared;
   MESSAGE("mean cosine " << mean << ", smallest " << smallest);
   CHECK(mean >= 0.998);
   CHECK(smallest >= 0.99);

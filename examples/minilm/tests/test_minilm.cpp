@@ -37,8 +37,6 @@ double tolerance(const nlohmann::json& data, const char* what) {
   return data.at("tolerance_float32").at(what).get<double>();
 }
 
-std::filesystem::path model_file() { return default_model_folder() / model_file_name; }
-
 // The layers one by one: [stage][capacity][model_width], stage 0 before the first layer.
 std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::span<const TokenId> ids) {
   constexpr std::size_t capacity = capacities.front();

@@ -1,11 +1,14 @@
 // What several tests need: a folder for files of their own, files that are almost right, and data that may be absent.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
+#include "error.hpp"
 #include "model_files.hpp"
 #include "testing/fixtures.hpp"
 
@@ -18,6 +21,23 @@ std::string bytes_of(Number number) {
   std::string bytes(sizeof number, '\0');
   std::memcpy(bytes.data(), &number, sizeof number);
   return bytes;
+}
+
+// Loads a file with this name and content. Returns the message of the error, or "" if there is none.
+template <class Loaded>
+std::string error_of_loading(const std::string& name, const std::string& content) {
+  const TemporaryFolder folder;
+  try {
+    const Loaded loaded(folder.file(name, content));
+  } catch (const examples::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline void check_says(const std::string& message, const std::string& part) {
+  CAPTURE(message);
+  CHECK(message.find(part) != std::string::npos);
 }
 
 inline std::filesystem::path conformance_file() {

@@ -22,21 +22,7 @@ std::string header(const std::array<std::int32_t, 7>& numbers) {
 
 const std::string right_header = header({64, 172, 5, 8, 4, 512, 512});
 
-// What opening a file of these bytes throws; "" if nothing.
-std::string complaint(const std::string& content) {
-  const TemporaryFolder folder;
-  try {
-    const Model model(folder.file("model.bin", content));
-  } catch (const examples::Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void check_says(const std::string& message, const std::string& part) {
-  CAPTURE(message);
-  CHECK(message.find(part) != std::string::npos);
-}
+std::string model_error(const std::string& content) { return error_of_loading<Model>("model.bin", content); }
 
 }  // namespace
 
@@ -68,14 +54,14 @@ TEST_CASE("tensors lie in the file one after another, each of all layers") {
 }
 
 TEST_CASE("a file of another size is refused, and the message has both sizes") {
-  check_says(complaint(""), "model.bin: expected a header of 28 bytes, found 0 bytes");
-  check_says(complaint(right_header.substr(1)), "expected a header of 28 bytes, found 27 bytes");
-  check_says(complaint(right_header), "expected 1056540 bytes, found 28 bytes");
+  check_says(model_error(""), "model.bin: expected a header of 28 bytes, found 0 bytes");
+  check_says(model_error(right_header.substr(1)), "expected a header of 28 bytes, found 27 bytes");
+  check_says(model_error(right_header), "expected 1056540 bytes, found 28 bytes");
   const std::string content = right_header + std::string(right_size - right_header.size(), '\0');
-  check_says(complaint(content.substr(1)), "expected the header ");
-  check_says(complaint(content.substr(0, right_size - 1)), "expected 1056540 bytes, found 1056539 bytes");
-  check_says(complaint(content + '\0'), "expected 1056540 bytes, found 1056541 bytes");
-  CHECK(complaint(content).empty());
+  check_says(model_error(content.substr(1)), "expected the header ");
+  check_says(model_error(content.substr(0, right_size - 1)), "expected 1056540 bytes, found 1056539 bytes");
+  check_says(model_error(content + '\0'), "expected 1056540 bytes, found 1056541 bytes");
+  CHECK(model_error(content).empty());
 }
 
 TEST_CASE("a file of another model is refused, and the message has both headers") {
@@ -83,14 +69,14 @@ TEST_CASE("a file of another model is refused, and the message has both headers"
       "expected the header dim 64, hidden_dim 172, n_layers 5, n_heads 8, n_kv_heads 4, vocab_size 512, seq_len 512, "
       "found dim ";
   const std::string rest(right_size - right_header.size(), '\0');
-  check_says(complaint(header({288, 768, 6, 6, 6, 32000, 256})),
+  check_says(model_error(header({288, 768, 6, 6, 6, 32000, 256})),
              expected + "288, hidden_dim 768, n_layers 6, n_heads 6, n_kv_heads 6, vocab_size 32000, seq_len 256");
   for (std::size_t i = 0; i < 7; ++i) {
     std::array<std::int32_t, 7> numbers{64, 172, 5, 8, 4, 512, 512};
     ++numbers[i];
-    check_says(complaint(header(numbers) + rest), expected);
+    check_says(model_error(header(numbers) + rest), expected);
   }
-  check_says(complaint(header({64, 172, 5, 8, 4, -512, 512}) + rest), "vocab_size -512");
+  check_says(model_error(header({64, 172, 5, 8, 4, -512, 512}) + rest), "vocab_size -512");
 }
 
 TEST_CASE("what is no file is refused") {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
 #include "fixtures.hpp"
 #include "small_vocabulary.hpp"
 #include "tokenizer.hpp"
@@ -27,25 +26,14 @@ Tokenizer small_tokenizer(const std::vector<VocabularyEntry>& entries = vocabula
   return Tokenizer(folder.file("tokenizer.bin", tokenizer_bytes(entries)));
 }
 
-std::string complaint(const std::string& content) {
-  const TemporaryFolder folder;
-  try {
-    const Tokenizer tokenizer(folder.file("tokenizer.bin", content));
-  } catch (const examples::Error& error) {
-    return error.what();
-  }
-  return "";
+std::string tokenizer_error(const std::string& content) {
+  return error_of_loading<Tokenizer>("tokenizer.bin", content);
 }
 
-std::string complaint(std::size_t changed, const VocabularyEntry& entry) {
+std::string tokenizer_error(std::size_t changed, const VocabularyEntry& entry) {
   auto entries = vocabulary_with(letters);
   entries.at(changed) = entry;
-  return complaint(tokenizer_bytes(entries));
-}
-
-void check_says(const std::string& message, const std::string& part) {
-  CAPTURE(message);
-  CHECK(message.find(part) != std::string::npos);
+  return tokenizer_error(tokenizer_bytes(entries));
 }
 
 std::string decoded(const Tokenizer& tokenizer, const std::vector<TokenId>& tokens) {
@@ -122,19 +110,22 @@ TEST_CASE("long texts take no longer than they must") {
 
 TEST_CASE("files that are no vocabulary of this model are refused") {
   const std::string right = tokenizer_bytes(vocabulary_with(letters));
-  CHECK(complaint(right).empty());
-  check_says(complaint(""), "tokenizer.bin: expected the length of the longest token (4 bytes), found its end");
-  check_says(complaint(right.substr(0, 3)), "found 3 more bytes");
-  check_says(complaint(right.substr(0, 4)), "expected the score of token 0 of 512 (4 bytes), found its end");
-  check_says(complaint(right.substr(0, 10)), "expected the length of token 0 of 512 (4 bytes), found 2 more bytes");
-  check_says(complaint(right.substr(0, right.size() - 1)), "expected token 511 of 512 (5 bytes), found 4 more bytes");
-  check_says(complaint(right + "xy"), "expected the end of the file after 512 tokens, found 2 more bytes");
-  for (std::size_t length = 0; length < right.size(); length += 97) CHECK(complaint(right.substr(0, length)) != "");
-  check_says(complaint(300, {"", 0}), "expected for token 300 of 512 a length from 1 to 8, found 0");
-  check_says(complaint(300, {"123456789", 0}), "expected for token 300 of 512 a length from 1 to 8, found 9");
-  check_says(complaint(first_byte_token + 10, {"\n", 0}), "expected \"<0x0A>\" as token 13, found \"\n\"");
-  check_says(complaint(first_byte_token, {"\x1b[2J\xff", 0}), "as token 3, found \"\\x1B[2J\\xFF\"");
-  check_says(complaint(space, {"_", 0}), "expected a token \" \", found none");
+  CHECK(tokenizer_error(right).empty());
+  check_says(tokenizer_error(""), "tokenizer.bin: expected the length of the longest token (4 bytes), found its end");
+  check_says(tokenizer_error(right.substr(0, 3)), "found 3 more bytes");
+  check_says(tokenizer_error(right.substr(0, 4)), "expected the score of token 0 of 512 (4 bytes), found its end");
+  check_says(tokenizer_error(right.substr(0, 10)),
+             "expected the length of token 0 of 512 (4 bytes), found 2 more bytes");
+  check_says(tokenizer_error(right.substr(0, right.size() - 1)),
+             "expected token 511 of 512 (5 bytes), found 4 more bytes");
+  check_says(tokenizer_error(right + "xy"), "expected the end of the file after 512 tokens, found 2 more bytes");
+  for (std::size_t length = 0; length < right.size(); length += 97)
+    CHECK(tokenizer_error(right.substr(0, length)) != "");
+  check_says(tokenizer_error(300, {"", 0}), "expected for token 300 of 512 a length from 1 to 8, found 0");
+  check_says(tokenizer_error(300, {"123456789", 0}), "expected for token 300 of 512 a length from 1 to 8, found 9");
+  check_says(tokenizer_error(first_byte_token + 10, {"\n", 0}), "expected \"<0x0A>\" as token 13, found \"\n\"");
+  check_says(tokenizer_error(first_byte_token, {"\x1b[2J\xff", 0}), "as token 3, found \"\\x1B[2J\\xFF\"");
+  check_says(tokenizer_error(space, {"_", 0}), "expected a token \" \", found none");
   const TemporaryFolder folder;
   CHECK_THROWS_AS(Tokenizer(folder.path() / "absent"), examples::Error);
 }
