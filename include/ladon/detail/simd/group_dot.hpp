@@ -10,7 +10,7 @@
 //     std::uint8_t    4   q + zero       vpdpbusd (quad_dot.hpp)
 //
 // detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, the sums contain zero * (sum of the row's
-// weights) in addition to the product. IntegerSums::subtract_products removes this term.
+// weights) in addition to the product. IntegerSums::negative_products gives the start of a sum that removes this term.
 #pragma once
 
 #include <bit>

@@ -29,11 +29,13 @@ struct IntegerSums {
     for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = sums[i];
     return result;
   }
-  // Subtracts factors[i] * factor from each sum. `factors` holds integers. Precondition: the results have 32 bits.
-  LADON_INLINE constexpr void subtract_products(const Pack& factors, std::int32_t factor) noexcept {
+  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results have 32 bits.
+  static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
     float values[Pack::lanes];
     factors.store(values);
-    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] -= static_cast<std::int32_t>(values[i]) * factor;
+    IntegerSums result;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = static_cast<std::int32_t>(values[i]) * -factor;
+    return result;
   }
   // Returns the sum of all lanes.
   friend LADON_INLINE constexpr std::int32_t reduce_add(const IntegerSums& a) noexcept {
@@ -49,7 +51,7 @@ struct IntegerSums {
   }
 };
 
-// SSE2 has no product of 32-bit integers. Only targets that quantise to unsigned integers call subtract_products, and
+// SSE2 has no product of 32-bit integers. Only targets that quantise to unsigned integers call negative_products, and
 // all of them have SSE4.1.
 #if LADON_HAS_XSIMD && defined(__SSE2__)
 template <>
@@ -62,8 +64,8 @@ struct IntegerSums<XsimdPack<4>> {
     return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(sums))};
   }
 #if defined(__SSE4_1__)
-  LADON_INLINE void subtract_products(const Pack& factors, std::int32_t factor) noexcept {
-    sum = _mm_sub_epi32(sum, _mm_mullo_epi32(_mm_cvtps_epi32(factors.batch), _mm_set1_epi32(factor)));
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm_mullo_epi32(_mm_cvtps_epi32(factors.batch), _mm_set1_epi32(-factor))};
   }
 #endif
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
@@ -84,8 +86,8 @@ struct IntegerSums<XsimdPack<8>> {
   static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept {
     return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums))};
   }
-  LADON_INLINE void subtract_products(const Pack& factors, std::int32_t factor) noexcept {
-    sum = _mm256_sub_epi32(sum, _mm256_mullo_epi32(_mm256_cvtps_epi32(factors.batch), _mm256_set1_epi32(factor)));
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm256_mullo_epi32(_mm256_cvtps_epi32(factors.batch), _mm256_set1_epi32(-factor))};
   }
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
     const __m128i low = _mm256_castsi256_si128(a.sum), high = _mm256_extracti128_si256(a.sum, 1);
@@ -103,8 +105,8 @@ struct IntegerSums<XsimdPack<16>> {
 
   static LADON_INLINE IntegerSums zero() noexcept { return {_mm512_setzero_si512()}; }
   static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {_mm512_loadu_si512(sums)}; }
-  LADON_INLINE void subtract_products(const Pack& factors, std::int32_t factor) noexcept {
-    sum = _mm512_sub_epi32(sum, _mm512_mullo_epi32(_mm512_cvtps_epi32(factors.batch), _mm512_set1_epi32(factor)));
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm512_mullo_epi32(_mm512_cvtps_epi32(factors.batch), _mm512_set1_epi32(-factor))};
   }
   friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
     const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
