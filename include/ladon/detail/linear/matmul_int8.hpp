@@ -84,19 +84,22 @@ LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const
   }
 }
 
-// Starts the sums of a tile at -zero * row_sum. The products of features q + zero then add up to the products of q. The
-// sums start with this term, because at the end of a tile it would take registers from the epilogue: g++ 12 then copies
-// eight accumulators in each step of a tile of 12 rows and 2 packs, instead of at most one.
-template <class Pack, std::size_t Width, class Element, class Sums, std::size_t Rows, std::size_t Packs>
-LADON_INLINE constexpr void start_without_zero(Int8PanelsView<Element> in, std::size_t panel,
-                                               const std::int32_t* row_sum, Sums (&sum)[Rows][Packs]) noexcept {
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
+// Starts the sums of a tile at 0, or at -zero * row_sum. The products of features q + zero then add up to the products
+// of q. If the end of a tile subtracted zero * row_sum instead, the term would take registers from the epilogue: g++ 12
+// then copies eight accumulators in each step of some tiles of 12 rows and 2 packs, instead of at most one.
+template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
+LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
+                                       std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
+  if constexpr (simd::adds_zero<Element>) {
+    const std::int32_t* const row_sum = opaque(w.row_sum + first_row);
     LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) {
-      const Pack zero = Pack::load(in.template zero<Width>(panel) + v * Pack::lanes);
-      sum[r][v] = Sums::negative_products(zero, row_sum[r]);
+    for (std::size_t i = 0; i < Rows * Packs; ++i) {
+      const Pack zero = Pack::load(in.template zero<Width>(panel) + i % Packs * Pack::lanes);
+      sum[i / Packs][i % Packs] = Sums::negative_products(zero, row_sum[i / Packs]);
     }
+  } else {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows * Packs; ++i) sum[i / Packs][i % Packs] = Sums::zero();
   }
 }
 
@@ -111,12 +114,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   constexpr std::size_t width = T.width();
   for (std::size_t p = 0; p < panels; ++p) {
     Sums sum[Rows][Packs];
-    if constexpr (simd::adds_zero<Element>) {
-      start_without_zero<Pack, width>(in, p, opaque(w.row_sum + first_row), sum);
-    } else {
-      LADON_UNROLL
-      for (std::size_t i = 0; i < Rows * Packs; ++i) sum[i / Packs][i % Packs] = Sums::zero();
-    }
+    start_sums<Pack, width>(in, p, w, first_row, sum);
     for (std::size_t k = 0; k < Groups::whole; ++k) {
       const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
       int8_step<false, Dot, T.lanes>(groups, k, panel, sum);
