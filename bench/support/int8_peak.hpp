@@ -20,21 +20,25 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   // vpdpbusd starts twice per cycle and has a latency of 5 cycles. Other targets need a second register for each sum.
   constexpr std::size_t sums = LADON_VNNI ? 12 : 8;
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
-  for (auto& panel : panels)
-    for (Element& x : panel) x = 1;
+  for (auto& each : panels)
+    for (Element& x : each) x = 1;
+  // The compiler must not see that all panels are equal. It would compute one sum instead of all sums.
+  const auto* const panel = detail::opaque(&panels[0]);
   volatile std::int32_t seed = 1;  // unknown to the compiler
   Sums sum[sums];
-  for (Sums& one : sum) one = Sums::zero();
+  LADON_UNROLL  // so that the sums stay in registers
+  for (std::size_t i = 0; i < sums; ++i) sum[i] = Sums::zero();
   const std::int32_t weights = seed;
   const double start = now();
   for (std::size_t k = 0; k < rounds; ++k) {
     benchmark::ClobberMemory();  // otherwise, the compiler computes the products once for all rounds
     LADON_UNROLL
-    for (std::size_t i = 0; i < sums; ++i) Dot::add(sum[i], panels[i], weights);
+    for (std::size_t i = 0; i < sums; ++i) Dot::add(sum[i], panel[i], weights);
   }
   const double seconds = now() - start;
   std::int32_t total = 0;
-  for (const Sums& one : sum) total += reduce_add(one);
+  LADON_UNROLL
+  for (std::size_t i = 0; i < sums; ++i) total += reduce_add(sum[i]);
   benchmark::DoNotOptimize(total);
   return 2.0 * Dot::group * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
