@@ -73,13 +73,14 @@ struct GroupDot {
     std::int32_t weight[group];
     LADON_UNROLL
     for (std::size_t j = 0; j < group; ++j) {
-      weight[j] =
-          static_cast<std::int32_t>(static_cast<std::uint32_t>(weights) << (32 - bits * (j + 1))) >> (32 - bits);
+      weight[j] = static_cast<std::make_signed_t<Element>>(weights >> (bits * j));
     }
     LADON_UNROLL
     for (std::size_t i = 0; i < Pack::lanes; ++i) {
+      std::int32_t products = 0;
       LADON_UNROLL
-      for (std::size_t j = 0; j < group; ++j) sum.lane[i] += panel[group * i + j] * weight[j];
+      for (std::size_t j = 0; j < group; ++j) products += panel[group * i + j] * weight[j];
+      sum.lane[i] += products;
     }
   }
   // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. Which lane gets a
