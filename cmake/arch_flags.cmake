@@ -1,9 +1,14 @@
 # ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
-# default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), or any value of -march.
+# default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
+# avx512 and avx2, with VNNI), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
   set(march_avx512 x86-64-v4)
+  set(march_avx512_vnni x86-64-v4)
+  set(march_avx_vnni x86-64-v3)
+  set(added_avx512_vnni -mavx512vnni)
+  set(added_avx_vnni -mavxvnni)
   set(flags "")
   if(MSVC)
     set(arch_avx2 /arch:AVX2)
@@ -12,7 +17,7 @@ function(ladon_arch_flags out arch)
   elseif(arch STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
     set(flags -mcpu=native) # older clang knows no -march=native on Arm
   elseif(DEFINED march_${arch})
-    set(flags -march=${march_${arch}})
+    set(flags -march=${march_${arch}} ${added_${arch}})
   elseif(NOT arch STREQUAL "default")
     set(flags -march=${arch})
   endif()

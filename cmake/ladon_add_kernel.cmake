@@ -34,7 +34,9 @@
 #                      no backslash and no $<, and PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
-#   ARCH default|native|sse2|avx2|avx512|<-march>, or DISPATCH: SSE2, AVX2 and AVX-512 in one library
+#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|<-march>
+#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library, and with PRECISION int8 also AVX-512 VNNI
+#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on
 #   DETERMINISTIC      the same bits on every target
 #   KEY_BLOCK <n>      keys of a long row that are scored at a time, a multiple of 32 (256): fewer take less workspace
 #   CHECKED            broken rules inside end the program with a message
@@ -42,6 +44,7 @@
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25) # whatever the caller's is
 
+include(CheckCXXCompilerFlag)
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_report.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/wasm_tools.cmake)
@@ -72,6 +75,10 @@ function(ladon_add_kernel NAME)
   set(isas default)
   if(arg_DISPATCH)
     set(isas ${ladon_kernel_isas})
+    if(arg_PRECISION STREQUAL "int8")
+      set(isas ${ladon_kernel_int8_isas})
+      ladon_kernel_check_vnni()
+    endif()
   elseif(DEFINED arg_ARCH)
     set(isas ${arg_ARCH})
   endif()

@@ -7,7 +7,7 @@ if(ladon_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
   set(arch_default native)
 endif()
 set(LADON_ARCH ${arch_default} CACHE STRING
-    "Instruction set: native, default (no flag), sse2, avx2, avx512, or any value of -march")
+    "Instruction set: native, default (no flag), sse2, avx2, avx512, avx512_vnni, avx_vnni, or any value of -march")
 set(LADON_SANITIZE "" CACHE STRING "Sanitizers, such as address;undefined")
 set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual, wide or slow")
 set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual wide slow)

@@ -143,6 +143,36 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
+// A target whose features are unsigned, four in 32 bits, as targets with VNNI have them. Any machine runs it.
+template <std::size_t Lanes>
+struct UnsignedArrays : ladon::detail::simd::ArrayVectors<Lanes> {
+  using Int8Element = std::uint8_t;
+};
+
+TEST_CASE("int8: unsigned features give the bits of signed features") {
+  using ladon::detail::simd::ArrayVectors;
+  const auto check = [](const Subject& with_signed, const Subject& with_unsigned) {
+    for (std::uint64_t seed = 31; seed < 34; ++seed) {
+      const bool cross = with_signed.shape.queries != with_signed.shape.keys;
+      const Task task = task_of(with_signed, random_problem(with_signed, cross, seed), {});
+      CHECK(same_bits(run_guarded(with_unsigned, task).y, run_guarded(with_signed, task).y));
+    }
+  };
+  // The rest of a group has one, two, three and no features.
+  constexpr S one{.queries = 9, .model = 21, .heads = 3}, two{.queries = 9, .keys = 5, .model = 6, .heads = 2},
+      three{.queries = 13, .model = 7, .heads = 1}, none{.queries = 11, .model = 12, .heads = 3},
+      token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
+  const auto each = [&]<S Shape, class Layout>() {
+    check(attention_subject<Shape, None, Layout, ArrayVectors<4>>(),
+          attention_subject<Shape, None, Layout, UnsignedArrays<4>>());
+  };
+  each.template operator()<one, Int8<InProj>>();
+  each.template operator()<two, Int8<SeparateQKV>>();
+  each.template operator()<three, Int8<InProj, 7>>();
+  each.template operator()<none, Int8<InProj>>();
+  each.template operator()<token, Int8<InProj>>();
+}
+
 TEST_CASE("int8: in phases, the bits of one run") {
   constexpr S shape{.queries = 41, .model = 12, .heads = 3};
   using Attention = ladon::MultiHeadAttention<shape, None, Int8<InProj>>;

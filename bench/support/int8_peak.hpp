@@ -5,35 +5,42 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <ladon/detail/simd/pair_sums.hpp>
+#include <ladon/detail/simd/int8_dot.hpp>
 
 #include "fma_peak.hpp"
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns GFLOP/s of the step of int8 products (detail/simd/pair_sums.hpp), two flops for each multiply-add.
+// Returns GFLOP/s of the step of int8 products (detail/simd/group_dot.hpp), two flops for each multiply-add.
 LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
-  using Sums = detail::simd::PairSums<Target::Pack<Target::lanes>>;
-  constexpr std::size_t sums = 8;
-  alignas(64) std::int16_t panels[sums][2 * Target::lanes];
-  for (auto& panel : panels)
-    for (std::int16_t& x : panel) x = 1;
+  using Element = Target::Int8Element;
+  using Dot = detail::simd::GroupDot<Element, Target::Pack<Target::lanes>>;
+  using Sums = Dot::Sums;
+  // vpdpbusd starts twice per cycle and has a latency of 5 cycles. Other targets need a second register for each sum.
+  constexpr std::size_t sums = LADON_VNNI ? 12 : 8;
+  alignas(64) Element panels[sums][Dot::group * Target::lanes];
+  for (auto& each : panels)
+    for (Element& x : each) x = 1;
+  // The compiler must not see that all panels are equal. It would compute one sum instead of all sums.
+  const auto* const panel = detail::opaque(&panels[0]);
   volatile std::int32_t seed = 1;  // unknown to the compiler
   Sums sum[sums];
-  for (Sums& one : sum) one = Sums::zero();
-  const std::int32_t pair = seed;
+  LADON_UNROLL  // so that the sums stay in registers
+  for (std::size_t i = 0; i < sums; ++i) sum[i] = Sums::zero();
+  const std::int32_t weights = seed;
   const double start = now();
   for (std::size_t k = 0; k < rounds; ++k) {
     benchmark::ClobberMemory();  // otherwise, the compiler computes the products once for all rounds
     LADON_UNROLL
-    for (std::size_t i = 0; i < sums; ++i) sum[i].add(panels[i], pair);
+    for (std::size_t i = 0; i < sums; ++i) Dot::add(sum[i], panel[i], weights);
   }
   const double seconds = now() - start;
   std::int32_t total = 0;
-  for (const Sums& one : sum) total += reduce_add(one);
+  LADON_UNROLL
+  for (std::size_t i = 0; i < sums; ++i) total += reduce_add(sum[i]);
   benchmark::DoNotOptimize(total);
-  return 2.0 * 2 * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
+  return 2.0 * Dot::group * Target::lanes * sums * static_cast<double>(rounds) / seconds * 1e-9;
 }
 
 }  // namespace ladon::inline LADON_ABI::bench

@@ -21,7 +21,10 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_FEED_FORWARD_BIAS with without)
   set(ladon_kernel_CAPTURE weights none scaled capped masked)
   set(ladon_kernel_ROTARY halves neighbours)
+  # The instruction sets of DISPATCH, in the order of their numbers in ladon_isa (src/c_kernel/kernel.h.in). VNNI
+  # multiplies 8-bit integers only.
   set(ladon_kernel_isas sse2 avx2 avx512)
+  set(ladon_kernel_int8_isas ${ladon_kernel_isas} avx512_vnni avx_vnni)
   ladon_kernel_mask_names(ladon_kernel_MASK)
 endmacro()
 
@@ -297,7 +300,7 @@ function(ladon_kernel_check_build)
     DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; WebAssembly has three modules, of which a program loads the \
 best that its engine takes" EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
-  ladon_kernel_refuse("ARCH is given beside DISPATCH, which is for SSE2, AVX2 and AVX-512 at once"
+  ladon_kernel_refuse("ARCH is given beside DISPATCH, which compiles for several instruction sets"
     arg_DISPATCH AND DEFINED arg_ARCH)
   ladon_kernel_refuse(
     "DISPATCH is for x86-64 with a GNU objcopy (${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND

@@ -86,8 +86,8 @@ struct Linear<Out, In, O, Bias::without, precision::Float32> {
 };
 
 // A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
-// each row of `weight`. Instructions that multiply unsigned activations need the sums. Today's kernels multiply signed
-// ones and do not read them. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
+// each row of `weight`. Kernels read the sums if an instruction of the target multiplies unsigned activations, as
+// vpdpbusd of VNNI does. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
 struct Linear<Out, In, O, B, precision::Int8<Bits>> {
   static_assert(
@@ -106,9 +106,9 @@ struct Linear<Out, In, O, B, precision::Int8<Bits>> {
                   "ladon: an int8 linear lacks its weight, its scale or its row_sum");
     if constexpr (B == Bias::with) {
       LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias");
-      return {{weight.data + first * In}, scale.data + first, {bias.data + first}};
+      return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {bias.data + first}};
     } else {
-      return {{weight.data + first * In}, scale.data + first, {}};
+      return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {}};
     }
   }
 };

@@ -83,7 +83,7 @@ constexpr Options options_of() {
   add_position<typename Settings::Position>(options);
   if (Settings::capture) add_attention<Kernel, Settings>(options);
   if (Settings::dispatch) {
-    options.add({.name = "isa", .type = isa_type, .before = "0: the widest that this machine has"});
+    options.add({.name = "isa", .type = isa_type, .before = "0: the fastest that this machine has"});
   }
   return options;
 }

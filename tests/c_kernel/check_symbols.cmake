@@ -1,5 +1,6 @@
-# cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DDISPATCH=<bool> [-DHELPERS=<regex>]
+# cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DVARIANTS=<n> [-DHELPERS=<regex>]
 #   -P check_symbols.cmake
+# VARIANTS is the number of instruction sets of a library made with DISPATCH, or 0 for a library without DISPATCH.
 # A kernel library asks nothing of the outside but the compiler's own block moves and HELPERS, has nothing to write to,
 # nothing that runs before main, no exceptions and no type information; and no name of one instruction set's code is
 # another's.
@@ -51,15 +52,14 @@ if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
   list(APPEND wrong "something runs before main or after it (${CMAKE_MATCH_0})")
 endif()
 
-# What a library with several instruction sets remembers is which of them it chose.
-set(allowed "")
+# A library with several instruction sets remembers which of them the machine supports. Each variant is an object, and
+# one object more chooses a variant.
 set(expected_objects 1)
-if(DISPATCH)
-  set(allowed "chosen_isa.*known")
-  set(expected_objects 4)
+if(VARIANTS)
+  math(EXPR expected_objects "${VARIANTS} + 1")
 endif()
 foreach(name IN LISTS writable)
-  if(NOT DISPATCH OR NOT name MATCHES "${allowed}")
+  if(NOT VARIANTS OR NOT name MATCHES "supported_isas.*known")
     list(APPEND wrong "${name} can be written")
   endif()
 endforeach()

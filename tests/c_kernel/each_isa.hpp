@@ -25,21 +25,33 @@ bool runs_here() {
   return by<Run, W, O, Isa>(nullptr, nullptr, nullptr, nullptr, &options) != LADON_UNSUPPORTED_ISA;
 }
 
-// Calls check(subject) for each instruction set of a library with several that this machine has; once, of others.
+// Calls f.operator()<Isa>() for each instruction set of DISPATCH.
+template <class F>
+void for_isas(F f) {
+  f.template operator()<LADON_ISA_SSE2>();
+  f.template operator()<LADON_ISA_AVX2>();
+  f.template operator()<LADON_ISA_AVX512>();
+  f.template operator()<LADON_ISA_AVX512_VNNI>();
+  f.template operator()<LADON_ISA_AVX_VNNI>();
+}
+
+// Calls check(subject) for each instruction set that this machine and the library have. A library without DISPATCH is
+// called once.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
 void each_isa(std::size_t layers, Check check) {
   int found = 0;
   const auto with = [&]<int Isa>() {
-    if (!runs_here<Run, W, O, Isa>()) return;
+    if (!runs_here<Run, W, O, Isa>()) {
+      MESSAGE("skipped: this machine or this kernel lacks instruction set ", Isa, " of ladon_isa");
+      return;
+    }
     CAPTURE(Isa);
     ++found;
     check(c_subject<S, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers));
   };
   with.template operator()<LADON_ISA_CHOSEN>();
   if constexpr (requires(O options) { options.isa; }) {
-    with.template operator()<LADON_ISA_SSE2>();
-    with.template operator()<LADON_ISA_AVX2>();
-    with.template operator()<LADON_ISA_AVX512>();
+    for_isas(with);
     CHECK(found >= 2);
   }
 }
@@ -57,9 +69,7 @@ void check_same_bits(const Floats& x, const W& weights) {
     Floats y(x.size());
     if (by<Run, W, O, Isa>(x.data(), &weights, y.data(), workspace.bytes, &none) == LADON_OK) results.push_back(y);
   };
-  with.template operator()<LADON_ISA_SSE2>();
-  with.template operator()<LADON_ISA_AVX2>();
-  with.template operator()<LADON_ISA_AVX512>();
+  for_isas(with);
   with.template operator()<LADON_ISA_CHOSEN>();
   REQUIRE(results.size() >= 2);
   for (const Floats& y : results) CHECK(same_bits(y, results[0]));

@@ -23,7 +23,7 @@ struct DecoderWorkspace {
   EncoderWorkspace<S, Config, Target, Precision> tokens;
   Panels<Memory, S.model, keys> memory;
   HeadScratch<cross, Target> scratch;
-  [[no_unique_address]] detail::LinearInput<Precision, Memory, S.model, keys> memory_input;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
 };
 
 namespace detail {

@@ -47,7 +47,7 @@ struct EncoderScratch {
   AttentionScratch attention;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
   Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
-  [[no_unique_address]] detail::LinearInput<Precision, L::queries.width(), Config.feed_forward, L::queries>
+  [[no_unique_address]] detail::LinearInput<Precision, Target, L::queries.width(), Config.feed_forward, L::queries>
       hidden_input;
 };
 

@@ -169,8 +169,9 @@ LADON_INLINE constexpr void matmul(const Weights& w, PanelsView in, std::size_t 
   }
 }
 // Computes the product of int8 weights and quantised panels (detail/linear/matmul_int8.hpp).
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView in, std::size_t panels, Epilogue epilogue,
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
+          class Epilogue>
+LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue,
                                    Reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
     if (panels > 0) matrix_vector_int8<Simd, Rows, Inner>(w, in, epilogue);

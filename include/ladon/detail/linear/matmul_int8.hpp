@@ -2,7 +2,7 @@
 //
 //     epilogue(panel, row, pack, result)
 //
-//     integer   sum over i of q[i] * weight[row][i]    exact
+//     integer   sum over i of q[i] * weight[row][i]    exact, and the same for every type of Element
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
 //
@@ -20,38 +20,45 @@
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/pair_sums.hpp>
+#include <ladon/detail/simd/int8_dot.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of a tile, read in place. pair(r, k) returns the weights of the features 2k and 2k + 1.
-template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
-struct PairsInPlace {
+// The weights of a tile, read in place. group<Last>(r, k) returns the weights of the features from Group * k on, in row
+// r. If Last is true, these features fill no whole group, and the missing weights are 0.
+template <std::size_t Group, std::size_t Inner, std::size_t RowStride>
+struct GroupsInPlace {
+  static constexpr std::size_t whole = Inner / Group;
+  static constexpr bool has_last = Inner % Group != 0;
   const std::int8_t* data;
 
-  LADON_INLINE constexpr explicit PairsInPlace(const std::int8_t* first_row) noexcept : data(first_row) {}
-  LADON_INLINE constexpr std::int32_t pair(std::size_t r, std::size_t k) const noexcept {
-    const std::int8_t* const at = data + r * RowStride + 2 * k;
-    return simd::pair_of(at[0], 2 * k + 1 < Inner ? at[1] : 0);
+  LADON_INLINE constexpr explicit GroupsInPlace(const std::int8_t* first_row) noexcept : data(first_row) {}
+  template <bool Last>
+  LADON_INLINE constexpr std::int32_t group(std::size_t r, std::size_t k) const noexcept {
+    const std::int8_t* const weight = data + r * RowStride + Group * k;
+    return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
   }
 };
 
-// The weights of a tile, converted to 16 bits on the stack once for all panels. One load then broadcasts a pair. The
-// stack takes 2 * Rows * Inner bytes: at most 6 rows of most_widened_features features, or 16 rows for AVX-512.
+// The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
+// broadcasts a group. The stack takes 2 * Rows * Inner bytes: at most 6 rows of most_widened_features features, or 16
+// rows for AVX-512.
 inline constexpr std::size_t most_widened_features = 4096;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
-struct PairsIn16Bits {
-  static constexpr std::size_t padded = (Inner + 1) / 2 * 2;
-  alignas(64) std::int16_t weight[Rows][padded];
+struct GroupsIn16Bits {
+  static constexpr std::size_t whole = (Inner + 1) / 2;
+  static constexpr bool has_last = false;
+  alignas(64) std::int16_t weight[Rows][2 * whole];
 
-  explicit PairsIn16Bits(const std::int8_t* first_row) noexcept {
+  explicit GroupsIn16Bits(const std::int8_t* first_row) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
       for (std::size_t i = 0; i < Inner; ++i) weight[r][i] = std::int16_t{first_row[r * RowStride + i]};
-      if constexpr (padded > Inner) weight[r][Inner] = 0;
+      if constexpr (2 * whole > Inner) weight[r][Inner] = 0;
     }
   }
-  LADON_INLINE std::int32_t pair(std::size_t r, std::size_t k) const noexcept {
+  template <bool>
+  LADON_INLINE std::int32_t group(std::size_t r, std::size_t k) const noexcept {
     std::int32_t result;
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
@@ -65,33 +72,64 @@ inline constexpr std::size_t int8_tile_rows = [] {
   return rows < most ? rows : most;
 }();
 
+// Adds step k to the sums of a tile. `panel` points to the features of the step.
+template <bool Last, class Dot, std::size_t Lanes, class Groups, class Element, std::size_t Rows, std::size_t Packs>
+LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const Element* panel,
+                                      typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const std::int32_t group = groups.template group<Last>(r, k);
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) Dot::add(sum[r][v], panel + Dot::group * v * Lanes, group);
+  }
+}
+
+// Starts the sums of a tile at 0, or at -zero * row_sum. The products of features q + zero then add up to the products
+// of q. If the end of a tile subtracted zero * row_sum instead, the term would take registers from the epilogue: g++ 12
+// then copies eight accumulators in each step of some tiles of 12 rows and 2 packs, instead of at most one.
+template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
+LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
+                                       std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
+  if constexpr (simd::adds_zero<Element>) {
+    const std::int32_t* const row_sum = opaque(w.row_sum + first_row);
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows * Packs; ++i) {
+      const Pack zero = Pack::load(in.template zero<Width>(panel) + i % Packs * Pack::lanes);
+      sum[i / Packs][i % Packs] = Sums::negative_products(zero, row_sum[i / Packs]);
+    }
+  } else {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Rows * Packs; ++i) sum[i / Packs][i % Packs] = Sums::zero();
+  }
+}
+
 // Computes one tile of rows for all panels.
-template <class Pairs, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights,
+template <class Groups, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
-LADON_INLINE constexpr void int8_tile(const Pairs& pairs, const Weights& w, std::size_t first_row, Int8PanelsView in,
-                                      std::size_t panels, Epilogue epilogue) noexcept {
+LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, std::size_t first_row,
+                                      Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  using Sums = simd::PairSums<Pack>;
+  using Dot = simd::GroupDot<Element, Pack>;
+  using Sums = typename Dot::Sums;
   constexpr std::size_t width = T.width();
   for (std::size_t p = 0; p < panels; ++p) {
     Sums sum[Rows][Packs];
-    LADON_UNROLL
-    for (std::size_t i = 0; i < Rows * Packs; ++i) sum[i / Packs][i % Packs] = Sums::zero();
-    for (std::size_t k = 0; k < (Inner + 1) / 2; ++k) {
-      const std::int16_t* const panel = in.data + p * in.stride + 2 * k * width;
-      LADON_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const std::int32_t pair = pairs.pair(r, k);
-        LADON_UNROLL
-        for (std::size_t v = 0; v < Packs; ++v) sum[r][v].add(panel + 2 * v * T.lanes, pair);
-      }
+    start_sums<Pack, width>(in, p, w, first_row, sum);
+    for (std::size_t k = 0; k < Groups::whole; ++k) {
+      const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
+      int8_step<false, Dot, T.lanes>(groups, k, panel, sum);
+    }
+    if constexpr (Groups::has_last) {
+      const Element* const panel = in.data + p * in.stride + Dot::group * Groups::whole * width;
+      int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel, sum);
     }
     const auto bias = w.bias.from(first_row);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       LADON_UNROLL
       for (std::size_t v = 0; v < Packs; ++v) {
-        const Pack scale = Pack::load(in.scale + p * width + v * T.lanes) * Pack::broadcast(w.scale[first_row + r]);
+        const Pack scale =
+            Pack::load(in.template scale<width>(p) + v * T.lanes) * Pack::broadcast(w.scale[first_row + r]);
         epilogue(p, first_row + r, v, fma(sum[r][v].to_float(), scale, Pack::broadcast(bias[r])));
       }
     }
@@ -100,36 +138,36 @@ LADON_INLINE constexpr void int8_tile(const Pairs& pairs, const Weights& w, std:
 
 // Computes the product for several tokens.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
-          class Biases, class Epilogue>
-LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView in, std::size_t panels,
+          class Biases, class Element, class Epilogue>
+LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue) noexcept {
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
       if (!std::is_constant_evaluated()) {
-        const PairsIn16Bits<R, Inner, RowStride> pairs(rows);
-        return int8_tile<PairsIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R, Inner>(pairs, w, first, in, panels,
-                                                                                       epilogue);
+        const GroupsIn16Bits<R, Inner, RowStride> groups(rows);
+        return int8_tile<GroupsIn16Bits<R, Inner, RowStride>, Simd, T, Packs, R>(groups, w, first, in, panels,
+                                                                                 epilogue);
       }
     }
-    const PairsInPlace<R, Inner, RowStride> pairs(rows);
-    int8_tile<PairsInPlace<R, Inner, RowStride>, Simd, T, Packs, R, Inner>(pairs, w, first, in, panels, epilogue);
+    using Groups = GroupsInPlace<simd::group_features<Element>, Inner, RowStride>;
+    const Groups groups(rows);
+    int8_tile<Groups, Simd, T, Packs, R>(groups, w, first, in, panels, epilogue);
   });
 }
 
 // Computes the integer sums of Rows rows for a single token. `x` holds the quantised features.
-template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t RowStride>
-LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const std::int16_t* x,
-                                              std::int32_t* sums) noexcept {
-  using Sums = simd::PairSums<Wide>;
-  constexpr std::size_t step = 2 * Wide::lanes;
-  Sums sum[Rows];
+template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Element>
+LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
+  using Dot = simd::GroupDot<Element, Wide>;
+  constexpr std::size_t step = Dot::group * Wide::lanes;
+  typename Dot::Sums sum[Rows];
   LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) sum[r] = Sums::zero();
+  for (std::size_t r = 0; r < Rows; ++r) sum[r] = Dot::Sums::zero();
   std::size_t i = 0;
   for (; i + step <= Inner; i += step) {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sum[r].add_products(x + i, rows + r * RowStride + i);
+    for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * RowStride + i);
   }
   for (std::size_t r = 0; r < Rows; ++r) {
     sums[r] = reduce_add(sum[r]);
@@ -137,26 +175,40 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const std
   }
 }
 
+// Returns the zero point of a single token. The zero point is 0 if the panel holds q.
+template <class Element>
+LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
+  if constexpr (simd::adds_zero<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
+  return 0;
+}
+
 // Computes the product for a single token. The lanes hold features of the token, or rows of the result.
-template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
-LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView in,
+template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
+          class Epilogue>
+LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
                                                  Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t whole = Rows / Wide::lanes * Wide::lanes, together = Wide::lanes % 4 == 0 ? 4 : 1;
+  const float token_scale = in.template scale<1>(0)[0];
+  const std::int32_t zero = zero_of_token(in);
   for (std::size_t row = 0; row < whole; row += Wide::lanes) {
     std::int32_t sums[Wide::lanes];
     for (std::size_t r = 0; r < Wide::lanes; r += together) {
       int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
     }
-    const Wide scale = Wide::broadcast(in.scale[0]) * Wide::load(w.scale + row);
-    epilogue(0, row, 0, fma(simd::PairSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
+    if constexpr (simd::adds_zero<Element>) {
+      for (std::size_t r = 0; r < Wide::lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
+    }
+    const Wide scale = Wide::broadcast(token_scale) * Wide::load(w.scale + row);
+    epilogue(0, row, 0, fma(simd::IntegerSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
   }
   using One = typename Simd::template Pack<1>;
   for (std::size_t row = whole; row < Rows; ++row) {
     std::int32_t sum[1];
     int8_dot_products<Wide, 1, Inner, RowStride>(w.weight.rows_from(row).data, in.data, sum);
-    const One scale = One::broadcast(in.scale[0]) * One::load(w.scale + row);
-    epilogue(0, row, 0, fma(simd::PairSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
+    if constexpr (simd::adds_zero<Element>) sum[0] -= zero * w.row_sum[row];
+    const One scale = One::broadcast(token_scale) * One::load(w.scale + row);
+    epilogue(0, row, 0, fma(simd::IntegerSums<One>::load(sum).to_float(), scale, w.bias.template load<One>(row)));
   }
 }
 

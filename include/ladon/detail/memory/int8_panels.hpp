@@ -6,11 +6,12 @@
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
-// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. The panels hold q,
-// which needs one bit more, in 16 bits.
+// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q needs one bit more.
+// The element type of the panels decides what they hold: q in std::int16_t, or q + zero in std::uint8_t. G features of
+// a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
-//     data    [panels][pairs of features][width][2]    if the number of features is odd, the last number is 0
-//     scale   [panels][width]
+//     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
+//     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
 // A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
 // whose scale would be less than 2^-126 gets the scale 0 and q = 0.
@@ -21,20 +22,36 @@
 #include <limits>
 
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/simd/pair_sums.hpp>
+#include <ladon/detail/simd/int8_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
+// How many numbers a token has beside its features.
+template <class Element>
+inline constexpr std::size_t token_numbers = simd::adds_zero<Element> ? 2 : 1;
+
 // A view of quantised panels. Panels are `stride` integers apart.
+template <class Element>
 struct Int8PanelsView {
-  const std::int16_t* data;
-  const float* scale;
+  const Element* data;
+  const float* tokens;
   std::size_t stride;
+
+  // Returns the scales, or the zero points, of the tokens of one panel.
+  template <std::size_t Width>
+  LADON_INLINE constexpr const float* scale(std::size_t panel) const noexcept {
+    return tokens + panel * token_numbers<Element> * Width;
+  }
+  template <std::size_t Width>
+  LADON_INLINE constexpr const float* zero(std::size_t panel) const noexcept {
+    static_assert(simd::adds_zero<Element>);
+    return scale<Width>(panel) + Width;
+  }
 
   // Returns the panels from panel `first` on.
   template <std::size_t Features, std::size_t Width>
   LADON_INLINE constexpr Int8PanelsView panels_from(std::size_t first) const noexcept {
-    return {data + first * stride, scale + first * Width, stride};
+    return {data + first * stride, scale<Width>(first), stride};
   }
 };
 
@@ -69,37 +86,45 @@ LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexc
 }
 
 // Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
-// integer, and `scale` to its first scale.
-template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
-LADON_INLINE constexpr void quantise_pack(const float* features, std::int16_t* to, float* scale) noexcept {
+// integer, and `tokens` to its first scale.
+template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits, class Element>
+LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, float* tokens) noexcept {
+  using Dot = simd::GroupDot<Element, Pack>;
   const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
-  const Pack zeros = Pack::broadcast(0.0f);
+  const Pack zeros = Pack::broadcast(0.0f), zero = zeros - token.least;
   const auto usable = zeros < token.reciprocal;
   const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
     const Pack x = select(usable, Pack::load(features + i * Width), zeros);
     return min(max(x * token.reciprocal, token.least), token.most);
   };
-  for (std::size_t i = 0; i + 1 < Features; i += 2) {
-    simd::PairSums<Pack>::store_pairs(integer(i), integer(i + 1), to + i * Width);
+  constexpr std::size_t whole = Features / Dot::group * Dot::group;
+  Pack group[Dot::group];
+  for (std::size_t i = 0; i < whole; i += Dot::group) {
+    LADON_UNROLL
+    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = integer(i + j);
+    Dot::store_group(group, zero, to + i * Width);
   }
-  if constexpr (Features % 2 == 1) {
-    simd::PairSums<Pack>::store_pairs(integer(Features - 1), zeros, to + (Features - 1) * Width);
+  if constexpr (whole < Features) {
+    LADON_UNROLL
+    for (std::size_t j = 0; j < Dot::group; ++j) group[j] = whole + j < Features ? integer(whole + j) : zeros;
+    Dot::store_group(group, zero, to + whole * Width);
   }
-  token.scale.store(scale);
+  token.scale.store(tokens);
+  if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
 }
 
-// Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `scale`. The
+// Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `tokens`. The
 // tokens of each panel fill Packs packs. Panels of `data` are `stride` integers apart.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits>
-LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count,
-                                            std::int16_t* data, float* scale, std::size_t stride) noexcept {
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, class Element>
+LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count, Element* data,
+                                            float* tokens, std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
-  constexpr std::size_t width = T.width();
+  constexpr std::size_t width = T.width(), group = simd::group_features<Element>;
   for (std::size_t p = first; p < first + count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
       quantise_pack<Pack, Features, width, ActivationBits>(panels + p * Features * width + v * T.lanes,
-                                                           data + p * stride + 2 * v * T.lanes,
-                                                           scale + p * width + v * T.lanes);
+                                                           data + p * stride + group * v * T.lanes,
+                                                           tokens + p * token_numbers<Element> * width + v * T.lanes);
     }
   }
 }

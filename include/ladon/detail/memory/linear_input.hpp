@@ -22,11 +22,11 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Memory for the inputs of Tokens tokens with at most MostFeatures features.
-template <class Precision, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+template <class Precision, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput;
 
-template <std::size_t Tokens, std::size_t MostFeatures, Tiling T>
-struct LinearInput<precision::Float32, Tokens, MostFeatures, T> {
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
   static constexpr bool quantises = false;
   template <class Simd, std::size_t Packs, std::size_t Features>
   LADON_INLINE constexpr PanelsView quantise(const float* panels, std::size_t, std::size_t) noexcept {
@@ -35,22 +35,24 @@ struct LinearInput<precision::Float32, Tokens, MostFeatures, T> {
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
 };
 
-template <int Bits, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
-struct alignas(64) LinearInput<precision::Int8<Bits>, Tokens, MostFeatures, T> {
+template <int Bits, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatures, T> {
   static constexpr bool quantises = true;
-  static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
-  std::int16_t data[T.panels(Tokens) * stride];
-  float scale[T.panels(Tokens) * T.width()];
+  using Element = typename Target::Int8Element;
+  static constexpr std::size_t group = simd::group_features<Element>;
+  static constexpr std::size_t stride = (MostFeatures + group - 1) / group * group * T.width();
+  Element data[T.panels(Tokens) * stride];
+  float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];
 
   // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
   // panels fill Packs packs.
   template <class Simd, std::size_t Packs, std::size_t Features>
-  constexpr Int8PanelsView quantise(const float* panels, std::size_t first, std::size_t count) noexcept {
+  constexpr Int8PanelsView<Element> quantise(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
-    quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, scale, stride);
+    quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, tokens, stride);
     return view(panels);
   }
-  LADON_INLINE constexpr Int8PanelsView view(const float*) const noexcept { return {data, scale, stride}; }
+  LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
 };
 
 // Quantises the first `active` tokens of `panels` [panels][Features][width] for a product with int8 weights. Quantises

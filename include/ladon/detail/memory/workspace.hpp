@@ -57,8 +57,9 @@ struct AttentionWorkspace {
 
 // Memory for the input of the projections of queries, and later for the input of the output projection.
 template <Shape S, class Target, class Precision>
-using QueryInput = detail::LinearInput<Precision, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
-                                       detail::PanelLayout<S, Target>::queries>;
+using QueryInput =
+    detail::LinearInput<Precision, Target, S.queries, (S.model > S.concat_width() ? S.model : S.concat_width()),
+                        detail::PanelLayout<S, Target>::queries>;
 
 // The memory that all threads share in self-attention: x in panels, and the concatenated heads.
 template <Shape S, class Target, class Precision = precision::Float32>
@@ -77,7 +78,7 @@ struct CrossShared {
   Panels<S.queries, S.concat_width(), L::queries> heads;
   Panels<S.keys, S.key_model, L::keys> context;
   [[no_unique_address]] QueryInput<S, Target, Precision> input;
-  [[no_unique_address]] detail::LinearInput<Precision, S.keys, S.key_model, L::keys> context_input;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, S.key_model, L::keys> context_input;
 };
 
 // The workspace of project_keys: one context in panels. Keys are projected first. If values are projected from a second
@@ -87,7 +88,7 @@ struct KeyWorkspace {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.key_model > S.value_model ? S.key_model : S.value_model;
   Panels<S.keys, widest, L::keys> context;
-  [[no_unique_address]] detail::LinearInput<Precision, S.keys, widest, L::keys> context_input;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, S.keys, widest, L::keys> context_input;
 };
 
 }  // namespace ladon::inline LADON_ABI

@@ -41,6 +41,20 @@
 #error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
 #endif
 
+// LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
+// registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. Ladon does not mix AVX-512 and
+// AVX-VNNI.
+#if defined(__wasm__)
+#define LADON_VNNI 0
+#elif defined(__AVX512VNNI__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__AVX512CD__)
+#define LADON_VNNI 1
+#elif defined(__AVXVNNI__) && defined(__AVX2__) && !defined(__AVX512F__)
+#define LADON_VNNI 1
+#else
+#define LADON_VNNI 0
+#endif
+
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -51,10 +65,14 @@
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
 #define LADON_ISA wasm_simd
+#elif LADON_VNNI && defined(__AVX512F__)
+#define LADON_ISA avx512_vnni
 #elif defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
 #define LADON_ISA avx512
 #elif defined(__AVX512F__)
 #define LADON_ISA avx512f
+#elif LADON_VNNI
+#define LADON_ISA avx_vnni
 #elif defined(__AVX2__)
 #define LADON_ISA avx2
 #elif defined(__AVX__)

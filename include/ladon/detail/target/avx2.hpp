@@ -51,6 +51,12 @@ struct Avx2 : X86 {
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 16% less time. 6
   // chains gain nothing further (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
+#if LADON_VNNI
+  // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 sums, 2 packs of a panel and the weights of a
+  // row fill 15 registers. vpdpbusd has a latency of 5 cycles and starts twice per cycle on Alder Lake, so 10 sums are
+  // needed.
+  static constexpr std::size_t int8_tile_sums = 12;
+#endif
 };
 using Current = Avx2;
 

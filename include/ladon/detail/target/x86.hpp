@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <ladon/detail/target/defaults.hpp>
 
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct X86 : Defaults {
+#if LADON_VNNI
+  // vpdpbusd reads the weights as 8 bits.
+  using Int8Element = std::uint8_t;
+#else
   static constexpr bool widens_int8 = true;
-#if !defined(__AVX512F__)
+#endif
+#if !defined(__AVX512F__) && !LADON_VNNI
   // Each sum of 32-bit integers needs the product of a step in a second register. Time of float32 divided by time of
   // int8, for rows of tiles of two packs (AVX2, Zen 3):
   //

@@ -1,0 +1,110 @@
+// The step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive features of one token, quantised.
+// A step adds the G products of a group to the sum in each lane:
+//
+//     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
+//
+// The type of a quantised feature determines G. The target chooses the type (Int8Element in detail/target):
+//
+//     Element         G   a feature is   instructions of x86
+//     std::int16_t    2   q              vpmaddwd and vpaddd (pair_dot.hpp)
+//     std::uint8_t    4   q + zero       vpdpbusd (quad_dot.hpp)
+//
+// detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, the sums contain zero * (sum of the row's
+// weights) in addition to the product. IntegerSums::negative_products gives the start of a sum that removes this term.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <ladon/detail/simd/integer_sums.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// How many features share a 32-bit lane.
+template <class Element>
+inline constexpr std::size_t group_features = sizeof(std::int32_t) / sizeof(Element);
+
+// Whether quantised features are q + zero.
+template <class Element>
+inline constexpr bool adds_zero = std::is_unsigned_v<Element>;
+
+// Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
+// bits. The weights that are missing from a whole group are 0.
+template <std::size_t Group>
+LADON_INLINE constexpr std::int32_t group_of(const std::int8_t* weight, std::size_t count = Group) noexcept {
+  constexpr std::size_t bits = 32 / Group;
+  std::uint32_t result = 0;
+  LADON_UNROLL
+  for (std::size_t j = 0; j < Group; ++j) {
+    const std::int32_t each = j < count ? weight[j] : 0;
+    result |= (static_cast<std::uint32_t>(each) & ((1u << bits) - 1)) << (bits * j);
+  }
+  return static_cast<std::int32_t>(result);
+}
+// Returns group_of<Group>(weight). If the weights already lie as in the result, one load reads all of them.
+template <std::size_t Group>
+LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexcept {
+  if constexpr (Group == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
+    if (!std::is_constant_evaluated()) {
+      std::int32_t result;
+      std::memcpy(&result, weight, sizeof result);
+      return result;
+    }
+  }
+  return group_of<Group>(weight);
+}
+
+// Adding this number to a float x with |x| < 2^21 rounds x to the nearest integer, and to the even one if two are
+// equally near. The low 16 bits of the sum are then this integer.
+inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
+
+// The implementation for plain arrays. Every other implementation gives the same results.
+template <class Element, class Pack>
+struct GroupDot {
+  static constexpr std::size_t group = group_features<Element>;
+  using Sums = IntegerSums<Pack>;
+
+  // Adds a step to `sum`. `panel` is [lanes][group]. `weights` is the result of group_of or load_group.
+  static LADON_INLINE constexpr void add(Sums& sum, const Element* panel, std::int32_t weights) noexcept {
+    constexpr std::size_t bits = 32 / group;
+    std::int32_t weight[group];
+    LADON_UNROLL
+    for (std::size_t j = 0; j < group; ++j) {
+      weight[j] = static_cast<std::make_signed_t<Element>>(weights >> (bits * j));
+    }
+    LADON_UNROLL
+    for (std::size_t i = 0; i < Pack::lanes; ++i) {
+      std::int32_t products = 0;
+      LADON_UNROLL
+      for (std::size_t j = 0; j < group; ++j) products += panel[group * i + j] * weight[j];
+      sum.lane[i] += products;
+    }
+  }
+  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. Which lane gets a
+  // product, is left to the implementation.
+  static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
+    LADON_UNROLL
+    for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += x[i] * weight[i];
+  }
+  // Rounds the features of one group of each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
+  // Precondition: q has 16 bits, and q + zero has 8 bits.
+  static LADON_INLINE constexpr void store_group(const Pack (&features)[group], [[maybe_unused]] const Pack& zero,
+                                                 Element* panel) noexcept {
+    float rounded[group][Pack::lanes], zeros[Pack::lanes];
+    for (std::size_t j = 0; j < group; ++j) {
+      (features[j] + Pack::broadcast(round_to_low_bits)).store(rounded[j]);
+    }
+    zero.store(zeros);
+    for (std::size_t i = 0; i < Pack::lanes; ++i) {
+      for (std::size_t j = 0; j < group; ++j) {
+        const auto q = static_cast<std::int16_t>(ladon::bit_cast<std::uint32_t>(rounded[j][i]) & 0xffffu);
+        panel[group * i + j] = static_cast<Element>(adds_zero<Element> ? q + static_cast<std::int32_t>(zeros[i]) : q);
+      }
+    }
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

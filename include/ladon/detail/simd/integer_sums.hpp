@@ -1,0 +1,119 @@
+// The sums of an int8 product: a pack of 32-bit integers. Lane i belongs to lane i of a Pack of floats. group_dot.hpp
+// adds products to the sums. A sum does not overflow: most_int8_features (detail/memory/weight_rows.hpp) limits the
+// number of features.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/simd/vectors.hpp>
+
+#if LADON_HAS_XSIMD && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// The implementation for plain arrays. Every other implementation gives the same results.
+template <class Pack>
+struct IntegerSums {
+  std::int32_t lane[Pack::lanes];
+
+  static LADON_INLINE constexpr IntegerSums zero() noexcept {
+    IntegerSums result;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = 0;
+    return result;
+  }
+  static LADON_INLINE constexpr IntegerSums load(const std::int32_t* sums) noexcept {
+    IntegerSums result;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = sums[i];
+    return result;
+  }
+  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results have 32 bits.
+  static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    float values[Pack::lanes];
+    factors.store(values);
+    IntegerSums result;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = static_cast<std::int32_t>(values[i]) * -factor;
+    return result;
+  }
+  // Returns the sum of all lanes.
+  friend LADON_INLINE constexpr std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    std::int32_t total = 0;
+    for (std::size_t i = 0; i < Pack::lanes; ++i) total += a.lane[i];
+    return total;
+  }
+  // Returns the sums as floats, rounded to nearest.
+  LADON_INLINE constexpr Pack to_float() const noexcept {
+    float values[Pack::lanes];
+    for (std::size_t i = 0; i < Pack::lanes; ++i) values[i] = static_cast<float>(lane[i]);
+    return Pack::load(values);
+  }
+};
+
+// SSE2 has no product of 32-bit integers. Only targets that quantise to unsigned integers call negative_products, and
+// all of them have SSE4.1.
+#if LADON_HAS_XSIMD && defined(__SSE2__)
+template <>
+struct IntegerSums<XsimdPack<4>> {
+  using Pack = XsimdPack<4>;
+  __m128i sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {_mm_setzero_si128()}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept {
+    return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(sums))};
+  }
+#if defined(__SSE4_1__)
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm_mullo_epi32(_mm_cvtps_epi32(factors.batch), _mm_set1_epi32(-factor))};
+  }
+#endif
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    const __m128i halves = _mm_add_epi32(a.sum, _mm_shuffle_epi32(a.sum, 0b01001110));
+    return _mm_cvtsi128_si32(_mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0b10110001)));
+  }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm_cvtepi32_ps(sum)); }
+};
+#endif
+
+#if LADON_HAS_XSIMD && defined(__AVX2__)
+template <>
+struct IntegerSums<XsimdPack<8>> {
+  using Pack = XsimdPack<8>;
+  __m256i sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {_mm256_setzero_si256()}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums))};
+  }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm256_mullo_epi32(_mm256_cvtps_epi32(factors.batch), _mm256_set1_epi32(-factor))};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    const __m128i low = _mm256_castsi256_si128(a.sum), high = _mm256_extracti128_si256(a.sum, 1);
+    return reduce_add(IntegerSums<XsimdPack<4>>{_mm_add_epi32(low, high)});
+  }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm256_cvtepi32_ps(sum)); }
+};
+#endif
+
+#if LADON_HAS_XSIMD && defined(__AVX512BW__)
+template <>
+struct IntegerSums<XsimdPack<16>> {
+  using Pack = XsimdPack<16>;
+  __m512i sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {_mm512_setzero_si512()}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {_mm512_loadu_si512(sums)}; }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {_mm512_mullo_epi32(_mm512_cvtps_epi32(factors.batch), _mm512_set1_epi32(-factor))};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
+    return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
+  }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm512_cvtepi32_ps(sum)); }
+};
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

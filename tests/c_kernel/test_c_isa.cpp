@@ -1,0 +1,46 @@
+// DISPATCH chooses the code that fits the machine (src/c_kernel/cpu.hpp), and refuses code that the machine or the
+// library lacks.
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+
+#include "c_int8_layer.h"
+#include "cpu.hpp"
+
+namespace ladon_test {
+
+using c_kernel::bits, c_kernel::chosen_isa;
+
+TEST_CASE("dispatch: the fastest instruction set that is available") {
+  constexpr unsigned avx2 = bits(LADON_ISA_SSE2, LADON_ISA_AVX2);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_SSE2)) == LADON_ISA_SSE2);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2) == LADON_ISA_AVX2);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX_VNNI)) == LADON_ISA_AVX_VNNI);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512)) == LADON_ISA_AVX512);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX_VNNI)) == LADON_ISA_AVX512);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI)) ==
+        LADON_ISA_AVX512_VNNI);
+}
+
+// The numbers of instruction sets have no order: AVX-VNNI has the greatest number, and includes no AVX-512.
+TEST_CASE("dispatch: an instruction set that is asked for") {
+  constexpr unsigned available = bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI);
+  for (const int isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI}) CHECK(chosen_isa(isa, available) == isa);
+  for (const int isa : {int{LADON_ISA_AVX512}, int{LADON_ISA_AVX512_VNNI}, -1, 6, 31, 32, 33, 1 << 30}) {
+    CHECK(chosen_isa(isa, available) == LADON_ISA_CHOSEN);
+  }
+}
+
+TEST_CASE("dispatch: this machine") {
+  constexpr unsigned all =
+      bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI);
+  const unsigned found = c_kernel::detected_isas();
+  CHECK((found & ~all) == 0);
+  CHECK((found & bits(LADON_ISA_SSE2)) != 0);
+  CHECK(c_kernel::usable(LADON_ISA_CHOSEN, bits(LADON_ISA_SSE2)) == LADON_ISA_SSE2);
+  CHECK(c_kernel::usable(LADON_ISA_AVX2, bits(LADON_ISA_SSE2)) == LADON_ISA_CHOSEN);
+  CHECK(c_kernel::usable(LADON_ISA_CHOSEN, all) == chosen_isa(LADON_ISA_CHOSEN, found));
+  MESSAGE("instruction sets of this machine, bit i is number i of ladon_isa: ", found);
+}
+
+}  // namespace ladon_test
