@@ -38,7 +38,7 @@ function(ladon_link_to_host_headers out name header)
   set(${out} "${links}" PARENT_SCOPE)
 endfunction()
 
-# On a microcontroller there is nothing that xsimd knows (simd/pack.hpp says the same), so nobody need have it. The
+# On a microcontroller there is nothing that xsimd knows (simd/vectors.hpp says the same), so nobody need have it. The
 # compiler is asked, with the flags of the toolchain file; WebAssembly's come later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)

@@ -44,7 +44,10 @@ class Server {
   using Clock = std::chrono::steady_clock;
 
   json begin(const json& request) {
-    encoder_ = std::make_unique<minilm::SentenceEncoder>(request.at("model").get<std::string>());
+    const std::string precision = request.at("precision");
+    encoder_ = std::make_unique<minilm::SentenceEncoder>(
+        request.at("model").get<std::string>(), files::Load::map,
+        precision == "int8" ? minilm::Precision::int8 : minilm::Precision::float32);
     sentences_ = request.at("sentences").get<std::vector<std::vector<TokenId>>>();
     together_ = request.at("together");
     const json machine = ladon_bench::machine();

@@ -43,7 +43,7 @@ template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
   static constexpr bool ring = CacheOf<Kernel>::One::ring;
-  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1, 2 or 3
+  static constexpr std::uint32_t cleared = 0x1ad0ca5e;  // differs from all marks of kernels, which end in 1 to 5
 
   std::uint32_t mark;
   std::size_t length;  // number of stored tokens, including tokens that a ring has replaced

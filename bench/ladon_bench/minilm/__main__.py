@@ -1,8 +1,9 @@
-"""minilm --programs FOLDER --model FOLDER [--rounds N] [--tokens 8 ...] [--sentences 1 ...] [--peers NAME ...]
-[--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
+"""minilm --programs FOLDER --model FOLDER [--precision float32|int8] [--rounds N] [--tokens 8 ...]
+[--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
 all-MiniLM-L6-v2 from token ids to unit vectors, by Ladon and by other libraries, one thread each, all on one core, in
-alternating rounds. `./dev bench minilm` builds the program, installs the peers, and runs this.
+alternating rounds. `./dev bench minilm` builds the program, installs the peers, and runs this. With --precision int8,
+the peers have int8 weights, and Ladon runs twice: with int8 and with float32 weights.
 """
 
 import argparse
@@ -25,23 +26,29 @@ SENTENCES = [1, 2, 4, 8, 16, 32]  # of mixed lengths
 SHORTEST, LONGEST = 4, 40  # tokens of those
 SEED = 20261101
 EACH, TOGETHER = tables.EACH, tables.TOGETHER
+LEAST_COSINE = 0.97  # between a vector of int8 weights and the vector in float64; less is a wrong result
+LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights beside int8
 
 
 class Contestant:
     """A peer in one case: from a process that may not even start to the seconds of every round."""
 
     def __init__(self, key, command, way, sentences, work, options):
-        self.key, self.way, self.work = key, way, work
+        self.way, self.work = way, work
+        self.precision = "float32" if key == LADON_FLOAT32 else options.precision
         self.title = f"{len(sentences)} sentences, {way}"
         self.process = Process(command, options.cores, 1, work / f"{key}.log")
         try:
             hello = self.process.ask("case", model=str(options.model / "model.safetensors"), sentences=sentences,
-                                     together=way == TOGETHER)
+                                     together=way == TOGETHER, precision=self.precision)
         except Failure:
             self.process.end()
             raise
         self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
+        if key == LADON_FLOAT32:
+            self.name += " float32"
         self.machine = hello.get("machine")
+        self.cosine = {}  # of each form, the smallest of all sentences
         self.form, self.seconds, self.peaks, self.disturbed = None, [], [], []
 
     def choose_form(self, wanted, seconds, wait_for_quiet):
@@ -51,12 +58,11 @@ class Contestant:
             try:
                 self.process.ask("build", form=form, output=str(self.work / "output"))
                 output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
-                error = np.abs(output - wanted).max() / np.abs(wanted).max()
-                if error <= TOLERANCE:  # no NaN is
-                    best[form] = self.fastest(form, seconds, wait_for_quiet)
-                else:
-                    wrong_numbers.append(f"{self.title}: {self.name}, {form}: off by {error:.1e} of the largest number")
+                if wrong := self.wrong(form, output, wanted):
+                    wrong_numbers.append(f"{self.title}: {self.name}, {form}: {wrong}")
                     say(wrong_numbers[-1])
+                else:
+                    best[form] = self.fastest(form, seconds, wait_for_quiet)
             except Failure as failure:
                 if self.process.ended():
                     raise
@@ -67,6 +73,15 @@ class Contestant:
         for form in self.forms:
             if form != self.form:
                 self.process.ask("drop", form=form)
+
+    def wrong(self, form, output, wanted):
+        """What is wrong with the vectors, or None. Both comparisons are false for NaN."""
+        lengths = np.linalg.norm(output, axis=1) * np.linalg.norm(wanted, axis=1)
+        self.cosine[form] = float(((output * wanted).sum(axis=1) / lengths).min())
+        if self.precision == "int8":
+            return None if self.cosine[form] >= LEAST_COSINE else f"cosine {self.cosine[form]:.4f}"
+        error = np.abs(output - wanted).max() / np.abs(wanted).max()
+        return None if error <= TOLERANCE else f"off by {error:.1e} of the largest number"
 
     def fastest(self, form, seconds, wait_for_quiet):
         times = []
@@ -81,8 +96,9 @@ class Contestant:
         return answer["seconds"]
 
     def figures(self):
-        return {"name": self.name, "way": self.way, "form": self.form, "seconds": self.seconds,
-                "peak_gflops": self.peaks, "disturbed": self.disturbed}
+        return {"name": self.name, "way": self.way, "form": self.form, "precision": self.precision,
+                "cosine": self.cosine[self.form], "seconds": self.seconds, "peak_gflops": self.peaks,
+                "disturbed": self.disturbed}
 
 
 def measure(sentences, ways, weights, commands, options):
@@ -119,13 +135,17 @@ def parse():
     parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
     driver.add_arguments(parser, rounds=15, seconds=0.05)
     parser.add_argument("--model", required=True, type=pathlib.Path, help="model.safetensors' and vocab.txt's folder")
+    parser.add_argument("--precision", choices=["float32", "int8"], default="float32",
+                        help="of the weights of linear layers (default: %(default)s)")
     parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
                         help="of one sentence (default: %(default)s)")
     parser.add_argument("--sentences", nargs="*", type=int, choices=range(1, SENTENCES[-1] + 1), metavar="N",
                         default=SENTENCES, help="of mixed lengths (default: %(default)s)")
     parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
     options = parser.parse_args()
-    commands = {"ladon": [str(options.programs / "ladon_minilm_peer")], **{key: peers[key] for key in options.peers}}
+    ladon = [str(options.programs / "ladon_minilm_peer")]
+    commands = {"ladon": ladon, **({LADON_FLOAT32: ladon} if options.precision == "int8" else {}),
+                **{key: peers[key] for key in options.peers}}
     options.cores = pinned(1, options.core)
     return options, commands
 

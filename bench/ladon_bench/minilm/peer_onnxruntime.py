@@ -1,10 +1,14 @@
 """ONNX Runtime: the plain graph with what the runtime itself fuses in it, or its Python optimizer does; and its
-operators of attention, with the residuals, norms and activations that belong to them."""
+operators of attention, with the residuals, norms and activations that belong to them. For int8, the weights of linear
+layers are quantised for each output, and their inputs at run time (quantize_dynamic)."""
 
 import logging
+import pathlib
+import tempfile
 
 import onnx
 import onnxruntime
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers import optimizer
 from onnxruntime.transformers.fusion_options import FusionOptions
 
@@ -13,6 +17,7 @@ from ladon_bench.minilm.model import HEADS, MODEL
 from ladon_bench.minilm.serving import serve
 
 OPTIMIZED = "onnxruntime.transformers.optimizer"
+QUANTISED = {f"{form}, quantize_dynamic": form for form in (CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, PLAIN)}
 
 
 def optimized(model):
@@ -21,10 +26,23 @@ def optimized(model):
     return optimizer.optimize_model(model, "bert", HEADS, MODEL, options, opt_level=0, use_gpu=False).model
 
 
+def quantised(model):
+    """Products whose second input is no weight stay in float32. DefaultTensorType is needed for types that ONNX does
+    not infer, such as those of com.microsoft.Attention."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "int8.onnx"
+        quantize_dynamic(model, path, per_channel=True, weight_type=QuantType.QInt8,
+                         extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT})
+        return onnx.load(path)
+
+
 def build(case, form):
-    model = Graph(case.weights, PLAIN if form == OPTIMIZED else form, case.batch, case.tokens, case.together).model()
+    graph = PLAIN if form == OPTIMIZED else QUANTISED.get(form, form)
+    model = Graph(case.weights, graph, case.batch, case.tokens, case.together).model()
     if form == OPTIMIZED:
         model = optimized(model)
+    if form in QUANTISED:
+        model = quantised(model)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -39,4 +57,4 @@ def build(case, form):
 
 logging.disable(logging.WARNING)
 serve("ONNX Runtime", {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
-      [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN, OPTIMIZED], build)
+      {"float32": [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN, OPTIMIZED], "int8": list(QUANTISED)}, build)

@@ -1,20 +1,41 @@
-"""OpenVINO: the plain graph, or that with ONNX's operator of attention, read from ONNX."""
+"""OpenVINO: the plain graph, or that with ONNX's operator of attention, read from ONNX. For int8, nncf quantises the
+plain graph: weights and inputs, with scales from the case's own sentences; or the weights alone, and OpenVINO quantises
+inputs at run time in groups of 32."""
 
+import logging
+
+import nncf
 import openvino
 
 from ladon_bench.minilm.graph import PLAIN, STANDARD, Graph
 from ladon_bench.minilm.serving import serve
 
 
+STATIC, DYNAMIC = "nncf.quantize", "nncf.compress_weights, dynamic groups"
+
+
+def quantised(model, form, feeds):
+    if form == DYNAMIC:
+        return nncf.compress_weights(model, mode=nncf.CompressWeightsMode.INT8_SYM)
+    return nncf.quantize(model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER,
+                         preset=nncf.QuantizationPreset.MIXED)
+
+
 def build(case, form):
-    model = Graph(case.weights, form, case.batch, case.tokens, case.together).model()
+    graph = PLAIN if form in (STATIC, DYNAMIC) else form
+    model = Graph(case.weights, graph, case.batch, case.tokens, case.together).model()
     core = openvino.Core()
     # Its default is bfloat16 where a processor multiplies that.
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", settings)
-    request = compiled.create_infer_request()
     feeds = [[ids, case.mask] if case.together else [ids] for ids in case.calls]
+    network = core.read_model(model.SerializeToString())
+    if form in (STATIC, DYNAMIC):
+        network = quantised(network, form, feeds)
+    if form == DYNAMIC:
+        settings["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = "32"
+    compiled = core.compile_model(network, "CPU", settings)
+    request = compiled.create_infer_request()
     inputs = [[openvino.Tensor(array, shared_memory=True) for array in feed] for feed in feeds]
 
     def call(tensors):
@@ -26,4 +47,6 @@ def build(case, form):
     return lambda: [call(tensors) for tensors in inputs]
 
 
-serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0]}, [PLAIN, STANDARD], build)
+logging.getLogger("nncf").setLevel(logging.ERROR)
+serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0], "nncf": nncf.__version__},
+      {"float32": [PLAIN, STANDARD], "int8": [STATIC, DYNAMIC]}, build)

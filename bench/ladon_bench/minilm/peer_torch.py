@@ -69,4 +69,4 @@ def build(case, form):
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 torch.set_num_interop_threads(1)
-serve("PyTorch", {"torch": torch.__version__}, [FUNCTION, FUNCTION_ONEDNN, FROZEN, FROZEN_ONEDNN], build)
+serve("PyTorch", {"torch": torch.__version__}, {"float32": [FUNCTION, FUNCTION_ONEDNN, FROZEN, FROZEN_ONEDNN]}, build)

@@ -1,7 +1,8 @@
 """What a peer's process hears on its standard input and answers on its standard output: a line of JSON each.
 
-    {"do": "case", "model": FILE, "sentences": [[id, ...], ...], "together": true or false}   the first, once
-        {"name", "versions", "forms": [...]}   together: padded to the longest, in one call; else a call each
+    {"do": "case", "model": FILE, "sentences": [[id, ...], ...], "together": true or false,   the first, once
+     "precision": "float32" or "int8"}         together: padded to the longest, in one call; else a call each
+        {"name", "versions", "forms": [...]}   precision: of the weights of linear layers, and of their products
     {"do": "build", "form", "output": FILE}    the file has a vector of each sentence, float32
         {}
     {"do": "round", "form", "seconds"}         computes all sentences, again and again, for about so long
@@ -29,7 +30,7 @@ from ladon_bench.peers.protocol import Contestant, answer_lines
 class Case:
     def __init__(self, request):
         self.weights = Weights(request["model"])
-        self.together = request["together"]
+        self.together, self.precision = request["together"], request["precision"]
         lengths = [len(ids) for ids in request["sentences"]]
         self.same_length = len(set(lengths)) == 1
         self.calls = [np.array([ids]) for ids in request["sentences"]]  # ids [batch][tokens], of every call
@@ -44,7 +45,11 @@ class Case:
 
 
 def serve(name, versions, forms, build):
-    """forms are names; build(case, form) gives a function that computes vectors [batch][384] of case.calls, a list."""
+    """Answers the driver for one library.
+
+    `forms` maps each precision that the library has to names. build(case, form) returns a function that computes the
+    vectors [batch][384] of case.calls, a list.
+    """
     case, built = None, {}
 
     def do(request):
@@ -52,7 +57,9 @@ def serve(name, versions, forms, build):
         what, form = request["do"], request.get("form")
         if what == "case":
             case = Case(request)
-            return {"name": name, "versions": versions, "forms": forms}
+            if case.precision not in forms:
+                raise ValueError(f"{name} has no form of {case.precision} here")
+            return {"name": name, "versions": versions, "forms": forms[case.precision]}
         if what == "build":
             compute = build(case, form)
             vectors = np.concatenate([np.array(part) for part in compute()])

@@ -27,7 +27,7 @@ def lines(row):
     for one in row["contestants"]:
         line = (f"{case:26} {one['name']:14} {one['way']:12}{1e3 * median_seconds(one):9.2f} ms"
                 f"{count / median_seconds(one):9.1f}/s{100 * share_of_peak(row, one)['median']:7.1f}% of peak"
-                f"{100 * disturbed([one]):5.0f}% disturbed")
+                f"{100 * disturbed([one]):5.0f}% disturbed, cosine {one['cosine']:.4f}")
         yield line if one is ours(row) else f"{line}   Ladon is {times(row, one)} times as fast   {one['form']}"
 
 
