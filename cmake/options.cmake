@@ -51,6 +51,17 @@ if(LADON_TEST_SET STREQUAL "quick" AND NOT MSVC)
 elseif(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
+
+# ladon_compile_quickly(<target>...): does not optimise these targets in a build for tests alone. It is for programs
+# that take more time to compile than to run.
+function(ladon_compile_quickly)
+  if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -O0)
+    endforeach()
+  endif()
+endfunction()
+
 if(NOT LADON_TEST_SET STREQUAL "slow")
   # Constants that only the tests of another set use.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
@@ -70,4 +81,5 @@ function(ladon_need_doctest_main)
   add_library(ladon_doctest_main STATIC ${ladon_SOURCE_DIR}/tests/support/main.cpp)
   target_compile_features(ladon_doctest_main PUBLIC cxx_std_20)
   target_link_libraries(ladon_doctest_main PUBLIC doctest::doctest PRIVATE ladon_checks)
+  ladon_compile_quickly(ladon_doctest_main)
 endfunction()

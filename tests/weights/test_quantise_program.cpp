@@ -11,10 +11,10 @@
 #include "testing/program.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LADON_SANITIZED 1
+#define WEIGHTS_TESTS_ARE_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LADON_SANITIZED 1
+#define WEIGHTS_TESTS_ARE_SANITIZED 1
 #endif
 #endif
 
@@ -147,7 +147,7 @@ TEST_CASE("memory holds neither the output nor a copy of the input") {
   const auto in = scene.folder.file("in.safetensors", beginning);
   std::filesystem::resize_file(in, beginning.size() + weight_bytes);
   std::string limit;
-#ifndef LADON_SANITIZED
+#ifndef WEIGHTS_TESTS_ARE_SANITIZED
   const bool is_native = std::string_view(LADON_WEIGHTS_COMMAND).starts_with(" ");  // no emulator before the program
   if (is_native) limit = "ulimit -v 228000 && ";
 #endif
