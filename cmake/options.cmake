@@ -43,19 +43,23 @@ if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
 endif()
 # A build for tests alone compiles at a lower level than users do, in a third of the time. The bits are the same, because
 # the sources fix every rounding. C kernels are compiled with ladon_release_flags.
+set(for_tests_alone FALSE)
+if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
+  set(for_tests_alone TRUE)
+endif()
 set(ladon_release_flags "${CMAKE_CXX_FLAGS_RELEASE}")
 string(REPLACE "-O3" "-O1" quick_flags "${CMAKE_CXX_FLAGS_RELEASE}")
 if(LADON_TEST_SET STREQUAL "quick" AND NOT MSVC)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
   set(ladon_release_flags "${quick_flags}")
-elseif(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
+elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
 # ladon_compile_quickly(<target>...): does not optimise these targets in a build for tests alone. It is for programs
 # that take more time to compile than to run.
 function(ladon_compile_quickly)
-  if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
+  if(for_tests_alone)
     foreach(target IN LISTS ARGN)
       target_compile_options(${target} PRIVATE -O0)
     endforeach()

@@ -37,7 +37,7 @@ std::string shape_complaint(const files::Tensor& tensor, const std::vector<std::
   return "expected shape " + shown(shape) + ", found " + shown(tensor.shape) + (is_transposed ? ", transposed" : "");
 }
 
-// Returns what is wrong with a tensor of floats, or "" if nothing is.
+// Returns a description of the error in a tensor of floats, or "" if there is no error.
 std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64_t>& shape) {
   if (const auto what = shape_complaint(tensor, shape); !what.empty()) return what;
   if (bytes_of_float(tensor.dtype) == 0) return "expected dtype F32, F16 or BF16, found " + in_quotes(tensor.dtype);

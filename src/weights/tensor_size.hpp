@@ -12,7 +12,8 @@ namespace weights {
 // Returns the bytes of an element, or 0 if the dtype is unknown or has less than a byte.
 std::uint64_t bytes_of_element(std::string_view dtype);
 
-// Returns what is wrong with the number of a tensor's bytes, or "" if nothing is or if the dtype is unknown.
+// Returns a description of the error if the tensor has a wrong number of bytes. Otherwise, or if the dtype is unknown,
+// returns "".
 std::string size_complaint(const files::Tensor& tensor);
 
 }  // namespace weights

@@ -54,12 +54,7 @@ inline Result packed(const files::Checkpoint& checkpoint, const std::string& spe
 // What is said where it cannot be done; "" where it can.
 inline std::string complaint(const files::Checkpoint& checkpoint, const std::string& spec_text,
                              const std::string& prefix) {
-  try {
-    static_cast<void>(packed(checkpoint, spec_text, prefix));
-  } catch (const files::Error& error) {
-    return error.what();
-  }
-  return "";
+  return examples::error_of<files::Error>([&] { static_cast<void>(packed(checkpoint, spec_text, prefix)); });
 }
 
 // Queries have four rows, keys and values two, so that no part can be mistaken for another.

@@ -23,12 +23,7 @@ std::string text_of(const MappedFile& file) {
 
 // The text of the error that loading throws; "" where none is thrown.
 std::string error_of_loading(const fs::path& path, Load load) {
-  try {
-    static_cast<void>(MappedFile(path, load));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return examples::error_of<Error>([&] { static_cast<void>(MappedFile(path, load)); });
 }
 
 }  // namespace

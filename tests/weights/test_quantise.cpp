@@ -41,12 +41,7 @@ Output quantised(const Checkpoint& checkpoint, const Selection& selection = {}) 
 
 // Returns the text of the error, or "" if there is none.
 std::string error_of_planning(const Checkpoint& checkpoint, const Selection& selection = {}) {
-  try {
-    static_cast<void>(quantised(checkpoint, selection));
-  } catch (const files::Error& error) {
-    return error.what();
-  }
-  return "";
+  return examples::error_of<files::Error>([&] { static_cast<void>(quantised(checkpoint, selection)); });
 }
 
 // The output as a file that is open for reading.

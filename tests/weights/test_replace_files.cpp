@@ -23,12 +23,7 @@ std::string because(std::errc reason) { return ": cannot be written: " + std::ma
 
 // The text of the error that replacing the file throws; "" where none is thrown.
 std::string error_of_writing(const fs::path& path) {
-  try {
-    replace_file(path.string(), "new");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return examples::error_of<Error>([&] { replace_file(path.string(), "new"); });
 }
 
 }  // namespace

@@ -22,13 +22,10 @@ const std::string eight_values = floats({1, 2, 3, 4, 5, 6, 7, 8});
 
 // The message of what opening the file, and looking for a 2x3 tensor "w" in it, throws; "" if nothing.
 std::string complaint(const std::filesystem::path& path) {
-  try {
+  return examples::error_of<Error>([&] {
     const Safetensors file(path);
     static_cast<void>(file.tensor("w", {2, 3}));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 std::string complaint(const std::string& content) {

@@ -2,9 +2,10 @@
 plain graph: weights and inputs, with scales from the case's own sentences; or the weights alone, and OpenVINO quantises
 inputs at run time in groups of 32."""
 
+import importlib.metadata
+import importlib.util
 import logging
 
-import nncf
 import openvino
 
 from ladon_bench.minilm.graph import PLAIN, STANDARD, Graph
@@ -14,7 +15,13 @@ from ladon_bench.minilm.serving import serve
 STATIC, DYNAMIC = "nncf.quantize", "nncf.compress_weights, dynamic groups"
 
 
+HAS_NNCF = importlib.util.find_spec("nncf") is not None  # only int8 needs it
+
+
 def quantised(model, form, feeds):
+    import nncf
+
+    logging.getLogger("nncf").setLevel(logging.ERROR)
     if form == DYNAMIC:
         return nncf.compress_weights(model, mode=nncf.CompressWeightsMode.INT8_SYM)
     return nncf.quantize(model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER,
@@ -47,6 +54,8 @@ def build(case, form):
     return lambda: [call(tensors) for tensors in inputs]
 
 
-logging.getLogger("nncf").setLevel(logging.ERROR)
-serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0], "nncf": nncf.__version__},
-      {"float32": [PLAIN, STANDARD], "int8": [STATIC, DYNAMIC]}, build)
+versions, forms = {"openvino": openvino.__version__.split("-")[0]}, {"float32": [PLAIN, STANDARD]}
+if HAS_NNCF:
+    versions["nncf"] = importlib.metadata.version("nncf")
+    forms["int8"] = [STATIC, DYNAMIC]
+serve("OpenVINO", versions, forms, build)

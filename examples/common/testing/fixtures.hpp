@@ -9,6 +9,17 @@
 
 namespace examples {
 
+// Runs `action`. Returns the message of the exception of type Error that it throws, or "" if it throws none.
+template <class Error, class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 // A folder that goes with the test.
 class TemporaryFolder {
  public:

@@ -27,12 +27,7 @@ std::string bytes_of(Number number) {
 template <class Loaded>
 std::string error_of_loading(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;
-  try {
-    const Loaded loaded(folder.file(name, content));
-  } catch (const examples::Error& error) {
-    return error.what();
-  }
-  return "";
+  return examples::error_of<examples::Error>([&] { const Loaded loaded(folder.file(name, content)); });
 }
 
 inline void check_says(const std::string& message, const std::string& part) {

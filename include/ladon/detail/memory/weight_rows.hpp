@@ -69,7 +69,7 @@ struct WeightRows {
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 
-// An int8 product has at most so many features. A sum of its products then fits into 32 bits: 65,536 * 255 * 128 is
+// The most features that an int8 product may have. A sum of its products then fits into 32 bits: 65,536 * 255 * 128 is
 // less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
