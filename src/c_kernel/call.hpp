@@ -44,7 +44,7 @@ struct Call {
   // Takes the lengths from the options, and checks that the lengths are within the shape. Must be called before memory
   // is registered or checked, because the sizes of the memory depend on the lengths.
   void take_lengths(Checked& check, const O& from) {
-    lengths = lengths_of(from, shape);
+    lengths = lengths_of<Settings>(from, shape);
     check.expect(lengths.queries <= shape.queries && lengths.keys <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
     options.queries = lengths.queries;
     options.keys = lengths.keys;

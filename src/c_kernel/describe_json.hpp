@@ -44,8 +44,21 @@ constexpr std::string_view stage_name(ladon::Stage stage) {
   return "weights";
 }
 
-// Writes the name, the type and the shape of an option or a tensor, but not the end of the JSON object. `count` is the
-// number of arrays if there are several.
+// Writes `,"<key>":["<name>", ...]`. Leaves out empty names, and writes nothing if all names are empty.
+template <class Names>
+constexpr void write_json_names(Writer& out, std::string_view key, const Names& names) {
+  bool any = false;
+  for (const std::string_view name : names) any = any || !name.empty();
+  if (!any) return;
+  out << ",\"" << key << "\":[";
+  Commas commas(out);
+  for (const std::string_view name : names) {
+    if (!name.empty()) commas.next() << "\"" << name << "\"";
+  }
+  out << "]";
+}
+
+// Writes the type and the shape of an option or a tensor. `count` is the number of arrays if there are several.
 constexpr void write_json_array(Writer& out, const Type& type, std::size_t count, const Extents& extents) {
   out << "\"type\":\"" << type.name << "\"";
   if (count > 0) out << ",\"count\":" << count;
@@ -91,7 +104,11 @@ constexpr void write_json_options(Writer& out, const Options& options) {
   for (const Option& option : options) {
     commas.next() << "{\"name\":\"" << option.name << "\",";
     write_json_array(out, option.type, option.count, option.extents);
+    write_json_names(out, "axes", option.axes);
+    write_json_names(out, "masks", option.masks);
+    if (!option.of.empty()) out << ",\"of\":\"" << option.of << "\"";
     if (option.required) out << ",\"required\":true";
+    if (option.type.is_output) out << ",\"output\":true";
     out << "}";
   }
   out << "]";
@@ -109,8 +126,8 @@ constexpr void write_json(Writer& out) {
   if (Parts::layers > 0) out << ",\"layers\":" << Parts::layers;
   out << ",\"context\":" << (Settings::context ? "true" : "false") << ",\"mask\":[";
   Commas commas(out);
-  MaskNames<typename Kernel::Options::MaskType>::each(
-      [&](std::string_view name) { commas.next() << "\"" << name << "\""; });
+  Masks<typename Kernel::Options::MaskType>::each(
+      [&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
   out << "],\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
       << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
   write_json_weights<typename Kernel::Weights>(out);

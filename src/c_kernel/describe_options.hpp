@@ -11,12 +11,18 @@
 
 namespace c_kernel {
 
+// Whether a call has the option `tokens`, and whether it has the options `queries` and `keys`.
+template <class Settings>
+inline constexpr bool has_tokens = !Settings::context;
+template <class Settings>
+inline constexpr bool has_queries_and_keys = Settings::context || !Settings::cache;
+
 template <class Settings>
 constexpr void add_lengths(Options& options) {
-  if constexpr (!Settings::context) {
+  if constexpr (has_tokens<Settings>) {
     options.add({.name = "tokens", .type = size_type, .before = "number of tokens of x; 0: all"});
   }
-  if constexpr (Settings::context || !Settings::cache) {
+  if constexpr (has_queries_and_keys<Settings>) {
     constexpr bool context = Settings::context;
     options.add({.name = "queries",
                  .type = size_type,
@@ -28,11 +34,30 @@ constexpr void add_lengths(Options& options) {
   }
 }
 
+// The options of all masks of a kernel. `offset` comes first.
+template <class Mask, ladon::Shape S, class Settings>
+constexpr void add_masks(Options& options) {
+  if (Settings::offset) {
+    Option offset{.name = "offset",
+                  .type = offset_type,
+                  .before = "query i has the position i + offset among the keys; 0 is top left"};
+    Masks<Mask>::each([&]<class Entry>(Entry) {
+      if (Entry::takes_offset) offset.masks.add(Entry::name);
+    });
+    options.add(offset);
+  }
+  Masks<Mask>::each([&]<class Entry>(Entry) {
+    const std::size_t before = options.count;
+    Entry::template describe<S>(options);
+    for (std::size_t i = before; i < options.count; ++i) options.items[i].masks.add(Entry::name);
+  });
+}
+
 template <class Position>
 constexpr void add_position(Options& options) {
   if constexpr (Position::rotates) {
     options.add({.name = "rotary", .type = rotary_table_type, .before = "needed", .required = true});
-    options.add({.name = "rotary_offset", .type = size_type, .before = "added to every position"});
+    options.add({.name = "rotary_offset", .type = size_type, .before = "added to every position", .of = "rotary"});
   }
 }
 
@@ -41,7 +66,10 @@ template <class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
   constexpr ladon::Shape shape = Kernel::shape;
   constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
-  Option option{.name = "attention", .type = float32_output_type, .extents = {shape.heads, shape.queries, shape.keys}};
+  Option option{.name = "attention",
+                .type = float32_output_type,
+                .extents = {shape.heads, shape.queries, shape.keys},
+                .axes = {"heads", "queries", "keys"}};
   if (layers > 0) {
     option.before = "one pointer for each layer, to ";
     option.after = ": attention weights of the layer go here; NULL: nowhere";
@@ -70,15 +98,14 @@ constexpr Options options_of() {
   constexpr ladon::Shape shape = Kernel::shape;
   Options options;
   add_lengths<Settings>(options);
-  if (Settings::offset) {
-    options.add({.name = "offset",
-                 .type = offset_type,
-                 .before = "query i has the position i + offset among the keys; 0 is top left"});
-  }
-  MaskEntry<typename Kernel::Options::MaskType>::template describe<shape>(options);
+  add_masks<typename Kernel::Options::MaskType, shape, Settings>(options);
   if (Settings::Score::sinks) {
-    options.add(
-        {.name = "sinks", .type = float32_type, .extents = {shape.heads}, .after = "; needed", .required = true});
+    options.add({.name = "sinks",
+                 .type = float32_type,
+                 .extents = {shape.heads},
+                 .axes = {"heads"},
+                 .after = "; needed",
+                 .required = true});
   }
   add_position<typename Settings::Position>(options);
   if (Settings::capture) add_attention<Kernel, Settings>(options);

@@ -8,24 +8,29 @@
 namespace c_kernel {
 
 // `name` is the name in the description of a module. `c_type` is the C type of a member: of a number, or of a pointer
-// to the first element of an array.
+// to the first element of an array. The kernel writes an array of an output type.
 struct Type {
   std::string_view name;
   std::string_view c_type;
+  bool is_output = false;
 };
 inline constexpr Type size_type{"size", "size_t "};
 inline constexpr Type offset_type{"offset", "ptrdiff_t "};
+inline constexpr Type number_type{"number", "float "};
 inline constexpr Type uint8_type{"uint8", "const uint8_t *"};
 inline constexpr Type uint32_type{"uint32", "const uint32_t *"};
 inline constexpr Type int8_type{"int8", "const int8_t *"};
 inline constexpr Type int32_type{"int32", "const int32_t *"};
 inline constexpr Type float32_type{"float32", "const float *"};
-inline constexpr Type float32_output_type{"float32", "float *"};  // an array that the kernel writes
+inline constexpr Type float32_output_type{"float32", "float *", true};
 inline constexpr Type rotary_table_type{"rotary_table", "const @name@_rotary_table *"};
 inline constexpr Type isa_type{"isa", "ladon_isa "};
 
 // The extents of an array of at most three dimensions. Unused extents are 0. An option that is not an array has only
 // unused extents.
 using Extents = std::array<std::size_t, 3>;
+// What the extents count, such as {"heads", "queries", "keys"}. A call uses the first elements of an axis "queries" or
+// "keys", as many as it has queries or keys. A call uses all elements of every other axis.
+using Axes = std::array<std::string_view, 3>;
 
 }  // namespace c_kernel

@@ -1,12 +1,15 @@
 // The masks of C kernels: one MaskEntry for each C++ mask type. An entry has
 //
 //     name                              the value of the argument MASK of ladon_add_kernel
-//     describe<S>(options)              adds the options of the mask for the shape S
-//     convert(reader, options, data)    converts these options into the data of the C++ mask; `reader` is an
+//     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share
+//     describe<S>(options)              adds the other options of the mask for the shape S
+//     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// CMake reads the names from this file (ladon_kernel_mask_names in cmake/kernel/arguments.cmake). The name
-// boolean_per_head stands for the C++ type ladon::mask::BooleanPerHead.
+// An entry is all that a mask needs beside its C++ files. Two programs read this file as text: CMake reads the names
+// and `: WithOffset` (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads
+// the options, for the types of TypeScript. The name boolean_per_head stands for the C++ type
+// ladon::mask::BooleanPerHead.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +29,15 @@ struct MaskEntry {
 
 // The base of an entry without options.
 struct WithoutOptions {
+  static constexpr bool takes_offset = false;
   template <ladon::Shape S>
   static constexpr void describe(Options&) {}
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base of an entry whose only option is `offset`. All masks of a kernel share this option, so describe_options.hpp
-// describes the option.
+// The base of an entry that takes the option `offset`.
 struct WithOffset : WithoutOptions {
+  static constexpr bool takes_offset = true;
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
     reader.offset(from, to.offset);
@@ -64,12 +68,15 @@ struct MaskEntry<ladon::mask::WindowAt<Left, Right, Offset>> : WithoutOptions {
 };
 
 template <>
-struct MaskEntry<ladon::mask::Padding> {
+struct MaskEntry<ladon::mask::Padding> : WithoutOptions {
   static constexpr std::string_view name = "padding";
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
-    options.add(
-        {.name = "padding", .type = uint8_type, .extents = {S.keys}, .after = ": 0 hides a key; NULL hides none"});
+    options.add({.name = "padding",
+                 .type = uint8_type,
+                 .extents = {S.keys},
+                 .axes = {"keys"},
+                 .after = ": 0 hides a key; NULL hides none"});
   }
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
@@ -78,13 +85,14 @@ struct MaskEntry<ladon::mask::Padding> {
 };
 
 template <>
-struct MaskEntry<ladon::mask::Bits> {
+struct MaskEntry<ladon::mask::Bits> : WithoutOptions {
   static constexpr std::string_view name = "bits";
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "bits",
                  .type = uint32_type,
                  .extents = {S.queries, (S.keys + 31) / 32},
+                 .axes = {"queries", "ceil(keys / 32)"},
                  .after = ": bit k % 32 of word k / 32 shows key k to a query; NULL hides none"});
   }
   template <class Reader, class From, class Data>
@@ -93,20 +101,23 @@ struct MaskEntry<ladon::mask::Bits> {
   }
 };
 
-// The extents of an array with an element for each pair of a query and a key.
+// The extents and the axes of an array with an element for each pair of a query and a key.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
+template <bool PerHead>
+inline constexpr Axes pair_axes = PerHead ? Axes{"heads", "queries", "keys"} : Axes{"queries", "keys"};
 inline constexpr std::string_view columns_before = "number of columns; 0: @keys@. Keys without a column are hidden";
 
 template <bool PerHead>
-struct BooleanEntry {
+struct BooleanEntry : WithoutOptions {
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "boolean",
                  .type = uint8_type,
                  .extents = pairs<S, PerHead>,
+                 .axes = pair_axes<PerHead>,
                  .after = ": 0 hides a key from a query; NULL hides none"});
-    options.add({.name = "boolean_keys", .type = size_type, .before = columns_before});
+    options.add({.name = "boolean_keys", .type = size_type, .before = columns_before, .of = "boolean"});
   }
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
@@ -123,14 +134,15 @@ struct MaskEntry<ladon::mask::BooleanPerHead> : BooleanEntry<true> {
 };
 
 template <bool PerHead>
-struct AdditiveEntry {
+struct AdditiveEntry : WithoutOptions {
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "additive",
                  .type = float32_type,
                  .extents = pairs<S, PerHead>,
+                 .axes = pair_axes<PerHead>,
                  .after = ": added to each score, -INFINITY hides a key; NULL adds nothing"});
-    options.add({.name = "additive_keys", .type = size_type, .before = columns_before});
+    options.add({.name = "additive_keys", .type = size_type, .before = columns_before, .of = "additive"});
   }
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
@@ -147,30 +159,26 @@ struct MaskEntry<ladon::mask::AdditivePerHead> : AdditiveEntry<true> {
 };
 
 template <>
-struct MaskEntry<ladon::mask::Alibi> {
+struct MaskEntry<ladon::mask::Alibi> : WithOffset {
   static constexpr std::string_view name = "alibi";
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "slopes",
                  .type = float32_type,
                  .extents = {S.heads},
+                 .axes = {"heads"},
                  .after = "; NULL stands for the slopes of the paper, arXiv 2108.12409"});
   }
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
     reader.array(from.slopes, to.slopes);
-    reader.offset(from, to.offset);
+    WithOffset::convert(reader, from, to);
   }
 };
 
-// The combination of two masks has the options of both. `first` and `second` are the data of the two masks.
+// Converts the options of a combination of masks. `first` and `second` are the data of the two masks.
 template <class A, class B>
 struct MaskEntry<ladon::mask::Both<A, B>> {
-  template <ladon::Shape S>
-  static constexpr void describe(Options& options) {
-    MaskEntry<A>::template describe<S>(options);
-    MaskEntry<B>::template describe<S>(options);
-  }
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
     MaskEntry<A>::convert(reader, from, to.first);
@@ -178,20 +186,20 @@ struct MaskEntry<ladon::mask::Both<A, B>> {
   }
 };
 
-// Calls f(name) with the name of each mask that `Mask` combines. `None` is not a mask here.
+// each(f) calls f(MaskEntry<M>{}) for each mask M that `Mask` combines. `None` is not a mask here.
 template <class Mask>
-struct MaskNames {
+struct Masks {
   template <class F>
   static constexpr void each(F f) {
-    if (MaskEntry<Mask>::name != "none") f(MaskEntry<Mask>::name);
+    if constexpr (MaskEntry<Mask>::name != "none") f(MaskEntry<Mask>{});
   }
 };
 template <class A, class B>
-struct MaskNames<ladon::mask::Both<A, B>> {
+struct Masks<ladon::mask::Both<A, B>> {
   template <class F>
   static constexpr void each(F f) {
-    MaskNames<A>::each(f);
-    MaskNames<B>::each(f);
+    Masks<A>::each(f);
+    Masks<B>::each(f);
   }
 };
 

@@ -6,22 +6,25 @@
 
 #include <ladon/ladon.hpp>
 
+#include "describe_options.hpp"
 #include "masks.hpp"
 
 namespace c_kernel {
 
 // Returns the lengths of a call. In the options, 0 stands for the default length, and LADON_NONE stands for the length
 // 0. The default of `queries` and `keys` is `tokens`. The default of `tokens` is the length in the shape.
-template <class From>
+template <class Settings, class From>
 ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
   const auto pick = [](std::size_t own, std::size_t tokens, std::size_t all) {
     const std::size_t chosen = own != 0 ? own : tokens != 0 ? tokens : all;
     return chosen == LADON_NONE ? 0 : chosen;
   };
   std::size_t tokens = 0, queries = 0, keys = 0;
-  if constexpr (requires { from.tokens; }) tokens = from.tokens;
-  if constexpr (requires { from.queries; }) queries = from.queries;
-  if constexpr (requires { from.keys; }) keys = from.keys;
+  if constexpr (has_tokens<Settings>) tokens = from.tokens;
+  if constexpr (has_queries_and_keys<Settings>) {
+    queries = from.queries;
+    keys = from.keys;
+  }
   return {pick(queries, tokens, shape.queries), pick(keys, tokens, shape.keys)};
 }
 

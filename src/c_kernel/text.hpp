@@ -106,6 +106,8 @@ struct List {
   std::size_t count = 0;
 
   constexpr void add(const T& item) { items[count++] = item; }
+  constexpr T* begin() { return items.data(); }
+  constexpr T* end() { return items.data() + count; }
   constexpr const T* begin() const { return items.data(); }
   constexpr const T* end() const { return items.data() + count; }
 };

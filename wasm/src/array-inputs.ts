@@ -1,9 +1,8 @@
 // Copies the arrays of a run into a module's memory: context, data of masks, slopes and sinks.
 import { checkLength, product } from "./check.js";
 import type { Description, Option } from "./description.js";
-import type { ModuleMemory, NumberArray } from "./memory.js";
-
-const arrayTypes: Record<string, NumberArray> = { uint8: Uint8Array, uint32: Uint32Array, float32: Float32Array };
+import type { ModuleMemory } from "./memory.js";
+import { arrayTypes } from "./option-types.js";
 
 /** Returns the shape of the part that a run with these lengths reads. */
 type PartOf = (queries: number, keys: number) => readonly number[];
@@ -17,33 +16,21 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/**
- * One extent: bytes have one element for each key, and numbers have one for each head. Two extents or more: the last two
- * are queries and keys. The extent of the keys is fixed if the kernel has no option for the number of columns.
- */
-const partOf = ({ name, type, shape = [] }: Option, { options, keys: mostKeys }: Description): PartOf => {
-  if (shape.length < 2) return (_, keys) => (type === "uint8" && shape[0] === mostKeys ? [keys] : shape);
-  const hasColumns = options.some((other) => other.name === `${name}_keys`);
-  return (queries, keys) => [...shape.slice(0, -2), queries, hasColumns ? keys : shape.at(-1)!];
-};
-
-/** Allocates the arrays of a kernel's options, and the context. `attention` is an output. */
+/** Allocates the arrays of a kernel's options, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
-  const { context, keys: mostKeys, keyModel, options } = description;
-  const allocate = (type: string, shape: readonly number[]): number =>
-    memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at;
-  const inputs = options
-    .filter(({ name, shape }) => shape && name !== "attention")
-    .map((option): ArrayInput => {
-      const { name, type, shape = [] } = option;
-      return { name, type, shape, partOf: partOf(option, description), at: allocate(type, shape) };
-    });
-  if (context) {
-    const shape = [mostKeys, keyModel];
-    const at = allocate("float32", shape);
-    inputs.push({ name: "context", type: "float32", shape, partOf: (_, keys) => [keys, keyModel], at });
-  }
-  return inputs;
+  const { context, keys: mostKeys, keyModel } = description;
+  const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);
+  if (context) options.push({ name: "context", type: "float32", shape: [mostKeys, keyModel], axes: ["keys", "model"] });
+  return options.map(({ name, type, shape = [], axes = [] }) => ({
+    name,
+    type,
+    shape,
+    partOf: (queries, keys) => {
+      const lengths: Record<string, number> = { queries, keys };
+      return shape.map((extent, i) => lengths[axes[i]!] ?? extent);
+    },
+    at: memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at,
+  }));
 };
 
 /**

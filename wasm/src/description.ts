@@ -1,9 +1,10 @@
 import { isSize } from "./check.js";
 import { fail } from "./fail.js";
+import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
 /** The version of the description and of the meaning of a module's functions. */
-export const abi = 2;
+export const abi = 3;
 
 /** A tensor of a kernel's weights, row-major. */
 export interface Tensor {
@@ -16,10 +17,10 @@ export interface Tensor {
 }
 
 /**
- * The type of a member of the C function's options: a length, a signed offset, a pointer to an array of numbers, a
- * pointer to a rotary table, or an instruction set.
+ * The type of a member of the C function's options: a length, a signed offset, a float, a pointer to an array of
+ * numbers, or a pointer to a rotary table.
  */
-export type OptionType = "size" | "offset" | "uint8" | "uint32" | "float32" | "rotary_table" | "isa";
+export type OptionType = "size" | "offset" | "number" | "uint8" | "uint32" | "float32" | "rotary_table";
 
 /** A member of the C function's options. */
 export interface Option {
@@ -27,6 +28,14 @@ export interface Option {
   readonly type: OptionType;
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
+  /** What each extent counts. A run may give the first elements of "queries" and "keys" only, as many as it has. */
+  readonly axes?: readonly string[];
+  /** The masks that use the option. */
+  readonly masks?: readonly string[];
+  /** The option that this option belongs to: "boolean" for boolean_keys. A run does not give such an option. */
+  readonly of?: string;
+  /** True if the kernel writes the array. */
+  readonly output?: boolean;
   /** True if every call needs the option. */
   readonly required?: boolean;
   /** The number of pointers: `attention` of a stack has one for each layer. */
@@ -85,17 +94,20 @@ export interface Description {
 }
 
 const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "valueModel", "workspace", "cache"];
-/** Only an option of one of the last three types can have a shape. */
-const optionTypes = ["size", "offset", "rotary_table", "isa", "uint8", "uint32", "float32"];
-
 const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
+const isNames = (names: unknown = []): boolean => Array.isArray(names) && names.every((name) => typeof name === "string");
+const otherTypes = { ...numberTypes, rotary_table: 0 };
 /** The largest number of pointers in a C struct. A damaged count must not cost gigabytes of memory. */
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
 const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
 const isTensor = (one: any): boolean => isNamed(one) && one.type === "float32" && isShape(one.shape);
 const isOption = (one: any): boolean =>
-  isNamed(one) && optionTypes.includes(one.type, one.shape && 4) && isShape(one.shape ?? []);
+  isNamed(one) &&
+  isNames(one.axes) &&
+  isNames(one.masks) &&
+  Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
+  isShape(one.shape ?? []);
 /** `times`: the number of such lists. */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
@@ -106,7 +118,7 @@ const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boole
 const checkDescription = (given: any): void => {
   if (given?.ladon !== undefined && given.ladon !== abi) fail("version", "module's format", abi, given.ladon);
   const isSound: Record<string, boolean> = {
-    mask: isListOf((one) => typeof one === "string", given?.mask),
+    mask: isNames(given?.mask ?? 0),
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),

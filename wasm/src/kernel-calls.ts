@@ -3,7 +3,7 @@ import { fail } from "./fail.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
-/** Words of the C options by the option's name. An option with a count has several words. */
+/** The words of the C options, 32 bits each, by the option's name. An option with a count has several words. */
 export type Words = Record<string, number | readonly number[]>;
 
 /** Addresses of what a call reads and writes. `context` is 0 if the call has no context. */

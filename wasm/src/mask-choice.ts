@@ -15,10 +15,8 @@ export interface MaskChoice {
  * offset is given at run time, by an offset at which each query sees all keys. Every other mask is part of the code.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
-  // Another mask without an array of its own, such as a window or ALiBi, uses the offset, too.
-  const hasArray = (one: string): boolean => options.some(({ name, shape }) => shape && one.startsWith(name));
-  const isCausalOptional =
-    options.some(({ name }) => name === "offset") && mask.every((one) => one === "causal" || hasArray(one));
+  const offset = options.find(({ name }) => name === "offset");
+  const isCausalOptional = offset?.masks?.every((one) => one === "causal") ?? false;
   const required = isCausalOptional ? [] : mask.filter((one) => one !== "padding");
   const chosen: readonly string[] | undefined = wanted === undefined ? undefined : [wanted].flat();
   if (chosen) {
@@ -26,14 +24,13 @@ export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskC
     const isPossible = chosen.every((one) => possible.includes(one)) && required.every((one) => chosen.includes(one));
     if (!isPossible) fail("mask", "mask", required.length ? required : possible, wanted);
   }
-  const isOff = (one: string): boolean => chosen !== undefined && !chosen.includes(one);
+  const isOff = (masks: readonly string[] = []): boolean =>
+    chosen !== undefined && masks.length > 0 && !masks.some((one) => chosen.includes(one));
   return {
     check(given) {
-      const checkOne = (option: string, one: string): void => {
-        if (given[option] !== undefined && isOff(one)) fail("mask", `mask for ${option}`, one, wanted);
-      };
-      checkOne("padding", "padding");
-      if (isCausalOptional) checkOne("offset", "causal");
+      for (const { name, masks } of options) {
+        if (given[name] !== undefined && isOff(masks)) fail("mask", `mask for ${name}`, masks, wanted);
+      }
     },
     defaultOffset: (queries, keys) => (isCausalOptional && !chosen?.includes("causal") ? keys : keys - queries),
   };

@@ -5,12 +5,11 @@ import { fail } from "./fail.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
 import type { MaskChoice } from "./mask-choice.js";
 import type { ModuleMemory } from "./memory.js";
+import { numberTypes } from "./option-types.js";
 import { RotaryTable } from "./rotary.js";
 
 /** In the C options, a length of 0 stands for the default length, and LADON_NONE (all bits set) stands for 0. */
 const none = -1;
-/** The limit of numbers whose meaning only the kernel knows. */
-const largest = 2 ** 31 - 1;
 const lengthWord = (length: number): number => length || none;
 
 /** The options of a run as the caller gives them. */
@@ -22,13 +21,11 @@ interface Lengths {
   readonly offset: number;
 }
 
-/** Names of the options of a run. `boolean_keys` and `rotary_offset` come from other options of the run. */
-const knownOptions = ({ options, context }: Description): string[] => {
-  const names = options.map(({ name }) => name);
-  const isDerived = (name: string): boolean =>
-    names.some((other) => name === `${other}_keys` || name === `${other}_offset`);
-  return [...names.filter((name) => !isDerived(name) && name !== "isa"), ...(context ? ["context"] : [])];
-};
+/** Names of the options of a run. */
+const knownOptions = ({ options, context }: Description): string[] => [
+  ...options.filter(({ of }) => !of).map(({ name }) => name),
+  ...(context ? ["context"] : []),
+];
 
 /** Checks and executes the runs of one instance. All memory but the attention maps is allocated at the beginning. */
 export class Runner {
@@ -117,13 +114,14 @@ export class Runner {
     for (const input of this.#inputs) {
       const { name, at, partOf } = input;
       if (given[name] == null && !(name === "context" && needsContext)) continue;
-      words[`${name}_keys`] = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
+      const columns = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
+      const ofColumns = this.#description.options.find(({ of }) => of === name);
+      if (ofColumns) words[ofColumns.name] = columns;
       words[name] = at;
     }
     for (const { name, type } of this.#description.options) {
-      if (words[name] !== undefined || given[name] == null) continue;
-      if (type === "size") words[name] = checkCount(name, given[name], largest);
-      if (type === "offset") words[name] = checkCount(name, given[name], largest, -largest);
+      const toWord = numberTypes[type];
+      if (toWord && words[name] === undefined && given[name] != null) words[name] = toWord(name, given[name]);
     }
     if (this.#rotary) {
       words.rotary_offset = this.#rotary.prepare(given.rotary);

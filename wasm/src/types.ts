@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Description } from "./description.js";
+import type { MaskOptions } from "./generated/mask-options.js";
 import type { Variant } from "./variants.js";
 
 /** A mask that `create` can choose, if the kernel leaves it open. */
@@ -13,7 +14,7 @@ export interface CreateOptions {
   readonly mask?: Mask;
 }
 
-export interface RunOptions {
+export interface RunOptions extends MaskOptions {
   /** The number of tokens of x that the run reads. By default all that the kernel has room for; 0 is no token. */
   readonly tokens?: number;
   /** The number of queries, which are the first rows of x, and of rows of y. By default `tokens`; with a context, all. */
@@ -24,16 +25,6 @@ export interface RunOptions {
   readonly offset?: number;
   /** [keys][keyModel]: the tokens that keys and values are made from. For kernels with CONTEXT. */
   readonly context?: ArrayLike<number>;
-  /** [keys]: 0 or false hides a key. */
-  readonly padding?: ArrayLike<number | bigint | boolean>;
-  /** [queries][ceil(description.keys / 32)]: bit k % 32 of word k / 32 shows key k to a query. */
-  readonly bits?: ArrayLike<number>;
-  /** [queries][keys], or with boolean_per_head [heads][queries][keys]: 0 or false hides a key from a query. */
-  readonly boolean?: ArrayLike<number | bigint | boolean>;
-  /** [queries][keys], or with additive_per_head [heads][queries][keys]: added to each score; -Infinity hides. */
-  readonly additive?: ArrayLike<number>;
-  /** [heads]: ALiBi's slopes. By default those of the paper. */
-  readonly slopes?: ArrayLike<number>;
   /** [heads]: required by kernels with SINKS. */
   readonly sinks?: ArrayLike<number>;
   /** For kernels with ROTARY. An angle is (position + offset) / scaling * base^(-2 pair / width). */

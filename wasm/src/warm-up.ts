@@ -1,19 +1,21 @@
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
 import { checkCount, checkNumber, checkOptions, product } from "./check.js";
-import { type Description, slotsOf } from "./description.js";
+import { type Description, type Option, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
 import { KernelCalls, type Words } from "./kernel-calls.js";
 import { ModuleMemory } from "./memory.js";
 import type { WarmedUp, WarmUpOptions } from "./types.js";
 
+const requiredOf = ({ options }: Description): Option[] => options.filter(({ required }) => required);
+
 /** Allocates one block of zeros that serves as x, as context, as rotary table and as every tensor. */
 const allocateZeros = (memory: ModuleMemory, description: Description): number => {
-  const { queries, keys, model, keyModel, heads, rotary } = description;
+  const { queries, keys, model, keyModel, rotary } = description;
   const floats = Math.max(
     ...slotsOf(description).map(({ shape }) => product(shape)),
     queries * model,
     keys * keyModel,
-    heads,
+    ...requiredOf(description).map(({ shape = [] }) => product(shape)),
     rotary ? rotary.positions * rotary.width : 0,
   );
   return memory.allocate(4 * floats).at;
@@ -41,7 +43,8 @@ const callOnZeros = (
   const pointers = slotsOf(description).flatMap((slot) => Array.from({ length: slot.pointers }, () => zeros));
   const weights = memory.allocate(4 * pointers.length).at;
   memory.write(weights, pointers, Uint32Array);
-  const words: Words = { tokens, queries: tokens, keys: tokens, sinks: zeros, rotary: zeros };
+  const words: Words = { tokens, queries: tokens, keys: tokens };
+  for (const { name } of requiredOf(description)) words[name] = zeros;
   if (attention) words.attention = allocateMaps(memory, description);
   calls.setOptions(words);
   return () => {

@@ -2,6 +2,7 @@
 // and git ignores them.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { checkpointNames } from "./checkpoint-names.mjs";
+import { maskOptions } from "./mask-options.mjs";
 import { shippedKernels } from "./shipped-kernels.mjs";
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
@@ -13,5 +14,7 @@ export function generate() {
   mkdirSync(folder, { recursive: true });
   const table = "src/weights/checkpoint_names.cpp";
   write("checkpoint-names.ts", table, checkpointNames(read(`../../${table}`)));
+  const masks = "src/c_kernel/masks.hpp";
+  write("mask-options.ts", masks, maskOptions(read(`../../${masks}`)));
   write("shipped-kernels.ts", "wasm/modules.json", shippedKernels(JSON.parse(read("../modules.json"))));
 }

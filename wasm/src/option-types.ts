@@ -1,0 +1,17 @@
+// The types of the members of the C function's options.
+import { checkCount, checkNumber } from "./check.js";
+
+/** The limit of numbers whose meaning only the kernel knows. */
+const largest = 2 ** 31 - 1;
+
+/** Types of numbers: each function checks a value, and returns the 32 bits that the C struct holds. */
+export const numberTypes: Readonly<Record<string, (name: string, value: any) => number>> = {
+  size: (name, value) => checkCount(name, value, largest),
+  offset: (name, value) => checkCount(name, value, largest, -largest),
+  number: (name, value) => new Int32Array(Float32Array.of(checkNumber(name, value)).buffer)[0]!,
+};
+
+/** Types of arrays: each has the class of a view of the array. */
+export const arrayTypes: Readonly<
+  Record<string, Uint8ArrayConstructor | Uint32ArrayConstructor | Float32ArrayConstructor>
+> = { uint8: Uint8Array, uint32: Uint32Array, float32: Float32Array };
