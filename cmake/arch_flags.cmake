@@ -23,3 +23,18 @@ function(ladon_arch_flags out arch)
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
+
+# Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.
+function(ladon_link_flags out)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
+  # These flags are for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, the runtime of
+  # a sanitizer (clang++ links it even into an object), a C library that brings a linker script.
+  list(FILTER flags EXCLUDE REGEX
+    "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
+  if(CMAKE_CXX_COMPILER_TARGET)
+    list(APPEND flags --target=${CMAKE_CXX_COMPILER_TARGET})
+  endif()
+  get_directory_property(options COMPILE_OPTIONS) # some projects for microcontrollers name the processor there
+  list(FILTER options INCLUDE REGEX "^-m")
+  set(${out} ${flags} ${options} PARENT_SCOPE)
+endfunction()

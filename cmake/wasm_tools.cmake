@@ -80,7 +80,23 @@ function(ladon_em_environment out llvm)
   set(${out} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>)
+# Leaves the variants of a module that can be made here, the fastest first.
+function(ladon_wasm_variants out)
+  set(variants scalar)
+  ladon_xsimd_version(xsimd)
+  if(xsimd OR LADON_ARRAY_LANES)
+    list(PREPEND variants simd)
+    if(LADON_WASM_RELAXED AND NOT LADON_WASM_RELAXED STREQUAL "NONE")
+      list(PREPEND variants relaxed)
+    endif()
+  else()
+    message(STATUS "ladon: no modules with SIMD, which takes xsimd (Debian: libxsimd-dev, or LADON_XSIMD_INCLUDE_DIR); "
+      "scalar ones are made")
+  endif()
+  set(${out} ${variants} PARENT_SCOPE)
+endfunction()
+
+# ladon_wasm_flags(<variable> <variant>): for the compiler
 function(ladon_wasm_flags out variant)
   set(flags -O2 -fno-pic) # -O3 takes three times the bytes and is no faster
   if(variant STREQUAL "scalar")
@@ -97,6 +113,18 @@ function(ladon_wasm_flags out variant)
     list(APPEND flags -mrelaxed-simd)
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# ladon_wasm_opt_flags(<variable> <variant>): for wasm-opt
+function(ladon_wasm_opt_flags out variant)
+  set(flags --mvp-features --enable-mutable-globals)
+  if(NOT variant STREQUAL "scalar")
+    list(APPEND flags --enable-simd --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int)
+  endif()
+  if(variant STREQUAL "relaxed")
+    list(APPEND flags --enable-relaxed-simd)
+  endif()
+  set(${out} ${flags} -O2 -Oz PARENT_SCOPE)
 endfunction()
 
 # Of the xsimd that ladon::ladon compiles with; 0 where there is none.

@@ -25,15 +25,19 @@ macro(ladon_kernel_vocabulary)
   # multiplies 8-bit integers only.
   set(ladon_kernel_isas sse2 avx2 avx512)
   set(ladon_kernel_int8_isas ${ladon_kernel_isas} avx512_vnni avx_vnni)
-  ladon_kernel_mask_names(ladon_kernel_MASK)
+  ladon_kernel_mask_names()
 endmacro()
 
-# Leaves the names of all masks, as the entries in src/c_kernel/masks.hpp give them.
-function(ladon_kernel_mask_names out)
-  file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../src/c_kernel/masks.hpp names REGEX " name = \"")
-  list(TRANSFORM names REPLACE ".*\"([a-z0-9_]+)\".*" "\\1")
-  list(REMOVE_DUPLICATES names)
-  set(${out} ${names} PARENT_SCOPE)
+# Reads the entries in src/c_kernel/masks.hpp. Leaves the names of all masks in ladon_kernel_MASK, of the masks that take
+# OFFSET run_time in ladon_kernel_moved_masks, and of the masks that take OFFSET <n> in ladon_kernel_placed_masks.
+function(ladon_kernel_mask_names)
+  set(kinds MASK moved_masks placed_masks)
+  set(bases "" "With(Fixed)?Offset" WithFixedOffset)
+  foreach(names base IN ZIP_LISTS kinds bases)
+    file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../src/c_kernel/masks.hpp masks REGEX "^struct [a-z0-9_]+ : ${base}")
+    list(TRANSFORM masks REPLACE "struct ([a-z0-9_]+) .*" "\\1")
+    set(ladon_kernel_${names} ${masks} PARENT_SCOPE)
+  endforeach()
 endfunction()
 
 # ladon_kernel_truth(<variable> <condition of if()>...): leaves true or false, as C++ writes it
@@ -60,6 +64,20 @@ function(ladon_kernel_refuse message)
   endif()
 endfunction()
 
+# ladon_kernel_needs(<needed> <reason> <argument>...): refuses each argument that is given without <needed>
+function(ladon_kernel_needs needed reason)
+  foreach(argument IN LISTS ARGN)
+    ladon_kernel_refuse("${argument} needs ${needed}: ${reason}" ${argument}_given AND NOT ${needed}_given)
+  endforeach()
+endfunction()
+
+# ladon_kernel_limit(<argument> <list of allowed values> <what limits it> <condition of if()>...)
+function(ladon_kernel_limit argument values with)
+  list(JOIN ${values} ", " allowed)
+  ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"
+    (${ARGN}) AND NOT arg_${argument} IN_LIST ${values})
+endfunction()
+
 function(ladon_kernel_check_one argument value)
   list(JOIN ladon_kernel_${argument} ", " allowed)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
@@ -77,20 +95,17 @@ function(ladon_kernel_check_number argument value kind)
   set(size_is "an integer above 0, of at most nine digits")
   set(number_is "a number")
   set(positive_is "a number above 0")
-  ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
+  ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}"
+    NOT value MATCHES "^$" AND NOT value MATCHES "${${kind}}")
 endfunction()
 
 # The arguments become part of comments, strings and build rules. The two functions below refuse arguments that would
-# change the meaning of the text around them, and that CMake or ninja cannot quote.
+# change the meaning of the text around them, and that CMake or ninja cannot quote. $< begins a generator expression.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
-  ladon_kernel_refuse("an argument has a control character, such as a new line; allowed: none"
-    given_arguments MATCHES "[${first}-${last}]")
-  ladon_kernel_refuse("an argument has a backslash; allowed: none, folders are separated by /"
-    given_arguments MATCHES "[\\]")
-  ladon_kernel_refuse("an argument has $<, as a generator expression begins; allowed: none"
-    given_arguments MATCHES "[$]<")
+  ladon_kernel_refuse("an argument has a control character, such as a new line, a backslash or $<; allowed: none of \
+these; folders are separated by /" given_arguments MATCHES "[${first}-${last}\\]|[$]<")
 endfunction()
 
 # Checks ARGUMENTS, which is written into the comment of the header and into the description of a module.
@@ -117,10 +132,17 @@ macro(ladon_kernel_read_arguments)
   ladon_kernel_vocabulary()
   cmake_parse_arguments(arg "${ladon_kernel_flags}"
     "${ladon_kernel_sizes};${ladon_kernel_choices};${ladon_kernel_values}" "${ladon_kernel_lists}" ${given_arguments})
-  ladon_kernel_check_words()
-  foreach(choice IN LISTS ladon_kernel_choices ITEMS OPTIMIZE)
-    ladon_kernel_truth(${choice}_given DEFINED arg_${choice})
+  foreach(argument IN LISTS ladon_kernel_flags)
+    set(${argument}_given ${arg_${argument}})
   endforeach()
+  foreach(argument IN LISTS ladon_kernel_sizes ladon_kernel_choices ladon_kernel_values ladon_kernel_lists)
+    ladon_kernel_truth(${argument}_given DEFINED arg_${argument})
+  endforeach()
+  ladon_kernel_check_words()
+  ladon_kernel_needs(FEED_FORWARD "only an encoder layer has it"
+    LAYERS ACTIVATION NORM NORM_KIND FEED_FORWARD_BIAS GATED EPSILON)
+  ladon_kernel_needs(LAYERS "only a stack has it" FINAL_NORM)
+  ladon_kernel_needs(WEIGHTS "the file that has the tensors" PREFIX)
   foreach(choice IN LISTS ladon_kernel_choices)
     if(${choice}_given)
       ladon_kernel_check_one(${choice} "${arg_${choice}}")
@@ -132,9 +154,7 @@ macro(ladon_kernel_read_arguments)
   ladon_kernel_check_shape()
   ladon_kernel_check_mask()
   ladon_kernel_check_score()
-  ladon_kernel_check_layer()
-  ladon_kernel_check_precision()
-  ladon_kernel_check_use()
+  ladon_kernel_check_choices()
   ladon_kernel_check_build()
 endmacro()
 
@@ -146,13 +166,14 @@ function(ladon_kernel_check_words)
   ladon_kernel_refuse("'${unknown}' is unknown; allowed: ${with_values}, each with a value, and ${flags}"
     DEFINED arg_UNPARSED_ARGUMENTS)
   ladon_kernel_refuse("no value is given for ${arg_KEYWORDS_MISSING_VALUES}" DEFINED arg_KEYWORDS_MISSING_VALUES)
-  foreach(size IN LISTS ladon_kernel_sizes)
-    if(DEFINED arg_${size})
-      ladon_kernel_check_number(${size} "${arg_${size}}" size)
-    endif()
+  foreach(argument IN LISTS ladon_kernel_sizes ITEMS KEY_BLOCK)
+    ladon_kernel_check_number(${argument} "${arg_${argument}}" size)
+  endforeach()
+  foreach(argument SOFTCAP EPSILON)
+    ladon_kernel_check_number(${argument} "${arg_${argument}}" positive)
   endforeach()
   foreach(size QUERIES MODEL)
-    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT DEFINED arg_${size})
+    ladon_kernel_refuse("${size} is missing; QUERIES and MODEL are needed" NOT ${size}_given)
   endforeach()
 endfunction()
 
@@ -167,6 +188,7 @@ macro(ladon_kernel_complete_shape)
   ladon_kernel_value(S_HEAD_WIDTH HEAD_WIDTH ${width})
   ladon_kernel_value(S_KEY_MODEL KEY_MODEL ${S_MODEL})
   ladon_kernel_value(S_VALUE_MODEL VALUE_MODEL ${S_MODEL})
+  ladon_kernel_truth(other_widths NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL))
 endmacro()
 
 function(ladon_kernel_check_shape)
@@ -175,9 +197,32 @@ function(ladon_kernel_check_shape)
     NOT arg_HEAD_WIDTH AND rest)
   math(EXPR rest "${S_HEADS} % ${S_KV_HEADS}")
   ladon_kernel_refuse("KV_HEADS is ${S_KV_HEADS} and HEADS ${S_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
-  ladon_kernel_refuse("LAYOUT in_proj takes queries, keys and values from tokens of one width; with KEY_MODEL or \
-VALUE_MODEL allowed: separate_qkv, per_head, in_out"
-    arg_LAYOUT MATCHES "^in_proj$" AND NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL))
+  ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens) \
+or CACHE (KEYS is its capacity)" NOT arg_CONTEXT AND NOT arg_CACHE AND NOT S_KEYS EQUAL S_QUERIES)
+  ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at most \
+that" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
+  ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of another's tokens: they need CONTEXT"
+    NOT arg_CONTEXT AND other_widths)
+  ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; give both alike, or, where keys and \
+values come from different tokens, project them before the run: CONTEXT CACHE"
+    NOT S_KEY_MODEL EQUAL S_VALUE_MODEL AND NOT arg_CACHE)
+  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, VALUE_MODEL"
+    arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
+endfunction()
+
+# The choices that other arguments limit.
+function(ladon_kernel_check_choices)
+  set(out_in in_proj separate_qkv)
+  set(of_two_widths separate_qkv per_head in_out)
+  set(of_stack weights none)
+  ladon_kernel_limit(LAYOUT out_in "PRECISION int8, whose weights are (out, in)," arg_PRECISION MATCHES "^int8$")
+  ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," DEFINED arg_WEIGHTS)
+  ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width," other_widths)
+  ladon_kernel_limit(CAPTURE of_stack LAYERS arg_LAYERS)
+  ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with CACHE and FEED_FORWARD allowed: none"
+    CAPTURE_given AND NOT arg_CAPTURE MATCHES "^none$" AND arg_CACHE AND arg_FEED_FORWARD)
+  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with float32 weights activations are not quantised"
+    ACTIVATION_BITS_given AND NOT arg_PRECISION MATCHES "^int8$")
 endfunction()
 
 function(ladon_kernel_check_mask)
@@ -188,28 +233,31 @@ function(ladon_kernel_check_mask)
     ladon_kernel_refuse("MASK names ${kind} twice; allowed: each kind once" kind IN_LIST kinds)
     list(APPEND kinds ${kind})
   endforeach()
-  foreach(mask none causal window alibi)
+  foreach(mask none causal window)
     list(FIND arg_MASK ${mask} at)
     ladon_kernel_truth(has_${mask} at GREATER -1)
   endforeach()
   ladon_kernel_refuse("MASK none stands alone" has_none AND NOT arg_MASK MATCHES "^none$")
   ladon_kernel_refuse("MASK names causal and window; a window that ends at the query is causal: WINDOW <left> 0"
     has_causal AND has_window)
-  list(LENGTH arg_WINDOW count)
-  ladon_kernel_refuse("MASK window needs WINDOW <left> <right>: keys to each side, or all"
-    has_window AND NOT count EQUAL 2)
   ladon_kernel_refuse("WINDOW is given; allowed with MASK window only" DEFINED arg_WINDOW AND NOT has_window)
-  foreach(side IN LISTS arg_WINDOW)
-    ladon_kernel_refuse("WINDOW has a side '${side}'; allowed: a number of keys, or all"
-      NOT side MATCHES "^(all|0|[1-9][0-9]*)$")
-  endforeach()
+  string(REGEX MATCH "^(all|0|[1-9][0-9]*);(all|0|[1-9][0-9]*)$" sides "${arg_WINDOW}")
+  ladon_kernel_refuse("WINDOW is '${arg_WINDOW}'; MASK window needs WINDOW <left> <right>; allowed for each side: a number \
+of keys, or all" has_window AND NOT sides)
   if(DEFINED arg_OFFSET)
     if(NOT arg_OFFSET STREQUAL "run_time")
       ladon_kernel_check_number(OFFSET "${arg_OFFSET}" integer ", or run_time")
-      ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK alibi allowed: run_time" has_alibi)
     endif()
-    ladon_kernel_refuse("OFFSET is given; allowed with MASK causal, window or alibi only"
-      NOT (has_causal OR has_window OR has_alibi))
+    set(uses_offset OFF)
+    foreach(mask IN LISTS arg_MASK)
+      if(mask IN_LIST ladon_kernel_moved_masks)
+        set(uses_offset ON)
+        ladon_kernel_refuse("OFFSET is ${arg_OFFSET}; with MASK ${mask} allowed: run_time"
+          NOT arg_OFFSET MATCHES "^run_time$" AND NOT mask IN_LIST ladon_kernel_placed_masks)
+      endif()
+    endforeach()
+    list(JOIN ladon_kernel_moved_masks ", " masks)
+    ladon_kernel_refuse("OFFSET is given; allowed with the masks ${masks} only" NOT uses_offset)
     ladon_kernel_refuse("OFFSET is given; with CACHE a token stands behind those in the cache, and no other offset is \
 allowed" arg_CACHE AND NOT arg_CONTEXT)
   endif()
@@ -219,11 +267,6 @@ function(ladon_kernel_check_score)
   if(DEFINED arg_SCALE AND NOT arg_SCALE MATCHES "^by_(keys|model)$")
     ladon_kernel_check_number(SCALE "${arg_SCALE}" number ", by_keys for 1 / sqrt(keys), by_model for 1 / sqrt(model)")
   endif()
-  foreach(value SOFTCAP EPSILON)
-    if(DEFINED arg_${value})
-      ladon_kernel_check_number(${value} "${arg_${value}}" positive)
-    endif()
-  endforeach()
   if(DEFINED arg_ROTARY)
     list(LENGTH arg_ROTARY count)
     ladon_kernel_refuse("ROTARY is '${arg_ROTARY}'; allowed: ROTARY halves|neighbours <width> <positions>"
@@ -244,58 +287,14 @@ function(ladon_kernel_check_score)
   endif()
 endfunction()
 
-function(ladon_kernel_check_layer)
-  ladon_kernel_refuse("LAYERS needs FEED_FORWARD, the hidden width of a layer's feed-forward network"
-    arg_LAYERS AND NOT arg_FEED_FORWARD)
-  foreach(choice ACTIVATION NORM NORM_KIND FEED_FORWARD_BIAS)
-    ladon_kernel_refuse("${choice} needs FEED_FORWARD: only an encoder layer has it"
-      ${choice}_given AND NOT arg_FEED_FORWARD)
-  endforeach()
-  ladon_kernel_refuse("GATED and EPSILON need FEED_FORWARD: only an encoder layer has them"
-    (arg_GATED OR DEFINED arg_EPSILON) AND NOT arg_FEED_FORWARD)
-  ladon_kernel_refuse("FINAL_NORM needs LAYERS: only a stack has it" arg_FINAL_NORM AND NOT arg_LAYERS)
-  ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, VALUE_MODEL"
-    arg_FEED_FORWARD AND (arg_CONTEXT OR NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL)))
-  ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with LAYERS allowed: weights, none"
-    NOT arg_CAPTURE MATCHES "^(weights|none)$" AND arg_LAYERS)
-  ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with CACHE and FEED_FORWARD allowed: none"
-    CAPTURE_given AND NOT arg_CAPTURE MATCHES "^none$" AND arg_CACHE AND arg_FEED_FORWARD)
-endfunction()
-
-function(ladon_kernel_check_precision)
-  ladon_kernel_truth(is_int8 arg_PRECISION MATCHES "^int8$")
-  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with float32 weights activations are not quantised"
-    ACTIVATION_BITS_given AND NOT is_int8)
-  ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; int8 weights are (out, in), so with PRECISION int8 allowed: in_proj, \
-separate_qkv" is_int8 AND NOT arg_LAYOUT MATCHES "^(in_proj|separate_qkv)$")
-  ladon_kernel_refuse("PRECISION is int8; modules of WebAssembly have float32 weights, so allowed: float32, or the library \
-alone, by LADON_WASM_MODULES=OFF" is_int8 AND EMSCRIPTEN AND LADON_WASM_MODULES)
-endfunction()
-
-function(ladon_kernel_check_use)
-  ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens) \
-or CACHE (KEYS is its capacity)" NOT arg_CONTEXT AND NOT arg_CACHE AND NOT S_KEYS EQUAL S_QUERIES)
-  ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of another's tokens: they need CONTEXT"
-    NOT arg_CONTEXT AND NOT (S_KEY_MODEL EQUAL S_MODEL AND S_VALUE_MODEL EQUAL S_MODEL))
-  ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; give both alike, or, where keys and \
-values come from different tokens, project them before the run: CONTEXT CACHE"
-    NOT S_KEY_MODEL EQUAL S_VALUE_MODEL AND NOT arg_CACHE)
-  ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at most \
-that" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
-  ladon_kernel_refuse("PREFIX <what stands before the tensors' names> needs WEIGHTS <file.safetensors>"
-    DEFINED arg_PREFIX AND NOT DEFINED arg_WEIGHTS)
-  ladon_kernel_refuse("LAYOUT is ${arg_LAYOUT}; checkpoints hold (out, in), so with WEIGHTS allowed: in_proj, separate_qkv"
-    DEFINED arg_WEIGHTS AND NOT arg_LAYOUT MATCHES "^(in_proj|separate_qkv)$")
-endfunction()
-
 function(ladon_kernel_check_build)
-  if(DEFINED arg_KEY_BLOCK)
-    ladon_kernel_check_number(KEY_BLOCK "${arg_KEY_BLOCK}" size)
-    math(EXPR rest "${arg_KEY_BLOCK} % 32")
-    ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; allowed: a multiple of 32" rest)
-    ladon_kernel_refuse("KEY_BLOCK is ${arg_KEY_BLOCK}; with DETERMINISTIC allowed: 256"
-      arg_DETERMINISTIC AND NOT arg_KEY_BLOCK EQUAL 256)
-  endif()
+  ladon_kernel_value(key_block KEY_BLOCK 256)
+  math(EXPR rest "${key_block} % 32")
+  ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)
+  ladon_kernel_refuse("KEY_BLOCK is ${key_block}; with DETERMINISTIC allowed: 256"
+    arg_DETERMINISTIC AND NOT key_block EQUAL 256)
+  ladon_kernel_refuse("PRECISION is int8; modules of WebAssembly have float32 weights, so allowed: float32, or the library \
+alone, by LADON_WASM_MODULES=OFF" arg_PRECISION MATCHES "^int8$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"
     DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; WebAssembly has three modules, of which a program loads the \

@@ -7,22 +7,7 @@ macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
   ladon_kernel_truth(objects_can_be_local CMAKE_OBJCOPY AND NOT APPLE AND NOT WIN32 AND NOT EMSCRIPTEN)
-  ladon_kernel_link_flags()
-endmacro()
-
-# Leaves link_flags: what the compiler must be told to link objects into one.
-macro(ladon_kernel_link_flags)
-  separate_arguments(link_flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # What is meant for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, the runtime of a
-  # sanitizer (clang++ links it even into an object), a C library that brings a linker script.
-  list(FILTER link_flags EXCLUDE REGEX
-    "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
-  if(CMAKE_CXX_COMPILER_TARGET)
-    list(APPEND link_flags --target=${CMAKE_CXX_COMPILER_TARGET})
-  endif()
-  get_directory_property(options COMPILE_OPTIONS) # where some projects for microcontrollers name the processor
-  list(FILTER options INCLUDE REGEX "^-m")
-  list(APPEND link_flags ${options})
+  ladon_link_flags(link_flags)
 endmacro()
 
 # ladon_kernel_put(<template> <output>): a function, because a macro would evaluate the path of the output again.

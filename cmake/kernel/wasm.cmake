@@ -4,25 +4,12 @@
 # WEIGHTS also stored_weights, where they are.
 # The custom section `ladon` describes it (src/c_kernel/describe_json.hpp).
 
-# Leaves in `variants` which modules there are.
-function(ladon_kernel_variants out)
-  set(variants scalar)
-  ladon_xsimd_version(xsimd)
-  if(xsimd OR LADON_ARRAY_LANES)
-    list(PREPEND variants simd)
-    if(LADON_WASM_RELAXED AND NOT LADON_WASM_RELAXED STREQUAL "NONE" AND NOT arg_DETERMINISTIC) # no two machines' bits
-      list(PREPEND variants relaxed)
-    endif()
-  else()
-    message(STATUS "ladon: no modules with SIMD, which takes xsimd (Debian: libxsimd-dev, or LADON_XSIMD_INCLUDE_DIR); "
-      "scalar ones are made")
-  endif()
-  set(${out} ${variants} PARENT_SCOPE)
-endfunction()
-
 function(ladon_kernel_modules)
   ladon_wasm_tools()
-  ladon_kernel_variants(variants)
+  ladon_wasm_variants(variants)
+  if(arg_DETERMINISTIC) # a relaxed instruction may have other bits on another machine
+    list(REMOVE_ITEM variants relaxed)
+  endif()
   if(NOT LADON_WASM_OUTPUT)
     set(LADON_WASM_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
   endif()
@@ -102,14 +89,8 @@ macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")
   if(LADON_WASM_OPT AND (NOT variant STREQUAL "relaxed" OR llvm STREQUAL "own"))
-    set(optimise COMMAND ${LADON_WASM_OPT} --mvp-features --enable-mutable-globals)
-    if(NOT variant STREQUAL "scalar")
-      list(APPEND optimise --enable-simd --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int)
-    endif()
-    if(variant STREQUAL "relaxed")
-      list(APPEND optimise --enable-relaxed-simd)
-    endif()
-    list(APPEND optimise -O2 -Oz ${module} -o ${module})
+    ladon_wasm_opt_flags(flags ${variant})
+    set(optimise COMMAND ${LADON_WASM_OPT} ${flags} ${module} -o ${module})
   endif()
   file(MAKE_DIRECTORY ${LADON_WASM_OUTPUT})
   add_custom_command(OUTPUT ${module}

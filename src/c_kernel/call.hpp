@@ -51,7 +51,7 @@ struct Call {
   }
   void take_options(Checked& check, const O& from) {
     const Reader reader{check};
-    reader.template mask<typename Kernel::Options::MaskType>(from, options.mask);
+    reader.mask(from, options.mask);
     reader.score(from, options);
   }
   void take_weights(Checked& check, const W* from) {

@@ -126,8 +126,7 @@ constexpr void write_json(Writer& out) {
   if (Parts::layers > 0) out << ",\"layers\":" << Parts::layers;
   out << ",\"context\":" << (Settings::context ? "true" : "false") << ",\"mask\":[";
   Commas commas(out);
-  Masks<typename Kernel::Options::MaskType>::each(
-      [&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
+  Settings::Masks::each([&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
   out << "],\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
       << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
   write_json_weights<typename Kernel::Weights>(out);

@@ -35,18 +35,18 @@ constexpr void add_lengths(Options& options) {
 }
 
 // The options of all masks of a kernel. `offset` comes first.
-template <class Mask, ladon::Shape S, class Settings>
+template <ladon::Shape S, class Settings>
 constexpr void add_masks(Options& options) {
   if (Settings::offset) {
     Option offset{.name = "offset",
                   .type = offset_type,
                   .before = "query i has the position i + offset among the keys; 0 is top left"};
-    Masks<Mask>::each([&]<class Entry>(Entry) {
+    Settings::Masks::each([&]<class Entry>(Entry) {
       if (Entry::takes_offset) offset.masks.add(Entry::name);
     });
     options.add(offset);
   }
-  Masks<Mask>::each([&]<class Entry>(Entry) {
+  Settings::Masks::each([&]<class Entry>(Entry) {
     const std::size_t before = options.count;
     Entry::template describe<S>(options);
     for (std::size_t i = before; i < options.count; ++i) options.items[i].masks.add(Entry::name);
@@ -98,7 +98,7 @@ constexpr Options options_of() {
   constexpr ladon::Shape shape = Kernel::shape;
   Options options;
   add_lengths<Settings>(options);
-  add_masks<typename Kernel::Options::MaskType, shape, Settings>(options);
+  add_masks<shape, Settings>(options);
   if (Settings::Score::sinks) {
     options.add({.name = "sinks",
                  .type = float32_type,

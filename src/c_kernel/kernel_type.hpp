@@ -28,6 +28,14 @@ template <class Layout>
 using none = ladon::layout::WithoutBias<Layout>;
 }  // namespace bias
 
+// The values of PRECISION. `Bits` is the value of ACTIVATION_BITS.
+namespace precision {
+template <int>
+using float32 = ladon::precision::Float32;
+template <int Bits>
+using int8 = ladon::precision::Int8<Bits>;
+}  // namespace precision
+
 // The values of SCALE that are not numbers, and the default by_head_width.
 namespace score {
 using by_head_width = ladon::score::Scaled;

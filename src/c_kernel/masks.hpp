@@ -1,19 +1,22 @@
-// The masks of C kernels: one MaskEntry for each C++ mask type. An entry has
+// The masks of C kernels: one struct for each value of the argument MASK of ladon_add_kernel. An entry has
 //
-//     name                              the value of the argument MASK of ladon_add_kernel
+//     name                              the value of the argument, and of the struct itself
+//     Type<Arguments>                   the C++ mask. `Arguments` has the constants that other arguments give
+//                                       (MaskArguments in definition.hpp.in)
 //     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share
 //     describe<S>(options)              adds the other options of the mask for the shape S
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
 // An entry is all that a mask needs beside its C++ files. Two programs read this file as text: CMake reads the names
-// and `: WithOffset` (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads
-// the options, for the types of TypeScript. The name boolean_per_head stands for the C++ type
-// ladon::mask::BooleanPerHead.
+// and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads
+// the options, for the types of TypeScript.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include <ladon/mask.hpp>
 #include <ladon/shape.hpp>
@@ -22,10 +25,8 @@
 
 namespace c_kernel {
 
-template <class Mask>
-struct MaskEntry {
-  static_assert(sizeof(Mask) == 0, "ladon: this mask has no entry in src/c_kernel/masks.hpp");
-};
+// The value of Arguments::offset if the argument OFFSET is run_time or is not given.
+inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
 // The base of an entry without options.
 struct WithoutOptions {
@@ -35,41 +36,46 @@ struct WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base of an entry that takes the option `offset`.
+// The base of an entry that takes OFFSET run_time.
 struct WithOffset : WithoutOptions {
   static constexpr bool takes_offset = true;
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
-    reader.offset(from, to.offset);
+    reader.offset(from, to);
   }
 };
+// The base of an entry that takes OFFSET run_time and OFFSET <n>.
+struct WithFixedOffset : WithOffset {};
 
-template <>
-struct MaskEntry<ladon::mask::None> : WithoutOptions {
+// CMake writes the values of MASK as C++ names.
+// NOLINTBEGIN(readability-identifier-naming)
+namespace mask {
+
+struct none : WithoutOptions {
   static constexpr std::string_view name = "none";
+  template <class>
+  using Type = ladon::mask::None;
 };
 
-template <>
-struct MaskEntry<ladon::mask::Causal> : WithOffset {
+struct causal : WithFixedOffset {
   static constexpr std::string_view name = "causal";
-};
-template <std::ptrdiff_t Offset>
-struct MaskEntry<ladon::mask::CausalAt<Offset>> : WithoutOptions {
-  static constexpr std::string_view name = "causal";
-};
-
-template <std::size_t Left, std::size_t Right>
-struct MaskEntry<ladon::mask::Window<Left, Right>> : WithOffset {
-  static constexpr std::string_view name = "window";
-};
-template <std::size_t Left, std::size_t Right, std::ptrdiff_t Offset>
-struct MaskEntry<ladon::mask::WindowAt<Left, Right, Offset>> : WithoutOptions {
-  static constexpr std::string_view name = "window";
+  template <class Arguments>
+  using Type = std::conditional_t<Arguments::offset == no_fixed_offset, ladon::mask::Causal,
+                                  ladon::mask::CausalAt<Arguments::offset>>;
 };
 
-template <>
-struct MaskEntry<ladon::mask::Padding> : WithoutOptions {
+struct window : WithFixedOffset {
+  static constexpr std::string_view name = "window";
+  template <class Arguments>
+  using Type = std::conditional_t<Arguments::offset == no_fixed_offset,
+                                  ladon::mask::Window<Arguments::window[0], Arguments::window[1]>,
+                                  ladon::mask::WindowAt<Arguments::window[0], Arguments::window[1], Arguments::offset>>;
+};
+
+struct padding : WithoutOptions {
   static constexpr std::string_view name = "padding";
+  template <class>
+  using Type = ladon::mask::Padding;
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "padding",
@@ -84,9 +90,10 @@ struct MaskEntry<ladon::mask::Padding> : WithoutOptions {
   }
 };
 
-template <>
-struct MaskEntry<ladon::mask::Bits> : WithoutOptions {
+struct bits : WithoutOptions {
   static constexpr std::string_view name = "bits";
+  template <class>
+  using Type = ladon::mask::Bits;
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "bits",
@@ -124,13 +131,15 @@ struct BooleanEntry : WithoutOptions {
     reader.pairs(from.boolean, from.boolean_keys, to.may_see, to.keys);
   }
 };
-template <>
-struct MaskEntry<ladon::mask::Boolean> : BooleanEntry<false> {
+struct boolean : BooleanEntry<false> {
   static constexpr std::string_view name = "boolean";
+  template <class>
+  using Type = ladon::mask::Boolean;
 };
-template <>
-struct MaskEntry<ladon::mask::BooleanPerHead> : BooleanEntry<true> {
+struct boolean_per_head : BooleanEntry<true> {
   static constexpr std::string_view name = "boolean_per_head";
+  template <class>
+  using Type = ladon::mask::BooleanPerHead;
 };
 
 template <bool PerHead>
@@ -149,18 +158,21 @@ struct AdditiveEntry : WithoutOptions {
     reader.pairs(from.additive, from.additive_keys, to.values, to.keys);
   }
 };
-template <>
-struct MaskEntry<ladon::mask::Additive> : AdditiveEntry<false> {
+struct additive : AdditiveEntry<false> {
   static constexpr std::string_view name = "additive";
+  template <class>
+  using Type = ladon::mask::Additive;
 };
-template <>
-struct MaskEntry<ladon::mask::AdditivePerHead> : AdditiveEntry<true> {
+struct additive_per_head : AdditiveEntry<true> {
   static constexpr std::string_view name = "additive_per_head";
+  template <class>
+  using Type = ladon::mask::AdditivePerHead;
 };
 
-template <>
-struct MaskEntry<ladon::mask::Alibi> : WithOffset {
+struct alibi : WithOffset {
   static constexpr std::string_view name = "alibi";
+  template <class>
+  using Type = ladon::mask::Alibi;
   template <ladon::Shape S>
   static constexpr void describe(Options& options) {
     options.add({.name = "slopes",
@@ -176,30 +188,34 @@ struct MaskEntry<ladon::mask::Alibi> : WithOffset {
   }
 };
 
-// Converts the options of a combination of masks. `first` and `second` are the data of the two masks.
-template <class A, class B>
-struct MaskEntry<ladon::mask::Both<A, B>> {
+}  // namespace mask
+// NOLINTEND(readability-identifier-naming)
+
+// The masks of a kernel, which are combined by `&` from right to left.
+template <class Arguments, class... Entry>
+struct Masks {
+  using Type = decltype((typename Entry::template Type<Arguments>{} & ...));
+
+  // Calls f(Entry{}) for each mask. `none` is not a mask here.
+  template <class F>
+  static constexpr void each(F f) {
+    ((Entry::name != "none" ? f(Entry{}) : void()), ...);
+  }
+  // Converts the options of all masks. In the data of a combination a & b, `first` belongs to a, and `second` to b.
   template <class Reader, class From, class Data>
   static void convert(const Reader& reader, const From& from, Data& to) {
-    MaskEntry<A>::convert(reader, from, to.first);
-    MaskEntry<B>::convert(reader, from, to.second);
+    convert_from<Entry...>(reader, from, to);
   }
-};
 
-// each(f) calls f(MaskEntry<M>{}) for each mask M that `Mask` combines. `None` is not a mask here.
-template <class Mask>
-struct Masks {
-  template <class F>
-  static constexpr void each(F f) {
-    if constexpr (MaskEntry<Mask>::name != "none") f(MaskEntry<Mask>{});
-  }
-};
-template <class A, class B>
-struct Masks<ladon::mask::Both<A, B>> {
-  template <class F>
-  static constexpr void each(F f) {
-    Masks<A>::each(f);
-    Masks<B>::each(f);
+ private:
+  template <class First, class... Rest, class Reader, class From, class Data>
+  static void convert_from(const Reader& reader, const From& from, Data& to) {
+    if constexpr (sizeof...(Rest) == 0) {
+      First::convert(reader, from, to);
+    } else {
+      First::convert(reader, from, to.first);
+      convert_from<Rest...>(reader, from, to.second);
+    }
   }
 };
 

@@ -17,9 +17,9 @@ struct Option {
   Extents extents{};
   Axes axes{};
   std::string_view after = "";
-  bool required = false;         // a null pointer is an error
-  std::size_t count = 0;         // number of pointers if the member is an array of pointers
-  std::string_view of = "";      // the option that this option belongs to: "boolean" for boolean_keys
+  bool required = false;              // a null pointer is an error
+  std::size_t count = 0;              // number of pointers if the member is an array of pointers
+  std::string_view of = "";           // the option that this option belongs to: "boolean" for boolean_keys
   List<std::string_view, 8> masks{};  // the masks that use the option; empty if the option is not of a mask
 };
 using Options = List<Option, 24>;

@@ -7,7 +7,6 @@
 #include <ladon/ladon.hpp>
 
 #include "describe_options.hpp"
-#include "masks.hpp"
 
 namespace c_kernel {
 
@@ -35,9 +34,9 @@ template <ladon::Shape S, class Settings, class Checked>
 struct OptionsReader {
   Checked& check;
 
-  template <class Mask, class From, class Data>
+  template <class From, class Data>
   void mask(const From& from, Data& to) const {
-    MaskEntry<Mask>::convert(*this, from, to);
+    Settings::Masks::convert(*this, from, to);
   }
 
   template <class From, class To>
@@ -91,9 +90,9 @@ struct OptionsReader {
     keys = count;
   }
   // Converts the offset of a mask, if the kernel has the option.
-  template <class From>
-  void offset(const From& from, std::ptrdiff_t& to) const {
-    if constexpr (Settings::offset) to = from.offset;
+  template <class From, class Data>
+  void offset(const From& from, Data& to) const {
+    if constexpr (Settings::offset) to.offset = from.offset;
   }
 };
 

@@ -66,9 +66,9 @@ constexpr Row llama_layer[] = {
 constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 constexpr Convention all[] = {
-    {"PyTorch", "self_attn", pytorch_attention, pytorch_layer, pytorch_stack},
-    {"Hugging Face BERT", "attention", bert_attention, bert_layer, {}},
-    {"Hugging Face Llama", "self_attn", llama_attention, llama_layer, llama_stack},
+    {"PyTorch", "layers", "self_attn", pytorch_attention, pytorch_layer, pytorch_stack},
+    {"Hugging Face BERT", "encoder.layer", "attention", bert_attention, bert_layer, {}},
+    {"Hugging Face Llama", "layers", "self_attn", llama_attention, llama_layer, llama_stack},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Row {
 
 struct Convention {
   std::string_view title;
+  std::string_view layers;     // the list of a stack's layers. In C++ and CMake, the prefix ends with this name
   std::string_view attention;  // where a layer has its attention
   std::span<const Row> of_attention;
   std::span<const Row> of_layer;

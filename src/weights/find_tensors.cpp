@@ -132,11 +132,15 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
     for (const std::string& name : beside_layers(spec, convention, prefix))
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
-  // The norm behind BERT's attention has its name below the attention.
-  const std::string norm = beginning + "output.LayerNorm.";
+  if (spec.kind == Kind::attention) {
+    // A tensor of the layer may have its name below the attention. BERT's first norm has.
+    const std::string attention = std::string(convention.attention) + ".";
+    for (const Row& row : convention.of_layer) {
+      if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));
+    }
+  }
   for (const auto& [name, tensor] : file.tensors()) {
-    const bool is_norm = spec.kind == Kind::attention && name.starts_with(norm);
-    if (name.starts_with(beginning) && !is_norm && !used.contains(name)) names.push_back(name);
+    if (name.starts_with(beginning) && !used.contains(name)) names.push_back(name);
   }
   return names;
 }

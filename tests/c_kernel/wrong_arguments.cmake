@@ -32,19 +32,19 @@ ladon_add_wrong_arguments(mask_twice "MASK names boolean twice" ${some} MASK boo
 ladon_add_wrong_arguments(mask_none "MASK none stands alone" ${some} MASK none causal)
 ladon_add_wrong_arguments(causal_window "causal and window" ${some} MASK causal window WINDOW 2 2)
 ladon_add_wrong_arguments(window "needs WINDOW <left> <right>" ${some} MASK window WINDOW 3)
-ladon_add_wrong_arguments(window_side "a side 'far'. allowed: a number of keys, or all" ${some} MASK window WINDOW far 0)
+ladon_add_wrong_arguments(window_side "WINDOW is 'far.0'. .*allowed for each side: a number of keys, or all" ${some} MASK window WINDOW far 0)
 ladon_add_wrong_arguments(window_alone "WINDOW is given. allowed with MASK window only" ${some} WINDOW 3 3)
 ladon_add_wrong_arguments(offset "OFFSET is 'x'. allowed: an integer, or run_time" ${some} MASK causal OFFSET x)
 ladon_add_wrong_arguments(offset_octal "OFFSET is '010'" ${some} MASK causal OFFSET 010)
-ladon_add_wrong_arguments(offset_alone "allowed with MASK causal, window or alibi only" ${some} OFFSET 1)
+ladon_add_wrong_arguments(offset_alone "allowed with the masks causal, window, alibi only" ${some} OFFSET 1)
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, none" ${some} BIAS some)
 ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, int8" ${some} PRECISION int4)
-ladon_add_wrong_arguments(precision_layout "int8 weights are .out, in., so with PRECISION int8 allowed: in_proj, separate_qkv"
+ladon_add_wrong_arguments(precision_layout "LAYOUT is in_out. with PRECISION int8, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION int8 LAYOUT in_out)
-ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. int8 weights are .out, in."
+ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. with PRECISION int8, whose weights are .out, in.,"
   ${some} PRECISION int8 LAYOUT per_head)
 ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7" ${some} PRECISION int8 ACTIVATION_BITS 9)
 ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
@@ -55,7 +55,7 @@ unset(definitions)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${some} SCALE half)
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
 ladon_add_wrong_arguments(softcap_zero "SOFTCAP is '0.0'. allowed: a number above 0" ${some} SOFTCAP 0.0)
-ladon_add_wrong_arguments(epsilon_alone "EPSILON need FEED_FORWARD" ${some} EPSILON 1e-9)
+ladon_add_wrong_arguments(epsilon_alone "EPSILON needs FEED_FORWARD" ${some} EPSILON 1e-9)
 ladon_add_wrong_arguments(key_block "KEY_BLOCK is 48. allowed: a multiple of 32" ${some} KEY_BLOCK 48)
 ladon_add_wrong_arguments(key_block_bits "KEY_BLOCK is 64. with DETERMINISTIC allowed: 256"
   ${some} KEY_BLOCK 64 DETERMINISTIC)
@@ -77,7 +77,7 @@ ladon_add_wrong_arguments(rotary_pairing "ROTARY is 'pairs'. allowed: halves, ne
 ladon_add_wrong_arguments(activation "ACTIVATION is 'swish'. allowed: relu, gelu, gelu_tanh, silu"
   ${some} FEED_FORWARD 8 ACTIVATION swish)
 ladon_add_wrong_arguments(activation_alone "ACTIVATION needs FEED_FORWARD" ${some} ACTIVATION gelu)
-ladon_add_wrong_arguments(gated_alone "GATED and EPSILON need FEED_FORWARD" ${some} GATED)
+ladon_add_wrong_arguments(gated_alone "GATED needs FEED_FORWARD" ${some} GATED)
 ladon_add_wrong_arguments(layers_alone "LAYERS needs FEED_FORWARD" ${some} LAYERS 2)
 ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORWARD 8 FINAL_NORM)
 ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)
@@ -90,15 +90,15 @@ ladon_add_wrong_arguments(capture "CAPTURE is 'everything'. allowed: weights, no
 ladon_add_wrong_arguments(capture_stack "with LAYERS allowed: weights, none" ${some} FEED_FORWARD 8 LAYERS 2 CAPTURE scaled)
 ladon_add_wrong_arguments(dispatch "DISPATCH is for x86-64" ${some} DISPATCH)
 ladon_add_wrong_arguments(dispatch_arch "ARCH is given beside DISPATCH" ${some} DISPATCH ARCH avx2)
-ladon_add_wrong_arguments(weights_prefix "needs WEIGHTS <file.safetensors>" ${some} PREFIX a)
-ladon_add_wrong_arguments(new_line "a control character, such as a new line. allowed: none"
+ladon_add_wrong_arguments(weights_prefix "PREFIX needs WEIGHTS" ${some} PREFIX a)
+ladon_add_wrong_arguments(new_line "a control character, such as a new line, a backslash or .<. allowed: none"
   ${some} WEIGHTS model.safetensors PREFIX "a\nint b")
-ladon_add_wrong_arguments(backslash "a backslash. allowed: none, folders are separated by /"
+ladon_add_wrong_arguments(backslash "a backslash or .<. allowed: none of these. folders are separated by /"
   ${some} WEIGHTS "folder\\\\model.safetensors" PREFIX a)
-ladon_add_wrong_arguments(generator_expression "as a generator expression begins. allowed: none"
+ladon_add_wrong_arguments(generator_expression "a backslash or .<. allowed: none"
   ${some} WEIGHTS "model$<1:$><1:x>.safetensors" PREFIX a)
 ladon_add_wrong_arguments(comment_end "written into a comment. allowed: no /[*] and no [*]/"
   ${some} WEIGHTS model.safetensors PREFIX "*/ int b /*")
 ladon_add_wrong_arguments(variable "no word between two @" ${some} WEIGHTS model.safetensors PREFIX "a@NAME@b")
-ladon_add_wrong_arguments(weights_layout "with WEIGHTS allowed: in_proj, separate_qkv"
+ladon_add_wrong_arguments(weights_layout "with WEIGHTS, whose tensors are .out, in., allowed: in_proj, separate_qkv"
   ${some} LAYOUT per_head WEIGHTS model.safetensors PREFIX a)

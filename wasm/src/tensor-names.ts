@@ -8,8 +8,7 @@ import { type Convention, conventions, type Row } from "./generated/checkpoint-n
  */
 export type MemberOf = (name: string) => string | undefined;
 
-// Of PyTorch and Llama, and of BERT. In C++, the name of the list is part of the prefix.
-const layerLists = ["layers.", "encoder.layer."];
+const layerLists = conventions.map(({ layers }) => `${layers}.`);
 
 type Names = Map<string, string>;
 

@@ -370,7 +370,7 @@ test("bytes that are no module of ours", async () => {
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(withSection("{]")), "not-a-module");
   await refuses(() => load(withSection("null")), "not-a-module");
-  await refuses(() => load(withSection('{"ladon": 2}')), "not-a-module", "queries", "mask");
+  await refuses(() => load(withSection('{"ladon": 3}')), "not-a-module", "queries", "mask");
   const section = new TextDecoder().decode(
     WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon")[0],
   );
@@ -384,18 +384,18 @@ test("bytes that are no module of ours", async () => {
 test("modules of other versions", async () => {
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon");
   const description = JSON.parse(new TextDecoder().decode(section));
-  assert.equal(description.ladon, 2);
-  for (const ladon of [0, 1, 3, 2.5, "2", null]) {
+  assert.equal(description.ladon, 3);
+  for (const ladon of [0, 1, 2, 4, 3.5, "3", null]) {
     const bytes = withSection(JSON.stringify({ ...description, ladon }));
     for (const source of [bytes, new WebAssembly.Module(bytes)]) {
-      await refuses(() => load(source), "version", `expected 2, got ${ladon}`);
+      await refuses(() => load(source), "version", `expected 3, got ${ladon}`);
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
   // Version 1 had arrays in place of tensors and of options.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
-  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 2, got 1");
-  await refuses(() => load(withSection('{"ladon": 3, "name": "later"}')), "version", "expected 2, got 3");
+  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 3, got 1");
+  await refuses(() => load(withSection('{"ladon": 4, "name": "later"}')), "version", "expected 3, got 4");
   assert.equal((await load(withSection(JSON.stringify(description)))).description.name, "attention_64_4");
   const { ladon, ...none } = description;
   await refuses(() => load(withSection(JSON.stringify(none))), "not-a-module", "ladon");

@@ -7,6 +7,7 @@ import { load } from "../dist/index.js";
 import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
 import { withSection } from "./module_file.mjs";
 import { attention } from "./oracle.mjs";
+import { refuses } from "./refuses.mjs";
 
 const folder = new URL("kernels/modules/", import.meta.url);
 const skip = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
@@ -33,6 +34,24 @@ const pairs = (weights, model) => {
   ]);
   return { q, k, v, out };
 };
+
+test("a number goes into the options as the 32 bits of a float", async () => {
+  const module = moduleBytes("attention_64_4", "scalar");
+  const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(module), "ladon");
+  const description = JSON.parse(new TextDecoder().decode(section));
+  const weights = weightsOf(description, random);
+  const x = randoms(random, 5 * 64);
+  const run = async (options, given) => {
+    const changed = withSection(JSON.stringify({ ...description, options }), module);
+    const instance = (await load(changed)).create();
+    instance.weights.set(weights);
+    return instance.run(x, { tokens: 5, ...given });
+  };
+  const asNumber = description.options.map((one) => (one.name === "offset" ? { name: "bits", type: "number" } : one));
+  const [bits] = new Float32Array(Uint32Array.of(2).buffer);
+  assert.deepEqual(await run(asNumber, { bits }), await run(description.options, { offset: 2 }));
+  await refuses(() => run(asNumber, { bits: "2" }), "option", "bits", "a number");
+});
 
 test("a context, and masks of a pair", { skip }, async () => {
   const { instance, weights } = await prepared("odd_context");

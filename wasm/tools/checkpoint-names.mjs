@@ -2,7 +2,7 @@
 
 const rowPattern = /\{\s*"([^"]+)",\s*"([^"]+)"\s*\}/g;
 const tablePattern = /constexpr Row (\w+)\[\] = \{((?:[^{}]|\{[^{}]*\})*)\};/g;
-const conventionPattern = /\{\s*"([^"]+)",\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+|\{\})\s*\}/g;
+const conventionPattern = /\{\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+|\{\})\s*\}/g;
 
 function rowTables(code) {
   const tables = { "{}": [] };
@@ -15,7 +15,7 @@ function rowTables(code) {
 /** Throws if a string of the table was not read: then the patterns above no longer fit the C++ file. */
 function checkComplete(code, conventions) {
   const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]+)"/g)].map(([, text]) => text);
-  const found = conventions.flatMap(({ title, attention, ...tables }) => [title, attention, ...Object.values(tables).flat(2)]);
+  const found = conventions.flatMap(({ title, layers, attention, ...tables }) => [title, layers, attention, ...Object.values(tables).flat(2)]);
   if (`${expected.sort()}` !== `${found.sort()}`) {
     throw new Error(`checkpoint_names.cpp: expected ${expected.length} strings, read ${found.length}`);
   }
@@ -29,8 +29,9 @@ export function readCheckpointNames(text) {
     return tables[table];
   };
   const all = /constexpr Convention all\[\] = \{([^;]*)\};/.exec(code)?.[1] ?? "";
-  const conventions = [...all.matchAll(conventionPattern)].map(([, title, attention, ofAttention, ofLayer, beside]) => ({
+  const conventions = [...all.matchAll(conventionPattern)].map(([, title, layers, attention, ofAttention, ofLayer, beside]) => ({
     title,
+    layers,
     attention,
     ofAttention: rowsOf(ofAttention),
     ofLayer: rowsOf(ofLayer),
@@ -46,6 +47,8 @@ export const checkpointNames = (text) => `
 export type Row = readonly [role: string, name: string];
 
 export interface Convention {
+  /** The list of a stack's layers. */
+  readonly layers: string;
   /** The name of the attention in a layer. */
   readonly attention: string;
   readonly ofAttention: readonly Row[];
