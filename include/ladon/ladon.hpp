@@ -4,6 +4,7 @@
 
 #include <ladon/attention.hpp>
 #include <ladon/attention_map.hpp>
+#include <ladon/bfloat16.hpp>
 #include <ladon/decoder.hpp>
 #include <ladon/decoder_layer.hpp>
 #include <ladon/detail/memory/workspace.hpp>

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <ladon/bfloat16.hpp>
 #include <ladon/checks.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/shape.hpp>
@@ -38,23 +39,30 @@ enum class Order { out_in, in_out };
 // The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
 //
 //     Float32        weights are floats
+//     BFloat16       weights are bfloat16 (bfloat16.hpp). Products convert them to floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {
 struct Float32 {};
+struct BFloat16 {};
 template <int Bits>
 struct Int8 {
   static_assert(Bits == 7 || Bits == 8, "ladon: activations have 7 or 8 bits");
 };
+
+template <class Precision>
+inline constexpr bool is_int8 = false;
+template <int Bits>
+inline constexpr bool is_int8<Int8<Bits>> = true;
 }  // namespace precision
 
 // The strides of the weight of a Linear. Element (out, in) of the weight has the index out * row + in * inner.
-template <std::size_t Out, std::size_t In, Order O, Bias B>
+template <std::size_t Out, std::size_t In, Order O, Bias B, class Element = float>
 struct LinearStrides {
   static constexpr std::size_t row = O == Order::out_in ? In : 1;
   static constexpr std::size_t inner = O == Order::out_in ? 1 : Out;
-  using Weight = MatrixView<const float, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
-  using Rows = detail::WeightRows<detail::WeightMatrix<float, row, inner>,
+  using Weight = MatrixView<const Element, O == Order::out_in ? Out : In, O == Order::out_in ? In : Out>;
+  using Rows = detail::WeightRows<detail::WeightMatrix<Element, row, inner>,
                                   std::conditional_t<B == Bias::with, detail::BiasVector, detail::NoBias>>;
 };
 
@@ -82,6 +90,29 @@ struct Linear<Out, In, O, Bias::without, precision::Float32> {
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight");
     return {{weight.data + first * Strides::row}, {}};
+  }
+};
+
+// A linear map with bfloat16 weights, (out, in).
+template <std::size_t Out, std::size_t In, Order O, Bias B>
+struct Linear<Out, In, O, B, precision::BFloat16> {
+  static_assert(O == Order::out_in,
+                "ladon: bfloat16 weights are (out, in): take layout::InProj or layout::SeparateQKV");
+  static_assert(!LADON_DETERMINISTIC,
+                "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16 "
+                "flush subnormals to zero");
+  using Strides = LinearStrides<Out, In, O, B, BFloat16>;
+  typename Strides::Weight weight;
+  [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;
+
+  constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
+    LADON_EXPECTS(weight.data != nullptr, "ladon: a bfloat16 linear lacks its weight");
+    if constexpr (B == Bias::with) {
+      LADON_EXPECTS(bias.data != nullptr, "ladon: a bfloat16 linear lacks its bias");
+      return {{weight.data + first * In}, {bias.data + first}};
+    } else {
+      return {{weight.data + first * In}, {}};
+    }
   }
 };
 
@@ -255,6 +286,10 @@ using WithoutBias = typename Layout::template Biased<Bias::without, Bias::withou
 // The layout `Layout` without the bias of the output projection, as in Qwen2.
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
+
+// The layout `Layout` with bfloat16 weights.
+template <class Layout>
+using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
 // more precise. With 7 bits, results are the same on instructions that add two products in 16 bits, as vpmaddubsw of

@@ -29,7 +29,7 @@ using S = ladon::Shape;
 
 // The tests put the bytes of a weight at the end of the memory (weight_views.hpp), and c_weights points to its begin.
 void place(const std::int8_t*& weight, std::size_t count) {
-  weight = int8_at(reinterpret_cast<const float*>(weight), count);
+  weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
 void place(c_int8_weights& weights) {
   place(weights.query_proj_weight, 4 * 5 * 13);

@@ -23,7 +23,7 @@ struct CachedSubject {
   void (*clear)(void* cache);
   void (*extend)(const Call&, void* cache);
   void (*extend_by_one)(const Call&, void* cache);
-  int activation_bits = 0;  // not 0: the linear maps have int8 weights
+  int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
 // Tokens of each call, in turn; the text is as long as they are together. A call of one token goes to the instantiation

@@ -29,7 +29,7 @@ struct DecoderForm {
   bool self_padding = false;
   bool memory_padding = false;
   float epsilon = 1e-5f;
-  int activation_bits = 0;  // not 0: the linear maps have int8 weights
+  int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
 struct DecoderProblem {

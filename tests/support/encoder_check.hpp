@@ -20,7 +20,7 @@ struct EncoderForm {
   ladon::Bias output = ladon::Bias::with;
   bool final_norm = false;
   float epsilon = 1e-5f;
-  int activation_bits = 0;  // not 0: the linear maps have int8 weights
+  int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
 struct EncoderProblem {

@@ -36,6 +36,7 @@ struct Linear {
   std::vector<float> weight;   // [out][in]
   std::vector<float> bias{};   // [out]; empty: none
   int activation_bits = 0;     // not 0: int8; `weight` then holds integers, and each row has a scale
+  bool bfloat16 = false;       // the call reads the weights as bfloat16; `weight` holds the same values
   std::vector<float> scale{};  // [out]
 };
 

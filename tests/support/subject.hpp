@@ -58,6 +58,9 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
+// In place of a number of activation bits: the linear maps have bfloat16 weights, and their inputs are not quantised.
+inline constexpr int bfloat16_weights = 16;
+
 struct Subject {
   ladon::Shape shape;  // complete
   WeightLayout layout;
@@ -68,7 +71,7 @@ struct Subject {
   MaskForm mask{};
   ScoreForm score{};
   bool captures = false;    // takes a stage
-  int activation_bits = 0;  // not 0: the linear maps have int8 weights
+  int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
 }  // namespace ladon_test

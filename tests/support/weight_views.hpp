@@ -18,13 +18,16 @@ constexpr bool same_but_for_biases =
 // 0: float32
 template <class Precision>
 constexpr int activation_bits = 0;
+template <>
+inline constexpr int activation_bits<ladon::precision::BFloat16> = bfloat16_weights;
 template <int Bits>
 constexpr int activation_bits<ladon::precision::Int8<Bits>> = Bits;
 
-// Returns the first of `count` bytes that end with the floats at `memory` (weights.cpp).
-inline const std::int8_t* int8_at(const float* memory, std::size_t count) {
-  const std::size_t floats = (count + sizeof(float) - 1) / sizeof(float);
-  return reinterpret_cast<const std::int8_t*>(memory) + floats * sizeof(float) - count;
+// Returns the first of `count` elements that end with the floats at `memory` (weights.cpp).
+template <class Element>
+const Element* elements_at(const float* memory, std::size_t count) {
+  const std::size_t bytes = count * sizeof(Element), floats = (bytes + sizeof(float) - 1) / sizeof(float);
+  return reinterpret_cast<const Element*>(reinterpret_cast<const char*>(memory) + floats * sizeof(float) - bytes);
 }
 
 template <class Layout>
@@ -39,13 +42,17 @@ template <class View>
   requires requires(View view) { view.weight; }
 void point(View& view, const float* const*& next) {
   if constexpr (requires { view.row_sum; }) {
-    view.weight = int8_at(*next++, view.weight.size);
+    view.weight = elements_at<std::int8_t>(*next++, view.weight.size);
     view.scale = *next++;
     view.row_sum = reinterpret_cast<const std::int32_t*>(*next++);
     if constexpr (requires { view.bias.data; }) view.bias = *next++;
   } else {
-    view.weight = *next++;
-    if constexpr (requires { view.bias; }) view.bias = *next++;
+    if constexpr (std::is_same_v<decltype(view.weight.data), const ladon::BFloat16*>) {
+      view.weight = elements_at<ladon::BFloat16>(*next++, view.weight.size);
+    } else {
+      view.weight = *next++;
+    }
+    if constexpr (requires { view.bias.data; }) view.bias = *next++;
   }
 }
 template <class View, std::size_t N>

@@ -59,6 +59,11 @@ void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias
 
 void quantise(Linear& linear, int activation_bits) {
   if (linear.weight.empty()) return;
+  if (activation_bits == bfloat16_weights) {
+    for (float& w : linear.weight) w = ladon::to_float(ladon::to_bfloat16(w));
+    linear.bfloat16 = true;
+    return;
+  }
   linear.activation_bits = activation_bits;
   linear.scale.resize(linear.out);
   for (std::size_t o = 0; o < linear.out; ++o) {
@@ -85,13 +90,23 @@ void quantise(oracle::DecoderLayerWeights& weights, int activation_bits) {
 
 namespace {
 
-// Returns bytes in the memory of floats. The last byte is the last byte of the memory, so that the guard behind the
-// memory finds each load beyond the end. int8_at (weight_views.hpp) finds the first byte.
-Floats in_floats(const std::vector<std::int8_t>& bytes) {
+// Returns elements in the memory of floats. The last element ends with the memory, so that the guard behind the memory
+// finds each load beyond the end. elements_at (weight_views.hpp) finds the first element.
+template <class Element>
+Floats in_floats(const std::vector<Element>& elements) {
+  const auto bytes = std::as_bytes(std::span(elements));
   Floats memory((bytes.size() + sizeof(float) - 1) / sizeof(float));
-  std::memcpy(reinterpret_cast<char*>(memory.data()) + memory.size() * sizeof(float) - bytes.size(), bytes.data(),
-              bytes.size());
+  const auto last = std::as_writable_bytes(std::span(memory)).last(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), last.begin());
   return memory;
+}
+
+// Returns the weights as a call reads them.
+Floats stored(const Floats& weights, bool bfloat16) {
+  if (!bfloat16 || weights.empty()) return weights;
+  std::vector<ladon::BFloat16> elements;
+  for (const float w : weights) elements.push_back(ladon::to_bfloat16(w));
+  return in_floats(elements);
 }
 
 // Appends weight, scale, row_sum and bias of several linear maps that lie in one tensor.
@@ -131,7 +146,7 @@ void append(std::vector<Floats>& tensors, const Floats& values) {
 void append(std::vector<Floats>& tensors, const Linear& w, WeightLayout layout) {
   if (w.activation_bits != 0) return append_int8(tensors, {&w});
   const bool transposed = layout == WeightLayout::in_out || layout == WeightLayout::per_head;
-  append(tensors, transposed ? in_out(w, 0, w.out) : w.weight);
+  append(tensors, transposed ? in_out(w, 0, w.out) : stored(w.weight, w.bfloat16));
   append(tensors, w.bias);
 }
 
@@ -160,7 +175,7 @@ void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const lad
         append_int8(tensors, {&w.query, &w.key, &w.value});
         break;
       }
-      tensors.push_back(joined(w.query.weight, w.key.weight, w.value.weight));
+      tensors.push_back(stored(joined(w.query.weight, w.key.weight, w.value.weight), w.query.bfloat16));
       append(tensors, joined(w.query.bias, w.key.bias, w.value.bias));
       break;
     case WeightLayout::separate:

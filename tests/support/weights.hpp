@@ -24,7 +24,8 @@ oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Sh
 // Takes the biases out that a layout has not.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
-// Quantises the weights of all linear maps.
+// Makes the weights of all linear maps int8, for inputs of `activation_bits` bits. If `activation_bits` is
+// bfloat16_weights, rounds the weights to bfloat16.
 void quantise(oracle::Linear& linear, int activation_bits);
 void quantise(oracle::AttentionWeights& weights, int activation_bits);
 void quantise(oracle::LayerWeights& weights, int activation_bits);

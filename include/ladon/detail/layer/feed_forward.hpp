@@ -62,7 +62,7 @@ struct FeedForwardPlan {
 template <Shape S, LayerConfig Config, class Target, class Precision>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
-  if (!std::is_same_v<Precision, precision::Float32>) return FeedForwardPlan{1, Config.feed_forward};
+  if (precision::is_int8<Precision>) return FeedForwardPlan{1, Config.feed_forward};
   constexpr std::size_t weight_bytes = 2 * S.model * Config.feed_forward * sizeof(float);
   constexpr Tiling t = PanelLayout<S, Target>::queries;
   constexpr std::size_t query_panels = t.panels(S.queries);

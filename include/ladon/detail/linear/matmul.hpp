@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/matmul_bfloat16.hpp>
 #include <ladon/detail/linear/matmul_int8.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
@@ -25,6 +26,9 @@
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
+
+template <class Matrix>
+inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
 
 // Whether a tile prefetches the weights of the next tile while it computes its last panel.
 template <class Matrix>
@@ -105,8 +109,15 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
   for_row_tiles<Rows, tile_rows<T, 1, Matrix>>([&]<std::size_t R>(std::size_t first) {
     const auto bias = w.bias.from(first);
     const Matrix rows = w.weight.rows_from(first);
-    FoldedMicroKernel<typename Matrix::Element, Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
-    tile.template accumulate<prefetches_rows<Matrix>>(Inner, rows, panel, rows.rows_from(R));
+    FoldedMicroKernel<float, Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
+    if constexpr (is_bfloat16<Matrix>) {
+      WidenedRows<R, Inner> widened;
+      for_widened<Wide>(widened, rows, false, [&](std::size_t k, std::size_t count, auto weights) {
+        tile.template accumulate<false>(count, weights, panel + k * T.width(), weights);
+      });
+    } else {
+      tile.template accumulate<prefetches_rows<Matrix>>(Inner, rows, panel, rows.rows_from(R));
+    }
     tile.finish([&](std::size_t r, const Pack& sum) { epilogue(0, first + r, 0, Pack::broadcast(bias[r]) + sum); });
   });
 }
@@ -124,13 +135,18 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const fl
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
+      [[maybe_unused]] std::conditional_t<is_bfloat16<Matrix>, WidenedRows<R, Inner>, NoBias> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
-        MicroKernel<typename Matrix::Element, Pack, R, Packs> tile(
+        MicroKernel<float, Pack, R, Packs> tile(
             [&](std::size_t r, std::size_t v) { return start.template operator()<Pack>(p, first + r, v, r, bias); });
         const Matrix rows = w.weight.rows_from(first);
         const float* const panel = in + p * Inner * T.width();
-        if constexpr (prefetches_rows<Matrix>) {
+        if constexpr (is_bfloat16<Matrix>) {
+          for_widened<Pack>(widened, rows, p > 0, [&](std::size_t k, std::size_t count, auto weights) {
+            tile.template accumulate<T.width()>(count, weights, panel + k * T.width());
+          });
+        } else if constexpr (prefetches_rows<Matrix>) {
           if (!std::is_constant_evaluated() && reading == Reading::first && p + 1 == panels) {
             tile.template accumulate_and_prefetch<T.width()>(Inner, rows, panel, rows.rows_from(R));
           } else {

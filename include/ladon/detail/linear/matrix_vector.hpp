@@ -16,6 +16,7 @@
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
+#include <ladon/detail/simd/widen.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -25,10 +26,10 @@ constexpr bool reads_streams(std::size_t floats) noexcept {
 }
 
 // Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`;
-// the caller adds the lanes. The rows start at `first` and are Distance floats apart. All rows are computed at the same
-// time. Each row has Sums independent packs of sums, to hide the latency of a multiply-add.
-template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner>
-LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pack (&product)[Rows]) noexcept {
+// the caller adds the lanes. The rows start at `first` and are Distance elements apart. All rows are computed at the
+// same time. Each row has Sums independent packs of sums, to hide the latency of a multiply-add.
+template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element>
+LADON_INLINE constexpr void dot_products(const Element* first, const float* in, Pack (&product)[Rows]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, rest = Inner % (Sums * lanes);
   Pack sum[Rows][Sums];
   LADON_UNROLL
@@ -40,7 +41,7 @@ LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pa
     LADON_UNROLL
     for (std::size_t i = 0; i < Rows * Sums; ++i) {
       const std::size_t r = i / Sums, s = i % Sums;
-      sum[r][s] = fma(Pack::load(first + r * Distance + k + s * lanes), x[s], sum[r][s]);
+      sum[r][s] = fma(simd::load_as_float<Pack>(first + r * Distance + k + s * lanes), x[s], sum[r][s]);
     }
   }
   for (std::size_t k = Inner - rest; k < Inner; k += lanes) {
@@ -48,7 +49,7 @@ LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pa
     const Pack x = Pack::load_partial(in + k, count);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      sum[r][0] = fma(Pack::load_partial(first + r * Distance + k, count), x, sum[r][0]);
+      sum[r][0] = fma(simd::load_partial_as_float<Pack>(first + r * Distance + k, count), x, sum[r][0]);
     }
   }
   static_assert(Sums == 1 || Sums == 2);
@@ -58,13 +59,15 @@ LADON_INLINE constexpr void dot_products(const float* first, const float* in, Pa
 
 // Returns the dot product of one row and `in`. Computes the last rows, if they are fewer than the narrowest pack has
 // lanes.
-template <class Wide, std::size_t Inner>
-LADON_INLINE constexpr float dot_product(const float* row, const float* in) noexcept {
+template <class Wide, std::size_t Inner, class Element>
+LADON_INLINE constexpr float dot_product(const Element* row, const float* in) noexcept {
   Wide sum = Wide::broadcast(0.0f);
   std::size_t k = 0;
-  for (; k + Wide::lanes <= Inner; k += Wide::lanes) sum = fma(Wide::load(row + k), Wide::load(in + k), sum);
+  for (; k + Wide::lanes <= Inner; k += Wide::lanes) {
+    sum = fma(simd::load_as_float<Wide>(row + k), Wide::load(in + k), sum);
+  }
   float total = reduce_add(sum);
-  for (; k < Inner; ++k) total += row[k] * in[k];
+  for (; k < Inner; ++k) total += to_float(row[k]) * in[k];
   return total;
 }
 

@@ -1,7 +1,7 @@
 // The memory of quantised inputs of linear maps. The steps of attention and of layers hold the input of a product as a
 // view, and pass the view to matmul:
 //
-//     PanelsView        panels of floats, for float32 weights
+//     PanelsView        panels of floats, for float32 and bfloat16 weights
 //     Int8PanelsView    quantised panels, for int8 weights
 //
 // A LinearInput makes these views from panels of floats:
@@ -9,7 +9,8 @@
 //     quantise       quantises some panels, and returns a view of all panels
 //     view           returns a view of all panels, which have been quantised before
 //
-// For float32 weights, a LinearInput is empty, `quantise` does nothing, and the views are the panels of floats.
+// For float32 and bfloat16 weights, a LinearInput is empty, `quantise` does nothing, and the views are the panels of
+// floats.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,10 @@ struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
 };
 
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+struct LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T>
+    : LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {};
+
 template <int Bits, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatures, T> {
   static constexpr bool quantises = true;
@@ -56,7 +61,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
 };
 
 // Quantises the first `active` tokens of `panels` [panels][Features][width] for a product with int8 weights. Quantises
-// only the panels that belong to `part`. For float32 weights, the function does nothing.
+// only the panels that belong to `part`. For other weights, the function does nothing.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
 constexpr void quantise_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
   if constexpr (Input::quantises) {

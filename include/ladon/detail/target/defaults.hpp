@@ -95,6 +95,12 @@ struct Defaults {
   //                                   with prefetching     84%         86%
   static constexpr std::size_t feed_forward_panels = 4;
 
+  // --- bfloat16 weights ----------------------------------------------------------------------------------------------
+
+  // How many features of a row a tile converts to floats at a time (detail/linear/matmul_bfloat16.hpp). The floats lie
+  // on the stack.
+  static constexpr std::size_t widened_features = 2048;
+
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
   // The type of a quantised feature: std::int16_t for q, or std::uint8_t for q + zero. sizeof(std::int32_t) divided by

@@ -1,0 +1,33 @@
+// bfloat16: a float32 without the low 16 bits of its significand. A bfloat16 has the range of float32, and eight
+// significant bits.
+#pragma once
+
+#include <cstdint>
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI {
+
+// The bits of a bfloat16: the upper 16 bits of a float32. Checkpoints hold these bits in the type BF16.
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+// Returns the value as a float32, exactly.
+LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
+  return ladon::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
+}
+
+// Returns x. So code for weights of any type can call to_float.
+LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
+
+// Returns the bfloat16 that is nearest to x. If two are equally near, the result is the one whose last bit is 0. A
+// number beyond the largest bfloat16 becomes infinite, and NaN stays NaN.
+constexpr BFloat16 to_bfloat16(float x) noexcept {
+  const std::uint32_t bits = ladon::bit_cast<std::uint32_t>(x);
+  if (x != x) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};  // a signalling NaN becomes quiet
+  const std::uint32_t last_bit = (bits >> 16) & 1u;
+  return {static_cast<std::uint16_t>((bits + 0x7fffu + last_bit) >> 16)};
+}
+
+}  // namespace ladon::inline LADON_ABI

@@ -1,0 +1,67 @@
+// Loads weights of any type as a pack of floats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+
+#if LADON_HAS_XSIMD && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+template <class Pack>
+LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
+  return Pack::load(from);
+}
+
+// Returns the first `count` weights. The other lanes are 0.
+template <class Pack>
+LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {
+  return Pack::load_partial(from, count);
+}
+template <class Pack>
+LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::size_t count) noexcept {
+  float lane[Pack::lanes] = {};
+  for (std::size_t i = 0; i < count; ++i) lane[i] = to_float(from[i]);
+  return Pack::load(lane);
+}
+
+// A float has the bits of the bfloat16 in its upper half, and zeros in its lower half. So vectors only shift.
+template <class Pack>
+LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
+  if (!std::is_constant_evaluated()) {
+#if LADON_HAS_XSIMD && defined(__SSE2__)
+    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+      const __m128i bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+      return typename Pack::Batch(_mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits)));
+    }
+#endif
+#if LADON_HAS_XSIMD && defined(__AVX2__)
+    if constexpr (std::is_same_v<Pack, XsimdPack<8>>) {
+      const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+      return typename Pack::Batch(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
+    }
+#endif
+#if LADON_HAS_XSIMD && defined(__AVX512F__)
+    if constexpr (std::is_same_v<Pack, XsimdPack<16>>) {
+      const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+      return typename Pack::Batch(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
+    }
+#endif
+#if LADON_HAS_XSIMD && defined(__aarch64__)
+    if constexpr (std::is_same_v<Pack, XsimdPack<4>>) {
+      const uint16x4_t bits = vld1_u16(reinterpret_cast<const std::uint16_t*>(from));
+      return typename Pack::Batch(vreinterpretq_f32_u32(vshll_n_u16(bits, 16)));
+    }
+#endif
+  }
+  float lane[Pack::lanes]{};
+  for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(from[i]);
+  return Pack::load(lane);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

@@ -1,0 +1,135 @@
+// bfloat16 weights: the conversion of numbers, and attention, layers and caches against the oracle. The oracle gets the
+// rounded weights, so that its bound covers the errors of the kernels, and no errors of rounding.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "attention_check.hpp"
+#include "attention_subject.hpp"
+#include "cached_check.hpp"
+#include "decoder_check.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+#include "random.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias;
+using ladon::mask::Causal, ladon::mask::None;
+template <class Layout>
+using BFloat16 = ladon::layout::BFloat16<Layout>;
+
+std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
+
+template <S Shape, LayerConfig Config, class Mask, class Layout>
+void check_layer() {
+  check_encoder(layer_subject<Shape, Config, Mask, Layout>(),
+                {.layer = Config,
+                 .projections = Layout::projections,
+                 .output = Layout::output,
+                 .activation_bits = activation_bits<typename Layout::Precision>});
+}
+
+// Compares the outputs of bfloat16 weights and of float32 weights with the same values.
+template <S Shape, class Mask, class Layout>
+void check_same_bits() {
+  const Subject subject = attention_subject<Shape, Mask, BFloat16<Layout>>();
+  const Subject converted = attention_subject<Shape, Mask, Layout>();
+  const AttentionProblem problem = random_problem(subject, false, 5);
+  AttentionProblem values = problem;
+  for (oracle::Linear* linear :
+       {&values.weights.query, &values.weights.key, &values.weights.value, &values.weights.output}) {
+    linear->bfloat16 = false;
+  }
+  for (const Variation& variation : variations(subject)) {
+    INFO(to_string(subject, variation));
+    CHECK(same_bits(run_guarded(subject, task_of(subject, problem, variation)).y,
+                    run_guarded(converted, task_of(converted, values, variation)).y));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bfloat16: a float is rounded to the nearest, and to the even one of two") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  CHECK(rounded(1.0f) == 0x3f80);
+  CHECK(rounded(-0.0f) == 0x8000);
+  CHECK(rounded(std::bit_cast<float>(0x3f808000u)) == 0x3f80);  // between two: 0x3f80 is even
+  CHECK(rounded(std::bit_cast<float>(0x3f808001u)) == 0x3f81);
+  CHECK(rounded(std::bit_cast<float>(0x3f818000u)) == 0x3f82);  // between two: 0x3f82 is even
+  CHECK(rounded(std::bit_cast<float>(0x3f817fffu)) == 0x3f81);
+  CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a subnormal
+  CHECK(rounded(infinity) == 0x7f80);
+  CHECK(rounded(-infinity) == 0xff80);
+  CHECK(rounded(std::numeric_limits<float>::max()) == 0x7f80);
+  CHECK(std::isnan(ladon::to_float(ladon::to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
+  CHECK(std::isnan(ladon::to_float(ladon::to_bfloat16(std::bit_cast<float>(0x7f800001u)))));
+  for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const ladon::BFloat16 x{static_cast<std::uint16_t>(bits)};
+    CHECK(std::bit_cast<std::uint32_t>(ladon::to_float(x)) == bits << 16);
+    if (!std::isnan(ladon::to_float(x)) && rounded(ladon::to_float(x)) != bits) FAIL(bits);
+  }
+}
+
+TEST_CASE("bfloat16: attention, odd widths, grouped heads, values of another width") {
+  check_attention(
+      attention_subject<S{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
+                        Causal, BFloat16<SeparateQKV>>());
+}
+
+TEST_CASE("bfloat16: a single token") {
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+                                    BFloat16<InProj>>());
+}
+
+// Tiles convert the weights of target::Current::widened_features features at a time.
+TEST_CASE("bfloat16: long rows") { check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, None, InProj>(); }
+
+TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
+  check_same_bits<S{.queries = 5, .model = 37, .heads = 2, .head_width = 20}, Causal, InProj>();
+  check_same_bits<S{.queries = 1, .model = 136, .heads = 2}, None, SeparateQKV>();
+}
+
+TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
+  check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
+              LayerConfig{.feed_forward = 20,
+                          .activation = Activation::silu,
+                          .norm = NormOrder::pre,
+                          .gated = true,
+                          .norm_kind = NormKind::rms,
+                          .bias = Bias::without},
+              Causal, BFloat16<WithoutBias<SeparateQKV>>>();
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("bfloat16: keys from elsewhere") {
+  check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
+                                    CausalAndPadding, BFloat16<InProj>>());
+}
+
+TEST_CASE("bfloat16: encoder layer of a single token") {
+  check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None, BFloat16<InProj>>();
+}
+
+TEST_CASE("bfloat16: cache, several tokens and one") {
+  check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, BFloat16<InProj>>(),
+               {{{5, 1, 1, 3, 1, 1}}, {{1, 1, 5, 1, 2}, false}});
+}
+
+TEST_CASE("bfloat16: decoder layer") {
+  constexpr LayerConfig post{.feed_forward = 20};
+  check_decoder(
+      decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, None, BFloat16<InProj>>(),
+      {.layer = post, .self_causal = true, .activation_bits = bfloat16_weights});
+}
+#endif
+
+}  // namespace ladon_test
