@@ -1,6 +1,6 @@
-// ladon_bench_decode [--json FILE] [--only TEXT] [--rounds N]: a token at a time behind a cache that is full, as a
-// share of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for what does
-// not.
+// ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: a token at a time behind a cache that is
+// full, as a share of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for
+// what does not.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -23,7 +23,7 @@ using namespace ladon;
 using bench::now, bench::quantile, bench::quiet, ladon_bench::DecodeMemory;
 
 struct Chosen {
-  std::string json, only;
+  std::string json, only, precision = "float32";
   int rounds = 31;
 };
 
@@ -143,6 +143,7 @@ constexpr Shape medium{.queries = 1, .keys = 1024, .model = 512, .heads = 8};
 constexpr Shape large{.queries = 1, .keys = 1024, .model = 1024, .heads = 16};
 constexpr Shape grouped{.queries = 1, .keys = 1024, .model = 1024, .heads = 16, .kv_heads = 4};
 
+template <class Precision>
 void measure_all(Table& table) {
   constexpr LayerConfig config{.feed_forward = 2048};
   constexpr LayerConfig llama{.feed_forward = 2816,
@@ -151,14 +152,18 @@ void measure_all(Table& table) {
                               .gated = true,
                               .norm_kind = NormKind::rms,
                               .bias = Bias::without};
-  table.attention<1, small>("1 x attention 128,4, 256 keys");
-  table.attention<1, medium>("1 x attention 512,8, 1024 keys");
-  table.attention<12, medium>("12 x attention 512,8, 1024 keys");
-  table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
-  table.attention<4, large>("4 x attention 1024,16, 1024 keys");
-  table.encoder<6, medium, config>("6 x encoder layer 512,8, 1024 keys");
-  table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
-  table.encoder<2, grouped, llama, layout::WithoutBias<layout::SeparateQKV>>("2 x llama layer 1024,16/4, 1024 keys");
+  using Packed = layout::InProj::With<Precision>;
+  using Llama = layout::WithoutBias<layout::SeparateQKV::With<Precision>>;
+  table.attention<1, small, Packed>("1 x attention 128,4, 256 keys");
+  table.attention<1, medium, Packed>("1 x attention 512,8, 1024 keys");
+  table.attention<12, medium, Packed>("12 x attention 512,8, 1024 keys");
+  table.attention<4, large, Packed>("4 x attention 1024,16, 1024 keys");
+  table.encoder<6, medium, config, Packed>("6 x encoder layer 512,8, 1024 keys");
+  table.encoder<2, grouped, llama, Llama>("2 x llama layer 1024,16/4, 1024 keys");
+  if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other weights are (out, in)
+    table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
+    table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
+  }
 }
 
 }  // namespace
@@ -168,11 +173,15 @@ int main(int argc, char** argv) {
   CLI::App app("A token at a time, as a share of what a plain read of the same bytes takes.");
   app.add_option("--json", chosen.json, "writes the figures to this file");
   app.add_option("--only", chosen.only, "the cases whose names have this in them");
+  app.add_option("--precision", chosen.precision, "of the weights: float32, bfloat16 or int8 (float32)")
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
   app.add_option("--rounds", chosen.rounds, "rounds a case (31)")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   const ladon_bench::JsonFile file(chosen.json, "ladon_bench_decode");
   if (!file.writable()) return 1;
   Table table(chosen);
-  measure_all(table);
-  return file.write({{"machine", ladon_bench::machine()}, {"rows", table.rows}});
+  if (chosen.precision == "float32") measure_all<precision::Float32>(table);
+  if (chosen.precision == "bfloat16") measure_all<precision::BFloat16>(table);
+  if (chosen.precision == "int8") measure_all<precision::Int8<8>>(table);
+  return file.write({{"machine", ladon_bench::machine()}, {"precision", chosen.precision}, {"rows", table.rows}});
 }

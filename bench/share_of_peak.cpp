@@ -1,6 +1,7 @@
-// ladon_bench, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [Google Benchmark's options, such as
+// ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [Google
+// Benchmark's options, such as
 // --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that attention and encoder layers
-// reach, in N rounds (31) for each case. ladon_bench has float32 weights and ladon_bench_int8 has int8 weights. A case
+// reach, in N rounds (31) for each case. ladon_bench has float32 weights. A case
 // waits at most SECONDS (20) for a quiet core; with 0 it does not wait.
 #include <algorithm>
 #include <cstdio>

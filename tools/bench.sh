@@ -10,7 +10,7 @@ bench() {
   esac
 }
 
-# bench_share_of_peak [--precision float32|int8] [--shape TOKENS,MODEL,HEADS] ARGS...
+# bench_share_of_peak [--precision float32|bfloat16|int8] [--shape TOKENS,MODEL,HEADS] ARGS...
 bench_share_of_peak() {
   local program=ladon_bench shape='' arguments=()
   while [ $# -gt 0 ]; do
@@ -18,8 +18,8 @@ bench_share_of_peak() {
       --precision)
         case ${2:-} in
           float32) ;;
-          int8) program=ladon_bench_int8 ;;
-          *) die "--precision takes float32 or int8" ;;
+          bfloat16 | int8) program=ladon_bench_$2 ;;
+          *) die "--precision takes float32, bfloat16 or int8" ;;
         esac
         shift ;;
       --shape)

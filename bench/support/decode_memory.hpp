@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -23,7 +25,27 @@ class DecodeMemory {
 
   template <std::size_t Out, std::size_t In, Order O, Bias B>
   void make(Linear<Out, In, O, B>& linear) {
-    linear.weight = make(Out * In, 1 / std::sqrt(static_cast<float>(In)));
+    linear.weight = make(Out * In, deviation(In));
+    if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
+  }
+  template <std::size_t Out, std::size_t In, Order O, Bias B>
+  void make(Linear<Out, In, O, B, precision::BFloat16>& linear) {
+    std::vector<BFloat16> weight;
+    for (const float w : random_numbers(Out * In, deviation(In))) weight.push_back(to_bfloat16(w));
+    linear.weight = make_of(weight);
+    if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
+  }
+  template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
+  void make(Linear<Out, In, O, B, precision::Int8<Bits>>& linear) {
+    const std::vector<float> numbers = random_numbers(Out * In, deviation(In));
+    std::vector<std::int8_t> weight(Out * In);
+    std::vector<float> scale(Out);
+    std::vector<std::int32_t> row_sum(Out);
+    quantise(Linear<Out, In, O, Bias::without>{numbers.data()}, weight.data(), scale.data());
+    row_sums<Out, In>(weight.data(), row_sum.data());
+    linear.weight = make_of(weight);
+    linear.scale = make_of(scale);
+    linear.row_sum = make_of(row_sum);
     if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
   }
   template <std::size_t Size, NormKind K>
@@ -68,6 +90,16 @@ class DecodeMemory {
   }
 
  private:
+  static float deviation(std::size_t in) { return 1 / std::sqrt(static_cast<float>(in)); }
+  // Copies elements into the memory of floats, because plain_read adds floats.
+  template <class Element>
+  const Element* make_of(const std::vector<Element>& elements) {
+    const std::size_t bytes = elements.size() * sizeof(Element);
+    numbers_.emplace_back((bytes + sizeof(float) - 1) / sizeof(float));
+    std::memcpy(numbers_.back().data(), elements.data(), bytes);
+    parts_.push_back(numbers_.back());
+    return reinterpret_cast<const Element*>(numbers_.back().data());
+  }
   const float* make(std::size_t count, float deviation) {
     numbers_.push_back(random_numbers(count, deviation));
     parts_.push_back(numbers_.back());

@@ -18,16 +18,13 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-template <class Precision>
-inline constexpr bool is_float32 = std::is_same_v<Precision, precision::Float32>;
-
 // Returns the flops that attention needs, two for each multiply-add: four projections in the precision of the weights;
 // scores and weighted sums in float32. A causal mask halves the scores and the weighted sums.
 template <class Precision>
 bench::Flops attention_flops(const Shape& s, bool causal) {
   const double tokens = static_cast<double>(s.queries), model = static_cast<double>(s.model);
   const double products = 8 * tokens * model * model, rest = (causal ? 2 : 4) * tokens * tokens * model;
-  return is_float32<Precision> ? bench::Flops{products + rest} : bench::Flops{rest, products};
+  return precision::is_int8<Precision> ? bench::Flops{rest, products} : bench::Flops{products + rest};
 }
 
 // A linear map as at the start of training, and the memory of its weights.
@@ -37,22 +34,29 @@ class LinearMemory {
   using View = Linear<Out, In, Order::out_in, Bias::with, Precision>;
 
   LinearMemory() {
-    if constexpr (!is_float32<Precision>) {
+    if constexpr (precision::is_int8<Precision>) {
       quantise(Linear<Out, In>{floats_.weight.data(), floats_.bias.data()}, int8_.data(), scale_.data());
       row_sums<Out, In>(int8_.data(), row_sum_.data());
     }
+    if constexpr (is_bfloat16) {
+      for (const float w : floats_.weight) bfloat16_.push_back(to_bfloat16(w));
+    }
   }
   View view() const {
-    if constexpr (is_float32<Precision>) {
-      return {floats_.weight.data(), floats_.bias.data()};
-    } else {
+    if constexpr (precision::is_int8<Precision>) {
       return {int8_.data(), scale_.data(), row_sum_.data(), floats_.bias.data()};
+    } else if constexpr (is_bfloat16) {
+      return {bfloat16_.data(), floats_.bias.data()};
+    } else {
+      return {floats_.weight.data(), floats_.bias.data()};
     }
   }
 
  private:
-  static constexpr std::size_t int8_rows = is_float32<Precision> ? 0 : Out;
+  static constexpr bool is_bfloat16 = std::is_same_v<Precision, precision::BFloat16>;
+  static constexpr std::size_t int8_rows = precision::is_int8<Precision> ? Out : 0;
   Parameters floats_{Out, In};
+  std::vector<BFloat16> bfloat16_;
   std::vector<std::int8_t> int8_ = std::vector<std::int8_t>(int8_rows * In);
   std::vector<float> scale_ = std::vector<float>(int8_rows);
   std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
@@ -113,7 +117,7 @@ void measure_encoder_layer(benchmark::State& state, double patience) {
                                         .norm1 = {ones.data(), zeros.data()},
                                         .norm2 = {ones.data(), zeros.data()}};
   bench::Flops flops = attention_flops<Precision>(S, false);
-  (is_float32<Precision> ? flops.float32 : flops.int8) += 4.0 * S.queries * S.model * hidden;
+  (precision::is_int8<Precision> ? flops.int8 : flops.float32) += 4.0 * S.queries * S.model * hidden;
   bench::measure(state, patience, flops, [&] {
     Layer::run(x.data(), weights, y.data(), *workspace);
     benchmark::DoNotOptimize(y.data());
@@ -129,6 +133,13 @@ inline bool add(Case what, Measurement::Run run) {
   return true;
 }
 
+template <class Precision>
+inline constexpr const char* name_of = "float32";
+template <>
+inline constexpr const char* name_of<precision::BFloat16> = "bfloat16";
+template <int Bits>
+inline constexpr const char* name_of<precision::Int8<Bits>> = "int8";
+
 template <Shape S, class Precision>
 Case named(const char* layer, const char* mask) {
   return {.layer = layer,
@@ -136,7 +147,7 @@ Case named(const char* layer, const char* mask) {
           .model = S.model,
           .heads = S.heads,
           .mask = mask,
-          .precision = is_float32<Precision> ? "float32" : "int8"};
+          .precision = name_of<Precision>};
 }
 
 template <Shape S, class Precision>

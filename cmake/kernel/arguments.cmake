@@ -13,7 +13,7 @@ macro(ladon_kernel_vocabulary)
   # The first value of each is the default.
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
   set(ladon_kernel_BIAS all projections none)
-  set(ladon_kernel_PRECISION float32 int8)
+  set(ladon_kernel_PRECISION float32 bfloat16 int8)
   set(ladon_kernel_ACTIVATION_BITS 8 7)
   set(ladon_kernel_ACTIVATION relu gelu gelu_tanh silu)
   set(ladon_kernel_NORM post pre)
@@ -215,7 +215,8 @@ function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
   set(of_stack weights none)
-  ladon_kernel_limit(LAYOUT out_in "PRECISION int8, whose weights are (out, in)," arg_PRECISION MATCHES "^int8$")
+  ladon_kernel_limit(LAYOUT out_in "PRECISION ${arg_PRECISION}, whose weights are (out, in),"
+    NOT arg_PRECISION MATCHES "^float32$")
   ladon_kernel_limit(LAYOUT out_in "WEIGHTS, whose tensors are (out, in)," DEFINED arg_WEIGHTS)
   ladon_kernel_limit(LAYOUT of_two_widths "KEY_MODEL or VALUE_MODEL, tokens of another width," other_widths)
   ladon_kernel_limit(CAPTURE of_stack LAYERS arg_LAYERS)
@@ -293,8 +294,11 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; with DETERMINISTIC allowed: 256"
     arg_DETERMINISTIC AND NOT key_block EQUAL 256)
-  ladon_kernel_refuse("PRECISION is int8; modules of WebAssembly have float32 weights, so allowed: float32, or the library \
-alone, by LADON_WASM_MODULES=OFF" arg_PRECISION MATCHES "^int8$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
+  ladon_kernel_refuse("PRECISION is ${arg_PRECISION}; modules of WebAssembly have float32 weights, so allowed: float32, or \
+the library alone, by LADON_WASM_MODULES=OFF"
+    NOT arg_PRECISION MATCHES "^float32$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
+  ladon_kernel_refuse("PRECISION is bfloat16; its instructions flush subnormals to zero, so with DETERMINISTIC allowed: \
+float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"
     DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")
   ladon_kernel_refuse("DISPATCH and ARCH are for processors; WebAssembly has three modules, of which a program loads the \

@@ -93,6 +93,9 @@ template <class Kernel, class Settings>
 constexpr void write_weights(Writer& out) {
   constexpr ladon::Shape shape = Kernel::shape;
   using Weights = typename Kernel::Weights;
+  if (Settings::bfloat16) {
+    out << "/* The weights of linear maps are bfloat16: an element is the upper 16 bits of a float. */\n";
+  }
   if (Settings::int8) {
     out << "/* Row r of a float matrix is about X_weight_scale[r] * X_weight[r], where X_weight is int8 and "
            "X_weight_scale "

@@ -27,7 +27,8 @@ struct Place {
 };
 
 // A line for each tensor, as ladon-weights reads it: "layers.0.attention.in_proj_weight 384+384+384 384". The line of
-// an int8 weight ends in "int8". ladon-weights makes the scales and the row sums of int8 weights without a line.
+// a weight that is not float32 ends in its type. ladon-weights makes the scales and the row sums of int8 weights
+// without a line.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;
@@ -39,7 +40,8 @@ struct StoredLines {
       out << tensor.part << tensor.member << " ";
       write_rows<S>(out, tensor, "+");
       if (tensor.extents[1] > 0) out << " " << tensor.extents[1];
-      out << (is_int8 ? " int8\n" : "\n");
+      if (tensor.type.name != float32_type.name) out << " " << tensor.type.name;
+      out << "\n";
     }
   }
   constexpr void open(std::string_view) const {}

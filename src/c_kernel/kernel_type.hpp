@@ -32,6 +32,8 @@ using none = ladon::layout::WithoutBias<Layout>;
 namespace precision {
 template <int>
 using float32 = ladon::precision::Float32;
+template <int>
+using bfloat16 = ladon::precision::BFloat16;
 template <int Bits>
 using int8 = ladon::precision::Int8<Bits>;
 }  // namespace precision

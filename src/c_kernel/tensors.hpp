@@ -36,6 +36,8 @@ using Tensors = List<Tensor, 24>;
 template <class Element>
 inline constexpr Type type_of = float32_type;
 template <>
+inline constexpr Type type_of<const ladon::BFloat16> = bfloat16_type;
+template <>
 inline constexpr Type type_of<const std::int8_t> = int8_type;
 template <>
 inline constexpr Type type_of<const std::int32_t> = int32_type;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <ladon/ladon.hpp>
 
@@ -22,7 +23,12 @@ struct WeightsReader {
   void tensor(const Element* from, Tensor& to) const {
     check.expect(from != nullptr, LADON_NULL_WEIGHTS);
     check.reads(from, Tensor::size);
-    to = Tensor(from);
+    if constexpr (std::is_same_v<decltype(to.data), const ladon::BFloat16*>) {
+      static_assert(sizeof(Element) == sizeof(ladon::BFloat16));
+      to = Tensor(reinterpret_cast<const ladon::BFloat16*>(from));
+    } else {
+      to = Tensor(from);
+    }
   }
 
 // Converts one part of the weights, if the part exists. The macro must be used in a template. Outside a template, the

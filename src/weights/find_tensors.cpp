@@ -53,9 +53,9 @@ class SourceCheck {
   void operator()(const Member& member, const Source& source) const {
     for (const Piece& piece : source) {
       const files::Tensor& tensor = file_.tensors().at(piece.tensor);
-      if (member.int8 && tensor.dtype == "I8") {
+      if (member.element == Element::int8 && tensor.dtype == "I8") {
         check_int8(member, piece, tensor);
-      } else if (member.int8 && !int8_weight_.empty()) {
+      } else if (member.element == Element::int8 && !int8_weight_.empty()) {
         add(member, piece.tensor,
             "expected dtype I8, because the file has int8 weights such as " + in_quotes(int8_weight_) + ", found " +
                 in_quotes(tensor.dtype) + ": a linear map that was kept in float does not fit a kernel of int8");
@@ -124,7 +124,7 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   for (std::size_t i = 0; i < members.size(); ++i) {
     for (const Piece& piece : members[i]) {
       used.insert(piece.tensor);
-      if (spec.members[i].int8) used.insert(scale_name(piece.tensor));
+      if (spec.members[i].element == Element::int8) used.insert(scale_name(piece.tensor));
     }
   }
   std::vector<std::string> names;

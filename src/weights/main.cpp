@@ -38,7 +38,7 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>] [int8], such as
+SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>] [bfloat16|int8], such as
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384

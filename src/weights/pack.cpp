@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <ladon/bfloat16.hpp>
 #include <ladon/quantise.hpp>
 #include <span>
 #include <utility>
@@ -47,6 +49,17 @@ void append_rows(const files::Safetensors& file, const std::string& name, const 
 template <class T>
 void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+// Returns the bytes of the floats, rounded to bfloat16. A BF16 tensor keeps its bits, except a signalling NaN.
+std::string in_bfloat16(const std::string& floats) {
+  std::string rounded;
+  for (std::size_t at = 0; at < floats.size(); at += sizeof(float)) {
+    float value;
+    std::memcpy(&value, floats.data() + at, sizeof value);
+    append_bytes(ladon::to_bfloat16(value), rounded);
+  }
+  return rounded;
 }
 
 // The tensors of an int8 member, as bytes.
@@ -118,7 +131,7 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
   Packer packer({"", beginning(found, origin)});
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const Member& member = spec.members[i];
-    if (member.int8) {
+    if (member.element == Element::int8) {
       const Int8Member int8 = int8_member(file, found.members[i]);
       packer.add(member.name, int8.weight, sizeof(std::int8_t));
       packer.add(member.name + "_scale", int8.scale, sizeof(float));
@@ -126,7 +139,11 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
     } else {
       std::string floats;
       for (const Piece& piece : found.members[i]) append_rows(file, piece.tensor, piece, floats);
-      packer.add(member.name, floats, sizeof(float));
+      if (member.element == Element::bfloat16) {
+        packer.add(member.name, in_bfloat16(floats), sizeof(ladon::BFloat16));
+      } else {
+        packer.add(member.name, floats, sizeof(float));
+      }
     }
   }
   return packer.end(origin);

@@ -21,9 +21,9 @@ struct Origin {
   std::string name_space;
 };
 
-// Packs float32 members as float32. An int8 member X becomes three tensors: X, X_scale (float32) and X_row_sum (int32).
-// Floats are quantised as ladon::quantise does. Throws files::Error, whose text begins with the file's name, if a
-// weight to be quantised is infinite or NaN.
+// Packs float32 members as float32, and bfloat16 members as bfloat16. An int8 member X becomes three tensors: X,
+// X_scale (float32) and X_row_sum (int32). Floats are quantised as ladon::quantise does. Throws files::Error, whose
+// text begins with the file's name, if a weight to be quantised is infinite or NaN.
 Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin);
 
 }  // namespace weights

@@ -107,13 +107,17 @@ void check_parts(const Member& member, std::size_t dimension, std::size_t parts)
 
 Member parse_line(const std::string& line) {
   std::istringstream words(line);
-  std::string name, dim;
+  std::string name, dim, type;
   words >> name;
   auto [member, role] = parse_name(name);
   while (words >> dim) {
-    if (member.int8) throw Error("expected the end of the line behind int8, found " + in_quotes(dim));
-    member.int8 = dim == "int8";
-    if (member.int8) continue;
+    if (member.element != Element::float32)
+      throw Error("expected the end of the line behind " + type + ", found " + in_quotes(dim));
+    if (dim == "bfloat16" || dim == "int8") {
+      member.element = dim == "int8" ? Element::int8 : Element::bfloat16;
+      type = dim;
+      continue;
+    }
     const auto parts = parse_parts(dim);
     check_parts(member, member.shape.size(), parts.size());
     if (member.shape.empty()) member.rows = parts;
@@ -122,8 +126,8 @@ Member parse_line(const std::string& line) {
   if (member.shape.size() != role->dimensions)
     throw Error("expected " + std::string(role->dimensions == 1 ? "one dimension" : "two dimensions") + " of " + name +
                 ", found " + std::to_string(member.shape.size()));
-  if (member.int8 && role->dimensions != 2)
-    throw Error("only a weight of two dimensions can be int8, and " + name + " has one");
+  if (member.element != Element::float32 && role->dimensions != 2)
+    throw Error("only a weight of two dimensions can be " + type + ", and " + name + " has one");
   return member;
 }
 

@@ -11,6 +11,9 @@
 
 namespace weights {
 
+// The type of a member. An int8 weight has a scale and a sum for each row.
+enum class Element { float32, bfloat16, int8 };
+
 // One tensor of the kernel. Its name in the SPEC is [layers.N.][attention.]role.
 struct Member {
   std::string name;
@@ -19,7 +22,7 @@ struct Member {
   std::string role;                 // in_proj_weight, norm1_bias, ..
   std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj, else one
   std::vector<std::uint64_t> shape;
-  bool int8 = false;  // an int8 weight with a scale and a sum for each row; else float32
+  Element element = Element::float32;
 };
 
 enum class Kind { attention, layer, stack };
@@ -32,9 +35,9 @@ struct Spec {
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 
-// Reads lines of `<member> <dim> [<dim>] [int8]`, where the first dim of in_proj is the sum of its three parts, such as
-// 384+384+384. Only a weight of two dimensions may be int8. Throws files::Error, whose text has a line for each wrong
-// one.
+// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8]`, where the first dim of in_proj is the sum of its three
+// parts, such as 384+384+384. Only a weight of two dimensions may be bfloat16 or int8. Throws files::Error, whose text
+// has a line for each wrong one.
 Spec read_spec(const std::filesystem::path& file);
 
 }  // namespace weights

@@ -2,16 +2,20 @@
 // bit.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "c_bert.h"
+#include "c_bfloat16_bert.h"
 #include "c_first.h"
 #include "c_int8_bert.h"
 #include "c_int8_joined.h"
 #include "small_bert.hpp"
+
+#include <ladon/bfloat16.hpp>
 
 namespace ladon_test {
 
@@ -68,6 +72,44 @@ TEST_CASE("queries, keys and values that lie apart, as one in_proj") {
   std::vector<float> expected(numbers), y(numbers);
   REQUIRE(c_first_run(x.data(), &own, expected.data(), workspace.bytes) == LADON_OK);
   REQUIRE(c_first_run(x.data(), &c_first_stored_weights, y.data(), workspace.bytes) == LADON_OK);
+  CHECK(y == expected);
+}
+
+// The matrices of c_bfloat16_bert were rounded when the library was made.
+TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
+  auto tensors = small_bert();
+  std::vector<std::vector<std::uint16_t>> rounded;
+  std::vector<const void*> pointers, rounded_pointers;
+  for (NamedTensor& tensor : tensors) {
+    if (tensor.shape.size() == 2) {
+      rounded.emplace_back();
+      for (float& value : tensor.data) {
+        rounded.back().push_back(ladon::to_bfloat16(value).bits);
+        value = ladon::to_float(ladon::to_bfloat16(value));
+      }
+    }
+    pointers.push_back(tensor.data.data());
+    rounded_pointers.push_back(tensor.shape.size() == 2 ? static_cast<const void*>(rounded.back().data())
+                                                        : tensor.data.data());
+  }
+  c_bert_weights values;
+  c_bfloat16_bert_weights own;
+  REQUIRE(sizeof(values) == pointers.size() * sizeof(const void*));
+  REQUIRE(sizeof(own) == sizeof(values));
+  std::memcpy(&values, pointers.data(), sizeof(values));
+  std::memcpy(&own, rounded_pointers.data(), sizeof(own));
+
+  static Memory<C_BERT_WORKSPACE_BYTES> workspace;
+  static Memory<C_BFLOAT16_BERT_WORKSPACE_BYTES> bfloat16_workspace;
+  Random random(10);
+  const auto x = random.normals(numbers);
+  std::vector<float> expected(numbers), y(numbers);
+  REQUIRE(c_bert_run(x.data(), &values, expected.data(), workspace.bytes) == LADON_OK);
+  REQUIRE(c_bfloat16_bert_run(x.data(), &own, y.data(), bfloat16_workspace.bytes) == LADON_OK);
+  CHECK(y == expected);
+  y.assign(numbers, 0.0f);
+  REQUIRE(c_bfloat16_bert_run(x.data(), &c_bfloat16_bert_stored_weights, y.data(), bfloat16_workspace.bytes) ==
+          LADON_OK);
   CHECK(y == expected);
 }
 

@@ -41,7 +41,11 @@ ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${som
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
 ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, none" ${some} BIAS some)
-ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, int8" ${some} PRECISION int4)
+ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, bfloat16, int8" ${some} PRECISION int4)
+ladon_add_wrong_arguments(bfloat16_layout "with PRECISION bfloat16, whose weights are .out, in., allowed: in_proj, separate_qkv"
+  ${some} PRECISION bfloat16 LAYOUT in_out)
+ladon_add_wrong_arguments(bfloat16_bits "PRECISION is bfloat16. .*with DETERMINISTIC allowed: float32, int8"
+  ${some} PRECISION bfloat16 DETERMINISTIC)
 ladon_add_wrong_arguments(precision_layout "LAYOUT is in_out. with PRECISION int8, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION int8 LAYOUT in_out)
 ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. with PRECISION int8, whose weights are .out, in.,"

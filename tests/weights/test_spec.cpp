@@ -49,15 +49,25 @@ TEST_CASE("members, their places and sizes") {
   CHECK_FALSE(spec.members[1].in_attention);
   CHECK(spec.members[1].shape == Sizes{7});
   CHECK_FALSE(spec.members[2].layer.has_value());
-  for (const Member& member : spec.members) CHECK_FALSE(member.int8);
+  for (const Member& member : spec.members) CHECK(member.element == Element::float32);
+}
+
+TEST_CASE("bfloat16 members") {
+  const Spec spec = parsed("in_proj_weight 4+2+3 5 bfloat16\nout_proj_weight 5 4");
+  CHECK(spec.members[0].element == Element::bfloat16);
+  CHECK(spec.members[1].element == Element::float32);
+  CHECK(error_of_spec("out_proj_weight 5 4 bfloat16 int8") ==
+        "  line 1: expected the end of the line behind bfloat16, found \"int8\"");
+  CHECK(error_of_spec("out_proj_bias 5 bfloat16") ==
+        "  line 1: only a weight of two dimensions can be bfloat16, and out_proj_bias has one");
 }
 
 TEST_CASE("int8 members") {
   const Spec spec = parsed("in_proj_weight 4+2+3 5 int8\nout_proj_weight 5 4");
   REQUIRE(spec.members.size() == 2);
-  CHECK(spec.members[0].int8);
+  CHECK(spec.members[0].element == Element::int8);
   CHECK(spec.members[0].shape == Sizes{9, 5});
-  CHECK_FALSE(spec.members[1].int8);
+  CHECK(spec.members[1].element == Element::float32);
   CHECK(error_of_spec("out_proj_weight 5 int8 4") == "  line 1: expected the end of the line behind int8, found \"4\"");
   CHECK(error_of_spec("out_proj_weight 5 int8") == "  line 1: expected two dimensions of out_proj_weight, found 1");
   CHECK(error_of_spec("out_proj_bias 5 int8") ==

@@ -33,11 +33,10 @@ struct WidenedRows {
   constexpr void convert(From from, std::size_t first, std::size_t count) noexcept {
     for (std::size_t r = 0; r < Rows; ++r) {
       const BFloat16* const row = from.rows_from(r).columns_from(first).data;
-      std::size_t i = 0;
-      for (; i + Wide::lanes <= count; i += Wide::lanes) {
-        simd::load_as_float<Wide>(row + i).store(weight + r * stride + i);
-      }
-      for (; i < count; ++i) weight[r * stride + i] = to_float(row[i]);
+      float* const to = weight + r * stride;
+      const std::size_t rest = count % Wide::lanes, end = count - rest;
+      for (std::size_t i = 0; i < end; i += Wide::lanes) simd::load_as_float<Wide>(row + i).store(to + i);
+      if (rest > 0) simd::load_partial_as_float<Wide>(row + end, rest).store_partial(to + end, rest);
     }
   }
   constexpr Matrix matrix() const noexcept { return {weight}; }

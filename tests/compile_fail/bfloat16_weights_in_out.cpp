@@ -1,0 +1,6 @@
+// message: ladon: bfloat16 weights are (out, in)
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 8, .heads = 2}, ladon::mask::None,
+                                            ladon::layout::BFloat16<ladon::layout::InOut>>;
+Attention::Weights weights;
