@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include <ladon/detail/linear/cortex_m/dsp_tile.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
@@ -141,6 +143,15 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue) noexcept {
+#if LADON_DSP
+  if constexpr (simd::uses_dsp<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      return for_row_tiles<Rows, dsp::tile_rows<Packs>>([&]<std::size_t R>(std::size_t first) {
+        dsp::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+      });
+    }
+  }
+#endif
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {

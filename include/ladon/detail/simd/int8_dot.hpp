@@ -1,6 +1,15 @@
 // The step of int8 products (group_dot.hpp) for every type of features and every pack.
 #pragma once
 
+#include <ladon/detail/simd/dsp.hpp>
 #include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// Whether a target quantises panels with a function of its own, quantise_panel, in an order of its own.
+template <class Element, class Simd>
+inline constexpr bool quantises_panels = uses_dsp<Element, Simd>;
+
+}  // namespace ladon::inline LADON_ABI::detail::simd
