@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/cortex_m/dsp_tile.hpp>
+#include <ladon/detail/linear/cortex_m/helium_tile.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
@@ -152,6 +153,15 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
     }
   }
 #endif
+#if LADON_HAS_HELIUM
+  if constexpr (simd::uses_helium<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      return for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) {
+        helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+      });
+    }
+  }
+#endif
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
@@ -198,6 +208,9 @@ template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
                                                  Epilogue epilogue) noexcept {
+#if LADON_HAS_HELIUM
+  if constexpr (simd::uses_helium<Element, Simd>) return helium::matrix_vector<Rows, Inner>(w, in, epilogue);
+#endif
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t whole = Rows / Wide::lanes * Wide::lanes, together = Wide::lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];

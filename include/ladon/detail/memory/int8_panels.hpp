@@ -108,8 +108,8 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t fir
   if constexpr (simd::quantises_panels<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       for (std::size_t p = first; p < first + count; ++p) {
-        simd::quantise_panel<Features, width, Packs, ActivationBits>(panels + p * Features * width, data + p * stride,
-                                                                     tokens + p * token_numbers<Element> * width);
+        simd::quantise_panel<Features, width, Packs, ActivationBits>(
+            panels + p * Features * width, data + p * stride, tokens + p * token_numbers<Element> * width, stride);
       }
       return;
     }

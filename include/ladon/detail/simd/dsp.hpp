@@ -296,7 +296,7 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 // Quantises a panel [Features][Width]. Only the first Packs of its Width tokens need hold numbers.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
-LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales) noexcept {
+LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;
   TokenScale<ArrayPack<1>> tokens[Width];
   dsp::token_scales<Features, Width, ActivationBits>(panel, Packs, tokens);

@@ -3,6 +3,7 @@
 
 #include <ladon/detail/simd/dsp.hpp>
 #include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/helium_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
 
@@ -10,6 +11,6 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // Whether a target quantises panels with a function of its own, quantise_panel, in an order of its own.
 template <class Element, class Simd>
-inline constexpr bool quantises_panels = uses_dsp<Element, Simd>;
+inline constexpr bool quantises_panels = uses_dsp<Element, Simd> || uses_helium<Element, Simd>;
 
 }  // namespace ladon::inline LADON_ABI::detail::simd
