@@ -147,7 +147,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
 #if LADON_DSP
   if constexpr (simd::uses_dsp<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
-      return for_row_tiles<Rows, dsp::tile_rows<Packs>>([&]<std::size_t R>(std::size_t first) {
+      return for_row_tiles<Rows, dsp::tile_rows<Packs>>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
         dsp::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
       });
     }
@@ -156,7 +156,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
 #if LADON_HAS_HELIUM
   if constexpr (simd::uses_helium<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
-      return for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) {
+      return for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
         helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
       });
     }
