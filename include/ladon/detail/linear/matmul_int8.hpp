@@ -17,8 +17,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include <ladon/detail/linear/cortex_m/dsp_tile.hpp>
-#include <ladon/detail/linear/cortex_m/helium_tile.hpp>
+#include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
@@ -144,24 +143,11 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue) noexcept {
-#if LADON_DSP
-  if constexpr (simd::uses_dsp<Element, Simd>) {
+  if constexpr (cortex_m::has_product<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
-      return for_row_tiles<Rows, dsp::tile_rows<Packs>>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
-        dsp::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
-      });
+      return cortex_m::product<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
     }
   }
-#endif
-#if LADON_HAS_HELIUM
-  if constexpr (simd::uses_helium<Element, Simd>) {
-    if (!std::is_constant_evaluated()) {
-      return for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
-        helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
-      });
-    }
-  }
-#endif
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
@@ -208,9 +194,9 @@ template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
                                                  Epilogue epilogue) noexcept {
-#if LADON_HAS_HELIUM
-  if constexpr (simd::uses_helium<Element, Simd>) return helium::matrix_vector<Rows, Inner>(w, in, epilogue);
-#endif
+  if constexpr (cortex_m::has_matrix_vector<Element, Simd>) {
+    return cortex_m::matrix_vector<Rows, Inner>(w, in, epilogue);
+  }
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t whole = Rows / Wide::lanes * Wide::lanes, together = Wide::lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];
