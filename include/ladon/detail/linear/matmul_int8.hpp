@@ -19,6 +19,7 @@
 
 #include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/int8_one_lane.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
@@ -146,6 +147,13 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
   if constexpr (cortex_m::has_product<Element, Simd>) {
     if (!std::is_constant_evaluated()) {
       return cortex_m::product<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
+    }
+  }
+  if constexpr (simd::uses_one_lane<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      return for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
+        one_lane::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+      });
     }
   }
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {

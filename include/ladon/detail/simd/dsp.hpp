@@ -58,85 +58,6 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
   return static_cast<float>(integer);
 #endif
 }
-LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
-  std::uint32_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
-// Returns the integer q of a feature that is not part of a quad. `most` is the largest q of the token. No feature is
-// below the smallest q: the zero point is the smallest feature, rounded in the same way.
-LADON_INLINE std::int16_t quantised(float x, float reciprocal, std::int32_t most) noexcept {
-  const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
-  const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
-  return static_cast<std::int16_t>(q < most ? q : most);
-}
-
-// Returns the scale of the token whose features are `stride` floats apart. Integers are compared instead of floats,
-// because the M4 has no instruction for the maximum of two floats. The bits of a positive float grow with the float as
-// signed integers do. The bits of a negative float grow with its magnitude as unsigned integers do.
-template <std::size_t Features, int ActivationBits>
-LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
-  std::int32_t high = 0;
-  std::uint32_t low = 0x80000000u;  // -0
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < Features; ++i) {
-    const std::uint32_t bits = load_word(features + i * stride);
-    if (static_cast<std::int32_t>(bits) > high) high = static_cast<std::int32_t>(bits);
-    if (bits > low) low = bits;
-  }
-  const bool finite = high < 0x7f800000 && low < 0xff800000u;
-  return scale_of_range<ActivationBits>(ArrayPack<1>{ladon::bit_cast<float>(low)},
-                                        ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
-}
-
-#if LADON_CORTEX_M_FPU && defined(__ARM_FEATURE_NUMERIC_MAXMIN)
-#define LADON_DSP_RANGE_4(instruction, name)                                                                          \
-  instruction " %[" #name "0], %[" #name "0], s0\n\t" instruction " %[" #name "1], %[" #name "1], s1\n\t" instruction \
-              " %[" #name "2], %[" #name "2], s2\n\t" instruction " %[" #name "3], %[" #name "3], s3\n\t"
-// Finds the lowest and the highest feature of four tokens, not above 0 and not below 0. `not_finite` becomes NaN if a
-// feature is infinite or NaN, and is 0 otherwise.
-LADON_INLINE void range_of_4(const float* from, std::size_t features, float (&low)[4], float (&high)[4],
-                             float (&not_finite)[4]) noexcept {
-  float l0 = 0, l1 = 0, l2 = 0, l3 = 0, h0 = 0, h1 = 0, h2 = 0, h3 = 0, n0 = 0, n1 = 0, n2 = 0, n3 = 0;
-#pragma GCC unroll 2
-  for (std::size_t i = 0; i < features; ++i) {
-    asm("vldmia %[from]!, {s0-s3}\n\t" LADON_DSP_RANGE_4("vminnm.f32", l) LADON_DSP_RANGE_4("vmaxnm.f32", h)
-            "vfma.f32 %[n0], s0, %[zero]\n\tvfma.f32 %[n1], s1, %[zero]\n\t"
-            "vfma.f32 %[n2], s2, %[zero]\n\tvfma.f32 %[n3], s3, %[zero]"
-        : [from] "+r"(from), [l0] "+t"(l0), [l1] "+t"(l1), [l2] "+t"(l2), [l3] "+t"(l3), [h0] "+t"(h0), [h1] "+t"(h1),
-          [h2] "+t"(h2), [h3] "+t"(h3), [n0] "+t"(n0), [n1] "+t"(n1), [n2] "+t"(n2), [n3] "+t"(n3)
-        : [zero] "t"(0.0f)
-        : "s0", "s1", "s2", "s3", "memory");
-  }
-  const float lows[4] = {l0, l1, l2, l3}, highs[4] = {h0, h1, h2, h3}, nans[4] = {n0, n1, n2, n3};
-  for (std::size_t t = 0; t < 4; ++t) {
-    low[t] = lows[t];
-    high[t] = highs[t];
-    not_finite[t] = nans[t];
-  }
-}
-#undef LADON_DSP_RANGE_4
-#endif
-
-// Returns the scales of the first Packs tokens of a panel.
-template <std::size_t Features, std::size_t Width, int ActivationBits>
-LADON_INLINE void token_scales(const float* panel, std::size_t packs,
-                               TokenScale<ArrayPack<1>> (&token)[Width]) noexcept {
-#if LADON_CORTEX_M_FPU && defined(__ARM_FEATURE_NUMERIC_MAXMIN)
-  if constexpr (Width == 4) {
-    float low[4], high[4], not_finite[4];
-    range_of_4(panel, Features, low, high, not_finite);
-    for (std::size_t t = 0; t < packs; ++t) {
-      token[t] = scale_of_range<ActivationBits>(ArrayPack<1>{low[t]}, ArrayPack<1>{high[t]},
-                                                ArrayPack<1>::Mask{not_finite[t] == 0});
-    }
-    return;
-  }
-#endif
-  for (std::size_t t = 0; t < packs; ++t) token[t] = scale_of_token<Features, ActivationBits>(panel + t, Width);
-}
-
 #if LADON_CORTEX_M_FPU
 // How four tokens are quantised. `limit` holds 32767 - (the largest q of the token) twice, in 16 bits.
 struct Quantisation {
@@ -206,10 +127,10 @@ LADON_INLINE void quantise_token(const float* from, float reciprocal, std::int32
                                  std::size_t first) noexcept {
   constexpr std::size_t whole = Features / 4 * 4;
   for (std::size_t i = first; i < whole; ++i) {
-    to[i / 4 * 4 * Width + i % 2 * 2 * Width + i % 4 / 2] = quantised(from[i * Width], reciprocal, most);
+    to[i / 4 * 4 * Width + i % 2 * 2 * Width + i % 4 / 2] = quantised_feature(from[i * Width], reciprocal, most);
   }
   for (std::size_t i = whole; i < Features; ++i) {
-    to[i / 2 * 2 * Width + i % 2] = quantised(from[i * Width], reciprocal, most);
+    to[i / 2 * 2 * Width + i % 2] = quantised_feature(from[i * Width], reciprocal, most);
   }
   if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 1] = 0;
 }
@@ -298,15 +219,14 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;
-  TokenScale<ArrayPack<1>> tokens[Width];
-  dsp::token_scales<Features, Width, ActivationBits>(panel, Packs, tokens);
 #if LADON_CORTEX_M_FPU
   [[maybe_unused]] dsp::Quantisation quantisation{};
 #endif
   for (std::size_t t = 0; t < Packs; ++t) {
-    const auto most = static_cast<std::int32_t>(tokens[t].most.lane[0]);
-    const float reciprocal = tokens[t].reciprocal.lane[0];
-    scales[t] = tokens[t].scale.lane[0];
+    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto most = static_cast<std::int32_t>(token.most.lane[0]);
+    const float reciprocal = token.reciprocal.lane[0];
+    scales[t] = token.scale.lane[0];
     dsp::quantise_token<Features, Width>(panel + t, reciprocal, most, to + 2 * t, quads ? Features / 4 * 4 : 0);
 #if LADON_CORTEX_M_FPU
     if constexpr (quads) {

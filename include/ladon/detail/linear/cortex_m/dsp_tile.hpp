@@ -93,12 +93,12 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
     for (; i + 4 <= Inner; i += 4, x += 4 * Width) {
       LADON_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
-        const std::uint32_t four = instructions::load_word(rows + r * RowStride + i);
+        const std::uint32_t four = simd::load_word(rows + r * RowStride + i);
         const std::uint32_t even = instructions::even_weights(four), odd = instructions::odd_weights(four);
         LADON_UNROLL
         for (std::size_t t = 0; t < Packs; ++t) {
-          sums[r][t] = instructions::add_pair(instructions::load_word(x + 2 * t), even, sums[r][t]);
-          sums[r][t] = instructions::add_pair(instructions::load_word(x + 2 * (Width + t)), odd, sums[r][t]);
+          sums[r][t] = instructions::add_pair(simd::load_word(x + 2 * t), even, sums[r][t]);
+          sums[r][t] = instructions::add_pair(simd::load_word(x + 2 * (Width + t)), odd, sums[r][t]);
         }
       }
     }
@@ -107,7 +107,7 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
         const auto pair = static_cast<std::uint32_t>(
             simd::group_of<2>(rows + r * RowStride + i, Inner - i < 2 ? std::size_t{1} : std::size_t{2}));
         for (std::size_t t = 0; t < Packs; ++t) {
-          sums[r][t] = instructions::add_pair(instructions::load_word(x + 2 * t), pair, sums[r][t]);
+          sums[r][t] = instructions::add_pair(simd::load_word(x + 2 * t), pair, sums[r][t]);
         }
       }
     }

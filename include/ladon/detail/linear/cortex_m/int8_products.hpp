@@ -14,7 +14,7 @@ namespace ladon::inline LADON_ABI::detail::cortex_m {
 
 // Whether this file computes the products of several tokens, and of a single token with lanes that hold rows.
 template <class Element, class Simd>
-inline constexpr bool has_product = simd::quantises_panels<Element, Simd>;
+inline constexpr bool has_product = simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd>;
 template <class Element, class Simd>
 inline constexpr bool has_matrix_vector = simd::uses_helium<Element, Simd>;
 
