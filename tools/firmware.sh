@@ -21,7 +21,7 @@ configure_firmware() {
 
 # firmware_demo [date_reader] [--precision float32|int8] [FILE [MOST]]
 firmware_demo() {
-  local core program=date_reader list='' most='' build
+  local core program=date_reader list='' most='' dir
   if [ "${1:-}" = date_reader ]; then shift; fi
   while [ $# -gt 0 ]; do
     case $1 in
@@ -38,11 +38,11 @@ firmware_demo() {
     shift
   done
   for core in cortex-m4 cortex-m7 cortex-m55; do
-    build=$builds/date-reader-$core
-    configure_firmware "$root/examples/firmware" "$build" "$core"
-    build "$build" "$program"
+    dir=$builds/date-reader-$core
+    configure_firmware "$root/examples/firmware" "$dir" "$core"
+    build "$dir" "$program"
     printf '%s, compiled by %s\n' "$core" "$(arm-none-eabi-g++ --version | head -n 1)"
-    "$root/examples/firmware/board/run" "$core" "$build/$program" "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
+    "$root/examples/firmware/board/run" "$core" "$dir/$program" "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
     printf '\n'
   done
 }

@@ -13,6 +13,9 @@
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
+// At run time, the panels of microcontrollers lie in other orders (detail/simd/dsp.hpp, helium_dot.hpp and
+// one_lane.hpp).
+//
 // A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
 // whose scale would be less than 2^-126 gets the scale 0 and q = 0.
 #pragma once
