@@ -42,7 +42,8 @@ firmware_demo() {
     configure_firmware "$root/examples/firmware" "$dir" "$core"
     build "$dir" "$program"
     printf '%s, compiled by %s\n' "$core" "$(arm-none-eabi-g++ --version | head -n 1)"
-    "$root/examples/firmware/board/run" "$core" "$dir/$program" "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
+    "$root/examples/firmware/board/run" "$core" "$dir/$program" \
+      "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
     printf '\n'
   done
 }
