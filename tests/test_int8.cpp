@@ -78,6 +78,11 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
+// Kernels that convert weights on the stack convert 512 features of a row at a time.
+TEST_CASE("int8: encoder layer with long rows") {
+  check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
+}
+
 TEST_CASE("int8: encoder layer, 7 bits") {
   check_layer<S{.queries = 9, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 30}, None, Int8<InProj, 7>>();
 }

@@ -56,16 +56,33 @@ configure_bench_of() {
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
 }
 
+# bench_firmware [--precision float32|int8] [CORE...]
 bench_firmware() {
-  local core
-  if [ $# = 0 ]; then set -- cortex-m4 cortex-m7 cortex-m55; fi
-  for core in "$@"; do
-    configure_firmware "$root/bench/firmware" "$builds/bench-$core" "$core" \
-      -DLADON_CMSIS_DSP_DIR="${LADON_CMSIS_DSP_DIR:-}"
+  local core precision=float32 chosen=() dir
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --precision)
+        precision=${2:-}
+        [[ $precision =~ ^(float32|int8)$ ]] || die "--precision takes float32 or int8"
+        shift ;;
+      *) chosen+=("$1") ;;
+    esac
+    shift
+  done
+  if [ ${#chosen[@]} = 0 ]; then chosen=(cortex-m4 cortex-m7 cortex-m55); fi
+  for core in "${chosen[@]}"; do
+    dir=$builds/bench-$core
+    configure_firmware "$root/bench/firmware" "$dir" "$core" -DLADON_CMSIS_DSP_DIR="${LADON_CMSIS_DSP_DIR:-}"
     say "$core"
-    cmake --build "$builds/bench-$core" --target counts memory_256 memory_128 memory_64 memory_32 >&2
+    if [ "$precision" = int8 ]; then
+      build "$dir" counts_int8
+      printf '%s\n' "$core"
+      cmake --build "$dir" --target report_int8 | grep -v '^\['
+      continue
+    fi
+    cmake --build "$dir" --target counts memory_256 memory_128 memory_64 memory_32 >&2
     printf '%s\n' "$core"
-    cmake --build "$builds/bench-$core" --target report memory inner_loops | grep -v '^\['
+    cmake --build "$dir" --target report memory inner_loops | grep -v '^\['
   done
 }
 

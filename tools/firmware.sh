@@ -19,15 +19,31 @@ configure_firmware() {
     -DLADON_WERROR="${CI:+ON}" "${@:4}" >&2
 }
 
-# firmware_demo [FILE [MOST]]
+# firmware_demo [date_reader] [--precision float32|int8] [FILE [MOST]]
 firmware_demo() {
-  local core list=${1:-$root/tests/data/dates_held_out.tsv} most=${2:-10}
-  if [ $# = 1 ]; then most=1000000; fi
+  local core program=date_reader list='' most='' dir
+  if [ "${1:-}" = date_reader ]; then shift; fi
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --precision)
+        case ${2:-} in
+          float32) program=date_reader ;;
+          int8) program=date_reader_int8 ;;
+          *) die "--precision takes float32 or int8" ;;
+        esac
+        shift ;;
+      *)
+        if [ -z "$list" ]; then list=$1 most=${most:-1000000}; else most=$1; fi ;;
+    esac
+    shift
+  done
   for core in cortex-m4 cortex-m7 cortex-m55; do
-    configure_firmware "$root/examples/firmware" "$builds/date-reader-$core" "$core"
-    build "$builds/date-reader-$core" date_reader
+    dir=$builds/date-reader-$core
+    configure_firmware "$root/examples/firmware" "$dir" "$core"
+    build "$dir" "$program"
     printf '%s, compiled by %s\n' "$core" "$(arm-none-eabi-g++ --version | head -n 1)"
-    "$root/examples/firmware/board/run" "$core" "$builds/date-reader-$core/date_reader" "$list" "$most"
+    "$root/examples/firmware/board/run" "$core" "$dir/$program" \
+      "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
     printf '\n'
   done
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include <ladon/ladon.hpp>
@@ -14,16 +13,12 @@ extern "C" {
 }
 #endif
 
-#include "board.hpp"
-#include "shapes.hpp"
+#include "counting.hpp"
 
 namespace {
 
-constexpr std::size_t most(std::size_t ladon::Shape::* size) {
-  std::size_t largest = 0;
-  for (const ladon::Shape& shape : ladon_bench::shapes) largest = shape.*size > largest ? shape.*size : largest;
-  return largest;
-}
+using namespace counting;
+
 constexpr std::size_t most_tokens = most(&ladon::Shape::queries), most_model = most(&ladon::Shape::model),
                       most_hidden = 4 * most_model;
 
@@ -32,32 +27,6 @@ float x[most_tokens * most_model], y[most_tokens * most_model];
 float in_weight[3 * most_model * most_model], out_weight[most_model * most_model];
 float weight1[most_hidden * most_model], weight2[most_hidden * most_model];
 float bias[most_hidden];
-
-// Between -size and size (Numerical Recipes' generator of 32 bits).
-void fill(std::span<float> values, float size) {
-  static std::uint32_t state = 1;
-  for (float& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = size * 0x1p-23f * static_cast<float>(static_cast<std::int32_t>(state) >> 8);
-  }
-}
-
-template <class F>
-std::uint64_t instructions(F f) {
-  f();
-  const std::uint64_t before = board::instructions();
-  f();
-  return board::instructions() - before;
-}
-
-// To three places.
-void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
-  const std::uint64_t thousandths = (1000 * count + multiply_adds / 2) / multiply_adds;
-  board::print_number(thousandths / 1000, 8);
-  const char rest[] = {'.', static_cast<char>('0' + thousandths / 100 % 10),
-                       static_cast<char>('0' + thousandths / 10 % 10), static_cast<char>('0' + thousandths % 10), '\0'};
-  board::print(rest);
-}
 
 // Multiplies tokens by a square matrix of the order `O`, from panels to panels, as a layer does it.
 template <std::size_t Tokens, std::size_t Model, ladon::Order O>
@@ -70,16 +39,6 @@ void multiply(const float* in, float* out) {
         linear.rows_from(0), ladon::detail::PanelsView{in + first * stride}, count,
         ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});
   });
-}
-
-void print_shape(const ladon::Shape& shape) {
-  board::print("(");
-  board::print_number(shape.queries, 3);
-  board::print(",");
-  board::print_number(shape.model, 4);
-  board::print(",");
-  board::print_number(shape.heads, 3);
-  board::print(")");
 }
 
 template <ladon::Shape shape>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <ladon/quantise.hpp>
 
 #include "reader.hpp"
@@ -16,14 +17,33 @@ struct Int8Matrix {
   std::array<std::int32_t, Out> row_sum{};
 };
 
+// Has no definition: a call is no constant expression, so the compiler rejects a call and names the error.
+void a_weight_is_infinite_or_nan();
+
 // Does not compile if a weight is infinite or NaN.
 template <std::size_t Out, std::size_t In>
 consteval Int8Matrix<Out, In> quantised(const float (&weight)[Out * In]) {
   Int8Matrix<Out, In> result;
   const ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::without> linear{.weight = weight};
-  if (!ladon::quantise(linear, result.weight, result.scale)) throw "a weight is infinite or NaN";
+  if (!ladon::quantise(linear, result.weight, result.scale)) a_weight_is_infinite_or_nan();
   ladon::row_sums<Out, In>(result.weight, result.row_sum);
   return result;
+}
+
+// A table of embeddings: element (row, i) is about scale[row] * weight[row][i].
+template <std::size_t Rows, std::size_t Size>
+struct Int8Table {
+  std::array<std::int8_t, Rows * Size> weight{};
+  std::array<float, Rows> scale{};
+
+  constexpr float operator()(std::size_t row, std::size_t i) const noexcept {
+    return scale[row] * static_cast<float>(weight[row * Size + i]);
+  }
+};
+template <std::size_t Rows, std::size_t Size>
+consteval Int8Table<Rows, Size> quantised_table(const float (&table)[Rows * Size]) {
+  const Int8Matrix<Rows, Size> matrix = quantised<Rows, Size>(table);
+  return {matrix.weight, matrix.scale};
 }
 
 namespace int8 {
@@ -36,6 +56,9 @@ inline constexpr auto layer0_linear1 = quantised<feed_forward, model>(weights::l
                       layer1_linear1 = quantised<feed_forward, model>(weights::layer1_linear1_weight);
 inline constexpr auto layer0_linear2 = quantised<model, feed_forward>(weights::layer0_linear2_weight),
                       layer1_linear2 = quantised<model, feed_forward>(weights::layer1_linear2_weight);
+inline constexpr auto slot = quantised_table<slots, model>(weights::slot);
+inline constexpr auto character = quantised_table<std::size(weights::alphabet), model>(weights::character);
+inline constexpr auto position = quantised_table<longest_text, model>(weights::position);
 }  // namespace int8
 
 template <std::size_t Out, std::size_t In>
@@ -59,11 +82,15 @@ inline constexpr EncoderOf<ladon::precision::Int8<8>>::Weights int8_encoder_weig
                  .norm2 = {weights::layer1_norm2_weight, weights::layer1_norm2_bias}}}},
     .norm = {weights::final_norm_weight, weights::final_norm_bias}};
 
-// The matrices of linear layers have a byte for each weight, and a scale and a sum for each row. Embeddings, biases,
-// norms and the classifier are float32.
+// The matrices of linear layers have a byte for each weight, and a scale and a sum for each row. Embeddings have a byte
+// for each element, and a scale for each row. Biases, norms and the classifier are float32.
 template <std::size_t Out, std::size_t In>
 constexpr std::size_t saved_bytes(const Int8Matrix<Out, In>& matrix) noexcept {
   return Out * In * sizeof(float) - sizeof(matrix.weight) - sizeof(matrix.scale) - sizeof(matrix.row_sum);
+}
+template <std::size_t Rows, std::size_t Size>
+constexpr std::size_t saved_bytes(const Int8Table<Rows, Size>& table) noexcept {
+  return Rows * Size * sizeof(float) - sizeof(table.weight) - sizeof(table.scale);
 }
 
 }  // namespace date_reader

@@ -27,6 +27,12 @@ constexpr auto character_ids = [] {
   return ids;
 }();
 
+struct Tables {
+  float slot(std::size_t row, std::size_t i) const noexcept { return w::slot[row * model + i]; }
+  float character(std::size_t row, std::size_t i) const noexcept { return w::character[row * model + i]; }
+  float position(std::size_t row, std::size_t i) const noexcept { return w::position[row * model + i]; }
+};
+
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -89,17 +95,7 @@ Status squeeze(std::string_view text, Squeezed& squeezed) noexcept {
   return too_long ? Status::too_long : squeezed.size == 0 ? Status::empty : Status::date;
 }
 
-void embed(const Squeezed& text, float (&tokens)[shape.queries][model]) noexcept {
-  for (std::size_t s = 0; s < slots; ++s) {
-    for (std::size_t i = 0; i < model; ++i) tokens[s][i] = w::slot[s * model + i];
-  }
-  const std::size_t first_place = longest_text - text.size;
-  for (std::size_t c = 0; c < text.size; ++c) {
-    const float* const character = w::character + character_ids[static_cast<unsigned char>(text.characters[c])] * model;
-    const float* const place = w::position + (first_place + c) * model;
-    for (std::size_t i = 0; i < model; ++i) tokens[slots + c][i] = character[i] + place[i];
-  }
-}
+std::size_t character_id(char character) noexcept { return character_ids[static_cast<unsigned char>(character)]; }
 
 void classify(const float (&tokens)[shape.queries][model], Logits& logits) noexcept {
   Lanes features[model];
@@ -121,11 +117,11 @@ void choose_date(const Logits& logits, Reading& reading) noexcept {
 }
 
 void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention) noexcept {
-  run_model_with(encoder_weights, text, logits, workspace, attention);
+  run_model_with(encoder_weights, Tables{}, text, logits, workspace, attention);
 }
 
 Reading read(std::string_view text, Workspace& workspace, Attention* attention) noexcept {
-  return read_with(encoder_weights, text, workspace, attention);
+  return read_with(encoder_weights, Tables{}, text, workspace, attention);
 }
 
 }  // namespace date_reader

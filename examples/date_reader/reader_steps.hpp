@@ -5,9 +5,24 @@
 
 namespace date_reader {
 
+// Returns the row of a character in the table of characters.
+std::size_t character_id(char character) noexcept;
+
 // Looks the tokens of a text up: slots, then characters. A text stands at the end of the 40 places, so that a weekday
-// in front of a date moves nothing.
-void embed(const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept;
+// in front of a date moves nothing. slot(row, i), character(row, i) and position(row, i) are elements of the tables.
+template <class Tables>
+void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
+  for (std::size_t s = 0; s < slots; ++s) {
+    for (std::size_t i = 0; i < shape.model; ++i) tokens[s][i] = tables.slot(s, i);
+  }
+  const std::size_t first_place = longest_text - text.size;
+  for (std::size_t c = 0; c < text.size; ++c) {
+    const std::size_t id = character_id(text.characters[c]);
+    for (std::size_t i = 0; i < shape.model; ++i) {
+      tokens[slots + c][i] = tables.character(id, i) + tables.position(first_place + c, i);
+    }
+  }
+}
 
 // Computes the logits of the slots with one linear layer, which is always float32.
 void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
@@ -15,11 +30,11 @@ void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits)
 // Takes the likeliest class of each slot. The status becomes no_date if they make no date.
 void choose_date(const Logits& logits, Reading& reading) noexcept;
 
-template <class Precision>
-void run_model_with(const typename EncoderOf<Precision>::Weights& weights, const Squeezed& text, Logits& logits,
-                    WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
+template <class Precision, class Tables>
+void run_model_with(const typename EncoderOf<Precision>::Weights& weights, const Tables& tables, const Squeezed& text,
+                    Logits& logits, WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
   using AnyEncoder = EncoderOf<Precision>;
-  embed(text, workspace.tokens);
+  embed(tables, text, workspace.tokens);
   const typename AnyEncoder::Options options{.queries = slots, .keys = slots + text.size};
   if (attention == nullptr) {
     AnyEncoder::run(workspace.tokens, weights, workspace.tokens, workspace.encoder, options);
@@ -31,14 +46,14 @@ void run_model_with(const typename EncoderOf<Precision>::Weights& weights, const
   classify(workspace.tokens, logits);
 }
 
-template <class Precision>
-Reading read_with(const typename EncoderOf<Precision>::Weights& weights, std::string_view text,
+template <class Precision, class Tables>
+Reading read_with(const typename EncoderOf<Precision>::Weights& weights, const Tables& tables, std::string_view text,
                   WorkspaceOf<Precision>& workspace, Attention* attention) noexcept {
   Reading reading{};
   reading.status = squeeze(text, reading.text);
   if (reading.status != Status::date) return reading;
   Logits logits;
-  run_model_with(weights, reading.text, logits, workspace, attention);
+  run_model_with(weights, tables, reading.text, logits, workspace, attention);
   choose_date(logits, reading);
   return reading;
 }

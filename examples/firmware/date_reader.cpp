@@ -15,7 +15,16 @@ namespace {
 
 using namespace date_reader;
 
-constinit Workspace workspace{};
+// The program date_reader_int8 is this file, too.
+#if defined(DATE_READER_INT8)
+using Memory = Int8Workspace;
+const std::size_t& bytes_of_weights = int8_weight_bytes;
+#else
+using Memory = Workspace;
+const std::size_t& bytes_of_weights = weight_bytes;
+#endif
+
+constinit Memory workspace{};
 
 struct Count {
   std::uint64_t least = UINT64_MAX, most = 0, sum = 0;
@@ -57,12 +66,12 @@ void print_reading(const Reading& reading, std::string_view text, bool exact) no
 void print_memory(std::size_t stack) noexcept {
   const board::Image image = board::image();
   print("bytes of flash\n");
-  print_row("code and constants, the board's included", image.flash - weight_bytes);
-  print_row("weights", weight_bytes);
+  print_row("code and constants, the board's included", image.flash - bytes_of_weights);
+  print_row("weights", bytes_of_weights);
   print("bytes of RAM\n");
-  print_row("workspace", sizeof(Workspace));
+  print_row("workspace", sizeof(Memory));
   print_row("stack", stack);
-  print_row("the rest, the board's included", image.written - sizeof(Workspace));
+  print_row("the rest, the board's included", image.written - sizeof(Memory));
 }
 
 }  // namespace

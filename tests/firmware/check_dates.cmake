@@ -1,6 +1,6 @@
-# cmake "-DRUN=<command>" -DJUDGE=<program> -DDATES=<file> -DCOUNT=<n> -P check_dates.cmake
+# cmake "-DRUN=<command>" -DJUDGE=<program> -DDATES=<file> -DCOUNT=<n> [-DPRECISION=int8] -P check_dates.cmake
 # The first COUNT texts as the firmware reads them, before the judge.
-execute_process(COMMAND ${RUN} ${DATES} ${COUNT} exact COMMAND ${JUDGE} ${COUNT}
+execute_process(COMMAND ${RUN} ${DATES} ${COUNT} exact COMMAND ${JUDGE} ${COUNT} ${PRECISION}
   OUTPUT_VARIABLE verdict RESULTS_VARIABLE statuses COMMAND_ECHO STDOUT)
 message(STATUS "${verdict}")
 if(NOT statuses STREQUAL "0;0")

@@ -5,6 +5,7 @@
 
 #include "board.hpp"
 #include "f_same_bits.h"
+#include "f_same_int8.h"
 #include "f_same_mask.h"
 
 namespace {
@@ -40,7 +41,8 @@ void print_hash(const char* name, std::span<const float> values) {
   board::print("\n");
 }
 
-alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WORKSPACE_BYTES];
+alignas(64) unsigned char workspace[F_SAME_BITS_WORKSPACE_BYTES + F_SAME_MASK_WORKSPACE_BYTES +
+                                    F_SAME_INT8_WORKSPACE_BYTES];
 float y[1024];
 
 bool encoder() {
@@ -80,6 +82,22 @@ bool attention() {
   return true;
 }
 
+// Attention with int8 weights, which the board quantises.
+bool int8_attention() {
+  constexpr std::size_t model = F_SAME_INT8_MODEL;
+  alignas(F_SAME_INT8_QUANTISED_ALIGN) static unsigned char memory[F_SAME_INT8_QUANTISED_BYTES];
+  const f_same_int8_float_weights weights{.in_proj_weight = take(3 * model * model),
+                                          .in_proj_bias = take(3 * model),
+                                          .out_proj_weight = take(model * model),
+                                          .out_proj_bias = take(model)};
+  f_same_int8_weights int8_weights{};
+  if (f_same_int8_quantise(&weights, &int8_weights, memory) != LADON_OK) return false;
+  const float* const x = take(F_SAME_INT8_QUERIES * model, 3);
+  if (f_same_int8_run(x, &int8_weights, y, workspace) != LADON_OK) return false;
+  print_hash("int8 attention", {y, F_SAME_INT8_QUERIES * model});
+  return true;
+}
+
 }  // namespace
 
-int main() { return encoder() && attention() ? 0 : 1; }
+int main() { return encoder() && attention() && int8_attention() ? 0 : 1; }

@@ -15,8 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/int8_one_lane.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
@@ -141,6 +144,18 @@ template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
                                           Epilogue epilogue) noexcept {
+  if constexpr (cortex_m::has_product<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      return cortex_m::product<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
+    }
+  }
+  if constexpr (simd::uses_one_lane<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      return for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
+        one_lane::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+      });
+    }
+  }
   for_row_tiles<Rows, int8_tile_rows<T, Packs>>([&]<std::size_t R>(std::size_t first) {
     const std::int8_t* const rows = w.weight.rows_from(first).data;
     if constexpr (Simd::widens_int8 && Inner <= most_widened_features) {
@@ -187,6 +202,9 @@ template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,
                                                  Epilogue epilogue) noexcept {
+  if constexpr (cortex_m::has_matrix_vector<Element, Simd>) {
+    return cortex_m::matrix_vector<Rows, Inner>(w, in, epilogue);
+  }
   using Wide = typename Simd::template Pack<Simd::lanes>;
   constexpr std::size_t whole = Rows / Wide::lanes * Wide::lanes, together = Wide::lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];

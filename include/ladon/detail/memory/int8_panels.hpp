@@ -13,16 +13,20 @@
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
+// At run time, the panels of microcontrollers lie in other orders (detail/simd/dsp.hpp, helium_dot.hpp and
+// one_lane.hpp).
+//
 // A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
 // whose scale would be less than 2^-126 gets the scale 0 and q = 0.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/token_scale.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 
@@ -55,17 +59,9 @@ struct Int8PanelsView {
   }
 };
 
-// How the tokens of one pack are quantised. `reciprocal` is 1 / scale, or 0 for a token whose q are all 0. The integers
-// are clamped to `least` .. `most`.
-template <class Pack>
-struct TokenScale {
-  Pack scale, reciprocal, least, most;
-};
-
 // Computes the scales of the tokens in one pack of a panel. `features` points to the first feature of the pack.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
-LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexcept {
-  constexpr auto levels = static_cast<float>((1 << ActivationBits) - 1);
+LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(const float* features) noexcept {
   const Pack zeros = Pack::broadcast(0.0f);
   Pack low = zeros, high = zeros, nan_if_not_finite = zeros;
   for (std::size_t i = 0; i < Features; ++i) {
@@ -74,15 +70,7 @@ LADON_INLINE constexpr TokenScale<Pack> token_scale(const float* features) noexc
     high = max(x, high);
     nan_if_not_finite = fma(x, zeros, nan_if_not_finite);
   }
-  // Divided before the subtraction, because high - low may overflow.
-  const Pack scale = high / Pack::broadcast(levels) - low / Pack::broadcast(levels);
-  const auto finite = nan_if_not_finite == zeros;
-  const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
-  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
-  const Pack rounding = Pack::broadcast(simd::round_to_low_bits);
-  const Pack zero = (select(usable, zeros - low, zeros) * reciprocal + rounding) - rounding;
-  const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
-  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, Pack::broadcast(levels) - zero};
+  return simd::scale_of_range<ActivationBits>(low, high, nan_if_not_finite == zeros);
 }
 
 // Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
@@ -120,6 +108,15 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t fir
                                             float* tokens, std::size_t stride) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   constexpr std::size_t width = T.width(), group = simd::group_features<Element>;
+  if constexpr (simd::quantises_panels<Element, Simd>) {
+    if (!std::is_constant_evaluated()) {
+      for (std::size_t p = first; p < first + count; ++p) {
+        simd::quantise_panel<Features, width, Packs, ActivationBits>(
+            panels + p * Features * width, data + p * stride, tokens + p * token_numbers<Element> * width, stride);
+      }
+      return;
+    }
+  }
   for (std::size_t p = first; p < first + count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {
       quantise_pack<Pack, Features, width, ActivationBits>(panels + p * Features * width + v * T.lanes,

@@ -44,7 +44,8 @@ template <int Bits, class Target, std::size_t Tokens, std::size_t MostFeatures, 
 struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatures, T> {
   static constexpr bool quantises = true;
   using Element = typename Target::Int8Element;
-  static constexpr std::size_t group = simd::group_features<Element>;
+  static constexpr std::size_t group =
+      simd::group_features<Element> > Target::int8_block ? simd::group_features<Element> : Target::int8_block;
   static constexpr std::size_t stride = (MostFeatures + group - 1) / group * group * T.width();
   Element data[T.panels(Tokens) * stride];
   float tokens[T.panels(Tokens) * token_numbers<Element> * T.width()];

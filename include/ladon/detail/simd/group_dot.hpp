@@ -9,6 +9,9 @@
 //     std::int16_t    2   q              vpmaddwd and vpaddd (pair_dot.hpp)
 //     std::uint8_t    4   q + zero       vpdpbusd (quad_dot.hpp)
 //
+// Microcontrollers have loops and orders of features of their own: SMLAD in dsp.hpp, VMLADAVA in helium_dot.hpp, and
+// plain integers in one_lane.hpp.
+//
 // detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, the sums contain zero * (sum of the row's
 // weights) in addition to the product. IntegerSums::negative_products gives the start of a sum that removes this term.
 #pragma once

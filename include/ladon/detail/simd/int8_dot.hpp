@@ -1,6 +1,18 @@
 // The step of int8 products (group_dot.hpp) for every type of features and every pack.
 #pragma once
 
+#include <ladon/detail/simd/dsp.hpp>
 #include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/helium_dot.hpp>
+#include <ladon/detail/simd/one_lane.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// Whether quantise_panel quantises a panel, in an order that depends on the target.
+template <class Element, class Simd>
+inline constexpr bool quantises_panels =
+    uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_one_lane<Element, Simd>;
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

@@ -55,6 +55,15 @@
 #define LADON_VNNI 0
 #endif
 
+// LADON_DSP is 1 if int8 products use SMLAD, an instruction of the DSP extension of Cortex-M4, M7, M33 and M55,
+// otherwise 0 (detail/linear/cortex_m/dsp_tile.hpp).
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_DSP) && \
+    defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_BIG_ENDIAN)
+#define LADON_DSP 1
+#else
+#define LADON_DSP 0
+#endif
+
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -95,8 +104,12 @@
 #define LADON_ISA neon
 #elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define LADON_ISA helium
+#elif defined(__ARM_FP) && LADON_DSP
+#define LADON_ISA vfp_dsp
 #elif defined(__ARM_FP)
 #define LADON_ISA vfp
+#elif LADON_DSP
+#define LADON_ISA dsp
 #elif defined(__riscv_flen)
 #define LADON_ISA riscv_f
 #else

@@ -2,6 +2,8 @@
 // pack is a single float. plain.hpp chooses the tile.
 #pragma once
 
+#include <cstddef>
+
 #include <ladon/detail/target/defaults.hpp>
 
 // LADON_SMALL (code for size) keeps loops rolled. It is defined if -Os is given and one of these conditions holds:
@@ -20,7 +22,10 @@
 
 namespace ladon::inline LADON_ABI::detail::target {
 
-struct CortexM : Defaults {};
+struct CortexM : Defaults {
+  // A Cortex-M0+ has eight registers for arithmetic. All others compute int8 products with SMLAD.
+  static constexpr std::size_t int8_tile_sums = 4;
+};
 using Current = CortexM;
 
 }  // namespace ladon::inline LADON_ABI::detail::target

@@ -106,6 +106,8 @@ struct Defaults {
   // The type of a quantised feature: std::int16_t for q, or std::uint8_t for q + zero. sizeof(std::int32_t) divided by
   // the size of the type is the number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
+  // The memory of a quantised token is a multiple of this many features.
+  static constexpr std::size_t int8_block = 1;
   // Whether a tile of int8 weights converts its weights to 16 bits before it computes its panels
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
   static constexpr bool widens_int8 = false;

@@ -1,0 +1,51 @@
+// Products of int8 weights with instructions of microcontrollers: SMLAD (dsp_tile.hpp) and VMLADAVA (helium_tile.hpp).
+// Every other target computes the products of detail/linear/matmul_int8.hpp.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/detail/linear/cortex_m/dsp_tile.hpp>
+#include <ladon/detail/linear/cortex_m/helium_tile.hpp>
+#include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/memory/int8_panels.hpp>
+#include <ladon/detail/simd/int8_dot.hpp>
+
+namespace ladon::inline LADON_ABI::detail::cortex_m {
+
+// Whether this file computes the products of several tokens, and of a single token with lanes that hold rows.
+template <class Element, class Simd>
+inline constexpr bool has_product = simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd>;
+template <class Element, class Simd>
+inline constexpr bool has_matrix_vector = simd::uses_helium<Element, Simd>;
+
+// Computes the product for several tokens, tile by tile. `in` lies in the order of simd::quantise_panel.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
+          class Epilogue>
+LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] Int8PanelsView<Element> in,
+                          [[maybe_unused]] std::size_t panels, [[maybe_unused]] Epilogue epilogue) noexcept {
+#if LADON_HAS_HELIUM
+  if constexpr (simd::uses_helium<Element, Simd>) {
+    for_row_tiles<Rows, 2>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
+      helium::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+    });
+  }
+#endif
+#if LADON_DSP
+  if constexpr (simd::uses_dsp<Element, Simd>) {
+    for_row_tiles<Rows, dsp::tile_rows<Packs>>([&]<std::size_t R>(std::size_t first) LADON_INLINE_LAMBDA {
+      dsp::tile<T.width(), Packs, R, Inner>(w, first, in, panels, epilogue);
+    });
+  }
+#endif
+}
+
+// Computes the product for a single token.
+template <std::size_t Rows, std::size_t Inner, class Weights, class Element, class Epilogue>
+LADON_INLINE void matrix_vector([[maybe_unused]] const Weights& w, [[maybe_unused]] Int8PanelsView<Element> in,
+                                [[maybe_unused]] Epilogue epilogue) noexcept {
+#if LADON_HAS_HELIUM
+  helium::matrix_vector<Rows, Inner>(w, in, epilogue);
+#endif
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::cortex_m

@@ -1,0 +1,35 @@
+// The quantisation of panels on targets whose packs have one lane and that have no instruction for int8 products:
+// Cortex-M0+, RISC-V and scalar WebAssembly. Panels lie in the order of group_dot.hpp, and hold q.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <ladon/detail/simd/token_scale.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// Whether products of these features use one lane and no special instruction. `Simd` provides the packs (vectors.hpp).
+template <class Element, class Simd>
+inline constexpr bool uses_one_lane = !LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
+
+#if !LADON_DSP
+// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens hold numbers.
+template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
+LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
+  for (std::size_t t = 0; t < Packs; ++t) {
+    const auto token = scale_of_token<Features, ActivationBits>(panel + t, Width);
+    const auto most = static_cast<std::int32_t>(token.most.lane[0]);
+    const float reciprocal = token.reciprocal.lane[0];
+    scales[t] = token.scale.lane[0];
+    for (std::size_t i = 0; i < Features; ++i) {
+      to[i / 2 * 2 * Width + 2 * t + i % 2] = quantised_feature(panel[i * Width + t], reciprocal, most);
+    }
+    if constexpr (Features % 2 != 0) to[Features / 2 * 2 * Width + 2 * t + 1] = 0;
+  }
+}
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

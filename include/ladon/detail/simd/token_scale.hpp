@@ -1,0 +1,73 @@
+// The scale and the zero point of a quantised token. detail/memory/int8_panels.hpp defines both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/pack_array.hpp>
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// How the tokens of one pack are quantised. `reciprocal` is 1 / scale, or 0 for a token whose q are all 0. The integers
+// are clamped to `least` .. `most`.
+template <class Pack>
+struct TokenScale {
+  Pack scale, reciprocal, least, most;
+};
+
+// Returns the scales of tokens whose features are between `low` <= 0 and `high` >= 0. `finite` says which tokens have
+// only finite features.
+template <int ActivationBits, class Pack>
+LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
+                                                       const typename Pack::Mask& finite) noexcept {
+  constexpr auto levels = static_cast<float>((1 << ActivationBits) - 1);
+  const Pack zeros = Pack::broadcast(0.0f);
+  // Divided before the subtraction, because high - low may overflow.
+  const Pack scale = high / Pack::broadcast(levels) - low / Pack::broadcast(levels);
+  const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
+  const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
+  const Pack rounding = Pack::broadcast(round_to_low_bits);
+  const Pack zero = (select(usable, zeros - low, zeros) * reciprocal + rounding) - rounding;
+  const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
+  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, Pack::broadcast(levels) - zero};
+}
+
+// The next functions quantise with one lane.
+
+LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
+  std::uint32_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Returns the scale of the token whose features are `stride` floats apart. Integers are compared instead of floats,
+// because a Cortex-M4 has no instruction for the maximum of two floats, and a Cortex-M0+ has no FPU. The bits of a
+// positive float grow with the float as signed integers do. The bits of a negative float grow with its magnitude as
+// unsigned integers do. Infinity and NaN have the largest bits, so the range shows both.
+template <std::size_t Features, int ActivationBits>
+LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
+  std::int32_t high = 0;
+  std::uint32_t low = 0x80000000u;  // -0
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < Features; ++i) {
+    const std::uint32_t bits = load_word(features + i * stride);
+    if (static_cast<std::int32_t>(bits) > high) high = static_cast<std::int32_t>(bits);
+    if (bits > low) low = bits;
+  }
+  const bool finite = high < 0x7f800000 && low < 0xff800000u;
+  return scale_of_range<ActivationBits>(ArrayPack<1>{ladon::bit_cast<float>(low)},
+                                        ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
+}
+
+// Returns the integer q of a feature. `most` is the largest q of the token. No feature is below the smallest q: the
+// zero point is the smallest feature, rounded in the same way.
+LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
+  const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
+  const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
+  return static_cast<std::int16_t>(q < most ? q : most);
+}
+
+}  // namespace ladon::inline LADON_ABI::detail::simd
