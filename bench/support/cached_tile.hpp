@@ -24,7 +24,7 @@ class CachedTile {
   }
 
   LADON_INLINE void multiply() {
-    detail::MicroKernel<float, Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
+    detail::MicroKernel<Pack, Rows, Packs> tile([](auto, auto) { return Pack::broadcast(0.0f); });
     tile.template accumulate<width>(Inner, detail::WeightMatrix<float, Inner, 1>{rows_}, panel_);
     tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) { sum.store(out_ + r * width + v * Pack::lanes); });
     asm volatile("" : : "r"(out_) : "memory");

@@ -68,7 +68,7 @@ template <class Form, class Function, std::size_t Rows, std::size_t FirstPack, c
 struct ScoreTile {
   using Pack = typename Form::Pack;
   static constexpr std::size_t packs = Form::packs - FirstPack, width = Form::query_width;
-  using Products = MicroKernel<float, Pack, Rows, packs>;
+  using Products = MicroKernel<Pack, Rows, packs>;
   using Maximum = TileMaximum<Pack, packs, target::Current::score_maxima(Form::packs, Form::tile_rows)>;
 
   const Lanes& lanes;

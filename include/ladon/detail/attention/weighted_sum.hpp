@@ -79,7 +79,7 @@ LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* 
   using Values = WeightMatrix<float, Form::key_width, 1>;
   constexpr std::size_t packs = Form::packs, query_width = Form::query_width, key_width = Form::key_width;
   constexpr std::size_t panel_stride = key_width * Form::value_width;
-  using Tile = MicroKernel<float, Pack, Rows, packs>;
+  using Tile = MicroKernel<Pack, Rows, packs>;
   Tile tile([](std::size_t, std::size_t) { return Pack::broadcast(0.0f); });
   std::size_t base = range.begin;
   if constexpr (Tile::template has_panels_loop<key_width, query_width>) {

@@ -109,7 +109,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
   for_row_tiles<Rows, tile_rows<T, 1, Matrix>>([&]<std::size_t R>(std::size_t first) {
     const auto bias = w.bias.from(first);
     const Matrix rows = w.weight.rows_from(first);
-    FoldedMicroKernel<float, Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
+    FoldedMicroKernel<Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
     if constexpr (is_bfloat16<Matrix>) {
       WidenedRows<R, Inner> widened;
       for_widened<Wide>(widened, rows, false, [&](std::size_t k, std::size_t count, auto weights) {
@@ -138,7 +138,7 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const fl
       [[maybe_unused]] std::conditional_t<is_bfloat16<Matrix>, WidenedRows<R, Inner>, NoBias> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
-        MicroKernel<float, Pack, R, Packs> tile(
+        MicroKernel<Pack, R, Packs> tile(
             [&](std::size_t r, std::size_t v) { return start.template operator()<Pack>(p, first + r, v, r, bias); });
         const Matrix rows = w.weight.rows_from(first);
         const float* const panel = in + p * Inner * T.width();

@@ -171,8 +171,9 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
   });
 }
 
-// Computes the integer sums of Rows rows for a single token. `x` holds the quantised features.
-template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Element>
+// Computes the integer sums of Rows rows for a single token. The rows are Distance weights apart. `x` holds the
+// quantised features.
+template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
   using Dot = simd::GroupDot<Element, Wide>;
   constexpr std::size_t step = Dot::group * Wide::lanes;
@@ -182,11 +183,11 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   std::size_t i = 0;
   for (; i + step <= Inner; i += step) {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * RowStride + i);
+    for (std::size_t r = 0; r < Rows; ++r) Dot::add_products(sum[r], x + i, rows + r * Distance + i);
   }
   for (std::size_t r = 0; r < Rows; ++r) {
     sums[r] = reduce_add(sum[r]);
-    for (std::size_t k = i; k < Inner; ++k) sums[r] += x[k] * rows[r * RowStride + k];
+    for (std::size_t k = i; k < Inner; ++k) sums[r] += x[k] * rows[r * Distance + k];
   }
 }
 
@@ -197,6 +198,14 @@ LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) no
   return 0;
 }
 
+// How many streams the product of a single token reads. A stream has consecutive rows. A small matrix is read as one
+// stream (detail/linear/matrix_vector.hpp).
+template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
+inline constexpr std::size_t int8_streams =
+    Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes
+        ? target::Current::streams
+        : 1;
+
 // Computes the product for a single token. The lanes hold features of the token, or rows of the result.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
@@ -206,19 +215,35 @@ LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, 
     return cortex_m::matrix_vector<Rows, Inner>(w, in, epilogue);
   }
   using Wide = typename Simd::template Pack<Simd::lanes>;
-  constexpr std::size_t whole = Rows / Wide::lanes * Wide::lanes, together = Wide::lanes % 4 == 0 ? 4 : 1;
+  constexpr std::size_t lanes = Wide::lanes, together = lanes % 4 == 0 ? 4 : 1;
   const float token_scale = in.template scale<1>(0)[0];
   const std::int32_t zero = zero_of_token(in);
-  for (std::size_t row = 0; row < whole; row += Wide::lanes) {
-    std::int32_t sums[Wide::lanes];
-    for (std::size_t r = 0; r < Wide::lanes; r += together) {
-      int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
-    }
+  const auto finish = [&](std::size_t row, std::int32_t(&sums)[lanes]) {
     if constexpr (simd::adds_zero<Element>) {
-      for (std::size_t r = 0; r < Wide::lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
+      for (std::size_t r = 0; r < lanes; ++r) sums[r] -= zero * w.row_sum[row + r];
     }
     const Wide scale = Wide::broadcast(token_scale) * Wide::load(w.scale + row);
     epilogue(0, row, 0, fma(simd::IntegerSums<Wide>::load(sums).to_float(), scale, w.bias.template load<Wide>(row)));
+  };
+  constexpr std::size_t streams = int8_streams<lanes, Rows, Inner>, run = Rows / (streams * lanes) * lanes;
+  if constexpr (streams > 1) {
+    for (std::size_t row = 0; row < run; row += lanes) {
+      std::int32_t sums[streams][lanes];
+      for (std::size_t r = 0; r < lanes; ++r) {
+        std::int32_t sum[streams];
+        int8_dot_products<Wide, streams, Inner, run * RowStride>(w.weight.rows_from(row + r).data, in.data, sum);
+        for (std::size_t s = 0; s < streams; ++s) sums[s][r] = sum[s];
+      }
+      for (std::size_t s = 0; s < streams; ++s) finish(s * run + row, sums[s]);
+    }
+  }
+  constexpr std::size_t begin = streams > 1 ? streams * run : 0, whole = Rows / lanes * lanes;
+  for (std::size_t row = begin; row < whole; row += lanes) {
+    std::int32_t sums[lanes];
+    for (std::size_t r = 0; r < lanes; r += together) {
+      int8_dot_products<Wide, together, Inner, RowStride>(w.weight.rows_from(row + r).data, in.data, sums + r);
+    }
+    finish(row, sums);
   }
   using One = typename Simd::template Pack<1>;
   for (std::size_t row = whole; row < Rows; ++row) {

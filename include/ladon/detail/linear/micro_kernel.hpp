@@ -30,15 +30,8 @@ LADON_INLINE const float* ahead_in_row(const float* row, std::size_t k, std::siz
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 
-// The micro-kernel for weights of type Element. Pack is the target's pack. Each supported element type has a
-// specialisation.
-template <class Element, class Pack, std::size_t Rows, std::size_t Packs>
-struct MicroKernel {
-  static_assert(sizeof(Element) == 0, "ladon: there is no micro-kernel for weights of this element type");
-};
-
 template <class Pack, std::size_t Rows, std::size_t Packs>
-struct MicroKernel<float, Pack, Rows, Packs> {
+struct MicroKernel {
   Pack sum[Rows][Packs];
 
   // Starts each sum at start(row, pack).

@@ -19,15 +19,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The folded micro-kernel for weights of type Element. Wide is the target's widest pack. As for MicroKernel, each
-// supported element type has a specialisation.
-template <class Element, class Wide, std::size_t Rows, std::size_t Steps>
-class FoldedMicroKernel {
-  static_assert(sizeof(Element) == 0, "ladon: there is no folded micro-kernel for weights of this element type");
-};
-
+// Wide is the target's widest pack.
 template <class Wide, std::size_t Rows, std::size_t Steps>
-class FoldedMicroKernel<float, Wide, Rows, Steps> {
+class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
