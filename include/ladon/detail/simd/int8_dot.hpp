@@ -2,5 +2,6 @@
 #pragma once
 
 #include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
