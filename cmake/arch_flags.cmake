@@ -1,12 +1,14 @@
 # ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
 # default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
-# avx512 and avx2, with VNNI), or any value of -march.
+# avx512 and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
   set(march_avx512 x86-64-v4)
   set(march_avx512_vnni x86-64-v4)
   set(march_avx_vnni x86-64-v3)
+  set(march_neon armv8-a)
+  set(march_neon_dot armv8.2-a+dotprod)
   set(added_avx512_vnni -mavx512vnni)
   set(added_avx_vnni -mavxvnni)
   set(flags "")

@@ -55,8 +55,9 @@
 #define LADON_VNNI 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0.
-#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. g++ 12 has no
+// intrinsics for SDOT with -march=armv8-a+dotprod. The atomic instructions of Armv8.1 exclude this option.
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
 #define LADON_ARM_DOT 0
