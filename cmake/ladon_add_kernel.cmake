@@ -34,9 +34,10 @@
 #                      no backslash and no $<, and PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
-#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|<-march>
+#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library, and with PRECISION int8 also AVX-512 VNNI
-#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on
+#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on. For 64-bit Arm
+#                      with Linux: NEON, and with PRECISION int8 also dot product; the library calls getauxval
 #   DETERMINISTIC      the same bits on every target
 #   KEY_BLOCK <n>      keys of a long row that are scored at a time, a multiple of 32 (256): fewer take less workspace
 #   CHECKED            broken rules inside end the program with a message

@@ -91,6 +91,9 @@ endfunction()
 
 # Stops CMake if the compiler lacks an option that the variants for VNNI need.
 function(ladon_kernel_check_vnni)
+  if(linux_on_arm)
+    return()
+  endif()
   check_cxx_compiler_flag(-mavxvnni LADON_COMPILER_KNOWS_AVX_VNNI)
   ladon_kernel_refuse("DISPATCH with PRECISION int8 compiles for AVX-VNNI, and this compiler does not know -mavxvnni; \
 allowed: g++ 11, clang++ 12, or later" NOT LADON_COMPILER_KNOWS_AVX_VNNI)
@@ -120,7 +123,8 @@ macro(ladon_kernel_code)
   if(arg_DISPATCH)
     list(JOIN built_isas ", " built_isas)
     ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
-    ladon_kernel_add_object(${NAME} sse2)
+    list(GET isas 0 every_machine) # the first instruction set is the one that every machine has
+    ladon_kernel_add_object(${NAME} ${every_machine})
   endif()
 endmacro()
 

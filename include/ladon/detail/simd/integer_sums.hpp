@@ -53,7 +53,7 @@ struct IntegerSums {
   }
 };
 
-// SSE2 has no product of 32-bit integers. Only targets that quantise to unsigned integers call negative_products, and
+// SSE2 has no product of 32-bit integers. Only targets that quantise to integers of 8 bits call negative_products, and
 // all of them have SSE4.1.
 #if LADON_HAS_XSIMD && defined(__SSE2__)
 template <>
