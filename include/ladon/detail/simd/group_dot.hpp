@@ -35,7 +35,7 @@ inline constexpr bool adds_zero = sizeof(Element) == 1;
 // The least feature q + zero. The zeros of panels of signed features are smaller by 128 than zeros of unsigned
 // features.
 template <class Element>
-inline constexpr auto least_feature = adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
+inline constexpr float least_feature = adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 
 // Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
 // bits. The weights that are missing from a whole group are 0.
