@@ -1,12 +1,14 @@
 # ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
 # default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
-# avx512 and avx2, with VNNI), or any value of -march.
+# avx512 and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
   set(march_avx512 x86-64-v4)
   set(march_avx512_vnni x86-64-v4)
   set(march_avx_vnni x86-64-v3)
+  set(march_neon armv8-a)
+  set(march_neon_dot armv8.2-a+dotprod)
   set(added_avx512_vnni -mavx512vnni)
   set(added_avx_vnni -mavxvnni)
   set(flags "")
@@ -37,4 +39,22 @@ function(ladon_link_flags out)
   get_directory_property(options COMPILE_OPTIONS) # some projects for microcontrollers name the processor there
   list(FILTER options INCLUDE REGEX "^-m")
   set(${out} ${flags} ${options} PARENT_SCOPE)
+endfunction()
+
+# ladon_dispatched_isas(<variable> <precision>): the instruction sets of DISPATCH for this processor, in the order of
+# their numbers in ladon_isa (src/c_kernel/kernel.h.in); every machine has the first. Empty if there is no DISPATCH for
+# this processor. VNNI and the dot product of Arm multiply 8-bit integers only.
+function(ladon_dispatched_isas out precision)
+  set(isas "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set(isas sse2 avx2 avx512)
+    set(int8_isas avx512_vnni avx_vnni)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    set(isas neon)
+    set(int8_isas neon_dot)
+  endif()
+  if(precision STREQUAL "int8")
+    list(APPEND isas ${int8_isas})
+  endif()
+  set(${out} ${isas} PARENT_SCOPE)
 endfunction()

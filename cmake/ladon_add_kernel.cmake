@@ -35,9 +35,10 @@
 #                      no backslash and no $<, and PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
-#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|<-march>
+#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library, and with PRECISION int8 also AVX-512 VNNI
-#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on
+#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on. For 64-bit Arm
+#                      with Linux: NEON, and with PRECISION int8 also dot product; the library calls getauxval
 #   DETERMINISTIC      the same bits on every target
 #   KEY_BLOCK <n>      keys of a long row that are scored at a time, a multiple of 32 (256): fewer take less workspace
 #   CHECKED            broken rules inside end the program with a message
@@ -75,10 +76,11 @@ function(ladon_add_kernel NAME)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_kernel)
   set(isas default)
   if(arg_DISPATCH)
-    set(isas ${ladon_kernel_isas})
-    if(arg_PRECISION STREQUAL "int8")
-      set(isas ${ladon_kernel_int8_isas})
-      ladon_kernel_check_vnni()
+    ladon_dispatched_isas(isas ${arg_PRECISION})
+    if(isas MATCHES "avx_vnni")
+      check_cxx_compiler_flag(-mavxvnni LADON_COMPILER_KNOWS_AVX_VNNI)
+      ladon_kernel_refuse("DISPATCH with PRECISION int8 compiles for AVX-VNNI, and this compiler does not know \
+-mavxvnni; allowed: g++ 11, clang++ 12, or later" NOT LADON_COMPILER_KNOWS_AVX_VNNI)
     endif()
   elseif(DEFINED arg_ARCH)
     set(isas ${arg_ARCH})

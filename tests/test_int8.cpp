@@ -148,19 +148,19 @@ TEST_CASE("int8: targets agree to the last bit") {
   }
 }
 
-// A target whose features are unsigned, four in 32 bits, as targets with VNNI have them. Any machine runs it.
-template <std::size_t Lanes>
-struct UnsignedArrays : ladon::detail::simd::ArrayVectors<Lanes> {
-  using Int8Element = std::uint8_t;
+// Plain arrays with a choice of the features' type. Features of 8 bits are unsigned on targets with VNNI, and signed on
+// 64-bit Arm with dot product. Any machine runs this target.
+template <std::size_t Lanes, class Element>
+struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
+  using Int8Element = Element;
 };
 
-TEST_CASE("int8: unsigned features give the bits of signed features") {
-  using ladon::detail::simd::ArrayVectors;
-  const auto check = [](const Subject& with_signed, const Subject& with_unsigned) {
+TEST_CASE("int8: features of 8 bits give the bits of features of 16 bits") {
+  const auto check = [](const Subject& with_16_bits, const Subject& with_8_bits) {
     for (std::uint64_t seed = 31; seed < 34; ++seed) {
-      const bool cross = with_signed.shape.queries != with_signed.shape.keys;
-      const Task task = task_of(with_signed, random_problem(with_signed, cross, seed), {});
-      CHECK(same_bits(run_guarded(with_unsigned, task).y, run_guarded(with_signed, task).y));
+      const bool cross = with_16_bits.shape.queries != with_16_bits.shape.keys;
+      const Task task = task_of(with_16_bits, random_problem(with_16_bits, cross, seed), {});
+      CHECK(same_bits(run_guarded(with_8_bits, task).y, run_guarded(with_16_bits, task).y));
     }
   };
   // The rest of a group has one, two, three and no features.
@@ -168,8 +168,9 @@ TEST_CASE("int8: unsigned features give the bits of signed features") {
       three{.queries = 13, .model = 7, .heads = 1}, none{.queries = 11, .model = 12, .heads = 3},
       token{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7};
   const auto each = [&]<S Shape, class Layout>() {
-    check(attention_subject<Shape, None, Layout, ArrayVectors<4>>(),
-          attention_subject<Shape, None, Layout, UnsignedArrays<4>>());
+    const Subject with_16_bits = attention_subject<Shape, None, Layout, Arrays<4, std::int16_t>>();
+    check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::uint8_t>>());
+    check(with_16_bits, attention_subject<Shape, None, Layout, Arrays<4, std::int8_t>>());
   };
   each.template operator()<one, Int8<InProj>>();
   each.template operator()<two, Int8<SeparateQKV>>();

@@ -2,8 +2,8 @@
 # ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package and integrations.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
-presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx-vnni array-1 array-4 array-16 aarch64 wasm-scalar
-         wasm-simd wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
+presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx-vnni array-1 array-4 array-16 aarch64
+         aarch64-neon-dot wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
 
 run_tests() {
   local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset
@@ -44,7 +44,7 @@ test_preset() {
     clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     # With sanitizers, clang++ compiles in a third of the time of g++.
     debug) need clang++; need libclang-rt; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
-    aarch64)
+    aarch64*)
       need aarch64-linux-gnu-g++ qemu-aarch64
       if [[ $name = *-quick ]]; then args+=(-DLADON_EXAMPLES=); fi ;;
     cortex-*) need arm-none-eabi-g++ qemu-system-arm ;;
@@ -74,7 +74,7 @@ runs_here() {
     avx512) grep -qsw avx512dq /proc/cpuinfo ;;
     avx512-vnni) grep -qsw avx512_vnni /proc/cpuinfo ;;
     avx-vnni) grep -qsw avx_vnni /proc/cpuinfo ;;
-    aarch64) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
+    aarch64*) [ "$(uname -sm)" = 'Linux x86_64' ] ;;
   esac
 }
 

@@ -21,10 +21,6 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_FEED_FORWARD_BIAS with without)
   set(ladon_kernel_CAPTURE weights none scaled capped masked)
   set(ladon_kernel_ROTARY halves neighbours)
-  # The instruction sets of DISPATCH, in the order of their numbers in ladon_isa (src/c_kernel/kernel.h.in). VNNI
-  # multiplies 8-bit integers only.
-  set(ladon_kernel_isas sse2 avx2 avx512)
-  set(ladon_kernel_int8_isas ${ladon_kernel_isas} avx512_vnni avx_vnni)
   ladon_kernel_mask_names()
 endmacro()
 
@@ -289,6 +285,7 @@ function(ladon_kernel_check_score)
 endfunction()
 
 function(ladon_kernel_check_build)
+  ladon_dispatched_isas(dispatched ${arg_PRECISION})
   ladon_kernel_value(key_block KEY_BLOCK 256)
   math(EXPR rest "${key_block} % 32")
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)
@@ -306,6 +303,7 @@ best that its engine takes" EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AN
   ladon_kernel_refuse("ARCH is given beside DISPATCH, which compiles for several instruction sets"
     arg_DISPATCH AND DEFINED arg_ARCH)
   ladon_kernel_refuse(
-    "DISPATCH is for x86-64 with a GNU objcopy (${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND
-    NOT (CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND objects_can_be_local))
+    "DISPATCH is for x86-64, and for 64-bit Arm with Linux, with a GNU objcopy (${CMAKE_SYSTEM_NAME} \
+${CMAKE_SYSTEM_PROCESSOR} here)" arg_DISPATCH AND
+    NOT (dispatched AND objects_can_be_local))
 endfunction()

@@ -74,13 +74,6 @@ function(ladon_kernel_put_description template output)
     DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
 endfunction()
 
-# Stops CMake if the compiler lacks an option that the variants for VNNI need.
-function(ladon_kernel_check_vnni)
-  check_cxx_compiler_flag(-mavxvnni LADON_COMPILER_KNOWS_AVX_VNNI)
-  ladon_kernel_refuse("DISPATCH with PRECISION int8 compiles for AVX-VNNI, and this compiler does not know -mavxvnni; \
-allowed: g++ 11, clang++ 12, or later" NOT LADON_COMPILER_KNOWS_AVX_VNNI)
-endfunction()
-
 # One translation unit for each instruction set. With DISPATCH, one more chooses among them.
 macro(ladon_kernel_code)
   set(isa_number 0)
@@ -105,7 +98,8 @@ macro(ladon_kernel_code)
   if(arg_DISPATCH)
     list(JOIN built_isas ", " built_isas)
     ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
-    ladon_kernel_add_object(${NAME} sse2)
+    list(GET isas 0 every_machine) # the first instruction set is the one that every machine has
+    ladon_kernel_add_object(${NAME} ${every_machine})
   endif()
 endmacro()
 

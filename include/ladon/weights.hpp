@@ -117,8 +117,9 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 };
 
 // A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
-// each row of `weight`. Kernels read the sums if an instruction of the target multiplies unsigned activations, as
-// vpdpbusd of VNNI does. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no alignment.
+// each row of `weight`. Kernels read the sums if an instruction of the target multiplies activations of 8 bits, as
+// vpdpbusd of VNNI and SDOT of Arm do. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
+// alignment.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
 struct Linear<Out, In, O, B, precision::Int8<Bits>> {
   static_assert(

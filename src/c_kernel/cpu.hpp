@@ -1,16 +1,14 @@
-// Detects the instruction sets of this x86-64 machine, and chooses one of them. AVX2 code is compiled for the level
-// x86-64-v3, and AVX-512 code for the level x86-64-v4. A compiler may use every extension of the level, so the machine
-// must support all extensions of the level (System V ABI, AMD64 supplement, "Micro-architecture levels"). In addition,
-// the operating system must save the registers that the extensions use. The variants for VNNI need one extension more
-// than the level.
+// Detects the instruction sets of this machine, and chooses one of them. A variant of a kernel is compiled for a level
+// of the architecture. A compiler may use every extension of the level, so the machine must support all of them.
 #pragma once
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#else
 #include <cpuid.h>
+#endif
 
 namespace c_kernel {
-
-// Returns whether `reg` has a 1 at every position at which `bits` has a 1.
-static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == bits; }
 
 // Returns a word whose bits with the given numbers are 1. All other bits are 0. A set of instruction sets is a word,
 // too: its bit i stands for the instruction set with the number i in ladon_isa.
@@ -19,8 +17,23 @@ constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);
 }
 
-// Returns the instruction sets that the machine and the operating system support. cpuid numbers its results by a leaf
-// and a subleaf.
+#if defined(__aarch64__)
+// Returns the instruction sets that the machine supports, as Linux reports them. The variant for dot product is
+// compiled for Armv8.2-A, whose instructions for kernels also include the atomic instructions, CRC32 and SQRDMLAH of
+// Armv8.1-A.
+static unsigned detected_isas() {
+  const unsigned neon = bits(LADON_ISA_NEON);
+  constexpr unsigned long needed = HWCAP_ASIMDDP | HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;
+  return (getauxval(AT_HWCAP) & needed) == needed ? neon | bits(LADON_ISA_NEON_DOT) : neon;
+}
+#else
+// Returns whether `reg` has a 1 at every position at which `bits` has a 1.
+static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == bits; }
+
+// Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
+// x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
+// addition, the operating system must save the registers that the extensions use. The variants for VNNI need one
+// extension more than the level. cpuid numbers its results by a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -45,6 +58,7 @@ static unsigned detected_isas() {
   if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
   return found;
 }
+#endif
 
 // Returns the result of detected_isas(). The result is stored in `known`, because cpuid takes about a microsecond under
 // a hypervisor. `known` is the only writable variable that DISPATCH adds to a library. Several threads may make the
@@ -66,8 +80,8 @@ static unsigned supported_isas() {
 //     an instruction set that is available     `wanted`
 //     any other value                          LADON_ISA_CHOSEN, which here means "not available"
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
-  constexpr ladon_isa fastest_first[] = {LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512, LADON_ISA_AVX_VNNI, LADON_ISA_AVX2,
-                                         LADON_ISA_SSE2};
+  constexpr ladon_isa fastest_first[] = {LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI, LADON_ISA_AVX2,
+                                         LADON_ISA_SSE2,        LADON_ISA_NEON_DOT, LADON_ISA_NEON};
   for (const ladon_isa isa : fastest_first) {
     if ((wanted == LADON_ISA_CHOSEN || wanted == isa) && (available & bits(isa)) != 0) return isa;
   }

@@ -33,6 +33,8 @@ void for_isas(F f) {
   f.template operator()<LADON_ISA_AVX512>();
   f.template operator()<LADON_ISA_AVX512_VNNI>();
   f.template operator()<LADON_ISA_AVX_VNNI>();
+  f.template operator()<LADON_ISA_NEON>();
+  f.template operator()<LADON_ISA_NEON_DOT>();
 }
 
 // Calls check(subject) for each instruction set that this machine and the library have. A library without DISPATCH is

@@ -207,7 +207,11 @@ TEST_CASE("a cache that another kernel filled, or other code of the same kernel"
       CHECK((other == LADON_CACHE_NOT_CLEARED || other == LADON_UNSUPPORTED_ISA));
     }
   };
+#if defined(__aarch64__)
+  by(c_projected_options{}, LADON_ISA_NEON);
+#else
   by(c_projected_options{}, LADON_ISA_SSE2);
+#endif
 }
 
 TEST_CASE("what a kernel needs among its options") {

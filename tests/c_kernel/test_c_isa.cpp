@@ -20,25 +20,33 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX_VNNI)) == LADON_ISA_AVX512);
   CHECK(chosen_isa(LADON_ISA_CHOSEN, avx2 | bits(LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI)) ==
         LADON_ISA_AVX512_VNNI);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON)) == LADON_ISA_NEON);
+  CHECK(chosen_isa(LADON_ISA_CHOSEN, bits(LADON_ISA_NEON, LADON_ISA_NEON_DOT)) == LADON_ISA_NEON_DOT);
 }
 
-// The numbers of instruction sets have no order: AVX-VNNI has the greatest number, and includes no AVX-512.
+// The numbers of instruction sets have no order: AVX-VNNI has a greater number than AVX-512, and includes no AVX-512.
 TEST_CASE("dispatch: an instruction set that is asked for") {
   constexpr unsigned available = bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI);
   for (const int isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI}) CHECK(chosen_isa(isa, available) == isa);
-  for (const int isa : {int{LADON_ISA_AVX512}, int{LADON_ISA_AVX512_VNNI}, -1, 6, 31, 32, 33, 1 << 30}) {
+  for (const int isa :
+       {int{LADON_ISA_AVX512}, int{LADON_ISA_AVX512_VNNI}, int{LADON_ISA_NEON}, -1, 8, 31, 32, 33, 1 << 30}) {
     CHECK(chosen_isa(isa, available) == LADON_ISA_CHOSEN);
   }
 }
 
 TEST_CASE("dispatch: this machine") {
-  constexpr unsigned all =
-      bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI);
+#if defined(__aarch64__)
+  constexpr ladon_isa least = LADON_ISA_NEON, next = LADON_ISA_NEON_DOT;
+  constexpr unsigned all = bits(least, next);
+#else
+  constexpr ladon_isa least = LADON_ISA_SSE2, next = LADON_ISA_AVX2;
+  constexpr unsigned all = bits(least, next, LADON_ISA_AVX512, LADON_ISA_AVX512_VNNI, LADON_ISA_AVX_VNNI);
+#endif
   const unsigned found = c_kernel::detected_isas();
   CHECK((found & ~all) == 0);
-  CHECK((found & bits(LADON_ISA_SSE2)) != 0);
-  CHECK(c_kernel::usable(LADON_ISA_CHOSEN, bits(LADON_ISA_SSE2)) == LADON_ISA_SSE2);
-  CHECK(c_kernel::usable(LADON_ISA_AVX2, bits(LADON_ISA_SSE2)) == LADON_ISA_CHOSEN);
+  CHECK((found & bits(least)) != 0);
+  CHECK(c_kernel::usable(LADON_ISA_CHOSEN, bits(least)) == least);
+  CHECK(c_kernel::usable(next, bits(least)) == LADON_ISA_CHOSEN);
   CHECK(c_kernel::usable(LADON_ISA_CHOSEN, all) == chosen_isa(LADON_ISA_CHOSEN, found));
   MESSAGE("instruction sets of this machine, bit i is number i of ladon_isa: ", found);
 }

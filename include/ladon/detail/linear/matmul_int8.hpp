@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
@@ -41,6 +42,10 @@ struct GroupsInPlace {
   LADON_INLINE constexpr std::int32_t group(std::size_t r, std::size_t k) const noexcept {
     const std::int8_t* const weight = data + r * RowStride + Group * k;
     return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
+  }
+  // Returns the address of the weights that group(r, k) returns.
+  LADON_INLINE constexpr const std::int8_t* address(std::size_t r, std::size_t k) const noexcept {
+    return data + r * RowStride + Group * k;
   }
 };
 
@@ -87,6 +92,31 @@ LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const
   }
 }
 
+// Whether a step multiplies by one lane of a register of weights.
+template <class Dot>
+inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
+
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. Each
+// row loads its weights once.
+template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
+          std::size_t Packs>
+LADON_INLINE void int8_steps_by_lane(const Groups& groups, std::size_t k, const Element* panel,
+                                     typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  typename Dot::Features x[Dot::steps][Packs];
+  LADON_UNROLL
+  for (std::size_t i = 0; i < Dot::steps * Packs; ++i) {
+    x[i / Packs][i % Packs] = Dot::load_features(panel + Dot::group * (i / Packs * Width + i % Packs * Lanes));
+  }
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const typename Dot::Weights weights = Dot::load_weights(groups.address(r, k));
+    [&]<std::size_t... Step>(std::index_sequence<Step...>) LADON_INLINE_LAMBDA {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) (Dot::template add_by_lane<Step>(sum[r][v], x[Step][v], weights), ...);
+    }(std::make_index_sequence<Dot::steps>());
+  }
+}
+
 // Starts the sums of a tile at 0, or at -zero * row_sum. The products of features q + zero then add up to the products
 // of q. If the end of a tile subtracted zero * row_sum instead, the term would take registers from the epilogue: g++ 12
 // then copies eight accumulators in each step of some tiles of 12 rows and 2 packs, instead of at most one.
@@ -106,6 +136,29 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
+// Converts the sums of a tile to results. Reads all scales and biases of a row before the epilogue stores a result,
+// because the compiler would have to read them again after a store.
+template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
+          class Epilogue>
+LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
+                                        std::size_t first_row, const Sums (&sum)[Rows][Packs],
+                                        Epilogue epilogue) noexcept {
+  const auto bias = w.bias.from(first_row);
+  const float* const scale = opaque(w.scale + first_row);
+  const float* const scale_of_tokens = opaque(in.template scale<Width>(panel));
+  Pack token_scale[Packs];
+  LADON_UNROLL
+  for (std::size_t v = 0; v < Packs; ++v) token_scale[v] = Pack::load(scale_of_tokens + v * Pack::lanes);
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const Pack row_scale = Pack::broadcast(scale[r]), row_bias = Pack::broadcast(bias[r]);
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) {
+      epilogue(panel, first_row + r, v, fma(sum[r][v].to_float(), token_scale[v] * row_scale, row_bias));
+    }
+  }
+}
+
 // Computes one tile of rows for all panels.
 template <class Groups, class Simd, Tiling T, std::size_t Packs, std::size_t Rows, class Weights, class Element,
           class Epilogue>
@@ -118,7 +171,14 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   for (std::size_t p = 0; p < panels; ++p) {
     Sums sum[Rows][Packs];
     start_sums<Pack, width>(in, p, w, first_row, sum);
-    for (std::size_t k = 0; k < Groups::whole; ++k) {
+    std::size_t k = 0;
+    if constexpr (multiplies_by_lane<Dot>) {
+      for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
+        const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
+        int8_steps_by_lane<Dot, T.lanes, width>(groups, k, panel, sum);
+      }
+    }
+    for (; k < Groups::whole; ++k) {
       const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
       int8_step<false, Dot, T.lanes>(groups, k, panel, sum);
     }
@@ -126,16 +186,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
       const Element* const panel = in.data + p * in.stride + Dot::group * Groups::whole * width;
       int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel, sum);
     }
-    const auto bias = w.bias.from(first_row);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) {
-        const Pack scale =
-            Pack::load(in.template scale<width>(p) + v * T.lanes) * Pack::broadcast(w.scale[first_row + r]);
-        epilogue(p, first_row + r, v, fma(sum[r][v].to_float(), scale, Pack::broadcast(bias[r])));
-      }
-    }
+    finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);
   }
 }
 

@@ -73,8 +73,8 @@ struct WeightRows {
 // less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
-// Rows of int8 weights, and the sum of the weights, a scale and a bias for each row. Products of unsigned features read
-// `row_sum`.
+// Rows of int8 weights, and the sum of the weights, a scale and a bias for each row. Products of features of 8 bits
+// read `row_sum`.
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;

@@ -5,9 +5,10 @@
 //
 // The type of a quantised feature determines G. The target chooses the type (Int8Element in detail/target):
 //
-//     Element         G   a feature is   instructions of x86
-//     std::int16_t    2   q              vpmaddwd and vpaddd (pair_dot.hpp)
-//     std::uint8_t    4   q + zero       vpdpbusd (quad_dot.hpp)
+//     Element         G   a feature is   instructions
+//     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp)
+//     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp)
+//     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
 //
 // Microcontrollers have loops and orders of features of their own: SMLAD in dsp.hpp, VMLADAVA in helium_dot.hpp, and
 // plain integers in one_lane.hpp.
@@ -20,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include <ladon/detail/simd/integer_sums.hpp>
@@ -32,7 +34,11 @@ inline constexpr std::size_t group_features = sizeof(std::int32_t) / sizeof(Elem
 
 // Whether quantised features are q + zero.
 template <class Element>
-inline constexpr bool adds_zero = std::is_unsigned_v<Element>;
+inline constexpr bool adds_zero = sizeof(Element) == 1;
+// The least feature q + zero. The zeros of panels of signed features are smaller by 128 than zeros of unsigned
+// features.
+template <class Element>
+inline constexpr float least_feature = adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 
 // Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
 // bits. The weights that are missing from a whole group are 0.
@@ -64,7 +70,15 @@ LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexce
 // equally near. The low 16 bits of the sum are then this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
-// The implementation for plain arrays. Every other implementation gives the same results.
+// The implementation for plain arrays. Every other implementation gives the same results. An implementation may store
+// the integers of a group in another order than [lanes][group], because only its own functions read them.
+//
+// If an instruction multiplies by one lane of a register, an implementation also has these members:
+//
+//     steps                                   how many consecutive steps the weights of one register serve
+//     load_features(panel)                    loads the features of a step
+//     load_weights(weight)                    loads group * steps weights
+//     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
 template <class Element, class Pack>
 struct GroupDot {
   static constexpr std::size_t group = group_features<Element>;
@@ -93,7 +107,7 @@ struct GroupDot {
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += x[i] * weight[i];
   }
   // Rounds the features of one group of each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
-  // Precondition: q has 16 bits, and q + zero has 8 bits.
+  // Precondition: q has 16 bits, and q + zero is an Element.
   static LADON_INLINE constexpr void store_group(const Pack (&features)[group], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[group][Pack::lanes], zeros[Pack::lanes];

@@ -4,6 +4,7 @@
 #include <ladon/detail/simd/dsp.hpp>
 #include <ladon/detail/simd/group_dot.hpp>
 #include <ladon/detail/simd/helium_dot.hpp>
+#include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/one_lane.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>

@@ -10,6 +10,8 @@
 
 #if LADON_HAS_XSIMD && defined(__SSE2__)
 #include <immintrin.h>
+#elif LADON_HAS_XSIMD && defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace ladon::inline LADON_ABI::detail::simd {
@@ -51,7 +53,7 @@ struct IntegerSums {
   }
 };
 
-// SSE2 has no product of 32-bit integers. Only targets that quantise to unsigned integers call negative_products, and
+// SSE2 has no product of 32-bit integers. Only targets that quantise to integers of 8 bits call negative_products, and
 // all of them have SSE4.1.
 #if LADON_HAS_XSIMD && defined(__SSE2__)
 template <>
@@ -113,6 +115,22 @@ struct IntegerSums<XsimdPack<16>> {
     return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
   }
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm512_cvtepi32_ps(sum)); }
+};
+#endif
+
+#if LADON_HAS_XSIMD && defined(__aarch64__)
+template <>
+struct IntegerSums<XsimdPack<4>> {
+  using Pack = XsimdPack<4>;
+  int32x4_t sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {vdupq_n_s32(0)}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {vld1q_s32(sums)}; }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {vmulq_n_s32(vnegq_s32(vcvtq_s32_f32(factors.batch)), factor)};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept { return vaddvq_s32(a.sum); }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(vcvtq_f32_s32(sum)); }
 };
 #endif
 

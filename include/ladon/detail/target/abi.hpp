@@ -64,6 +64,14 @@
 #define LADON_DSP 0
 #endif
 
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. g++ 12 has no
+// intrinsics for SDOT with -march=armv8-a+dotprod. The atomic instructions of Armv8.1 exclude this option.
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
+#define LADON_ARM_DOT 1
+#else
+#define LADON_ARM_DOT 0
+#endif
+
 #if !defined(LADON_ABI)
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
@@ -122,6 +130,13 @@
 #define LADON_ABI_FMA
 #endif
 
+// The dot product appears separately in the name, because NEON and SVE do not imply it.
+#if LADON_ARM_DOT
+#define LADON_ABI_DOT _dot
+#else
+#define LADON_ABI_DOT
+#endif
+
 #if defined(LADON_ARRAY_LANES)
 #define LADON_ABI_LANES LADON_JOIN(_array_, LADON_ARRAY_LANES)
 #else
@@ -139,6 +154,6 @@
 #else
 #define LADON_ABI_CHECKS
 #endif
-#define LADON_ABI_TARGET LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_ABI_FMA), LADON_ABI_LANES)
+#define LADON_ABI_TARGET LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_JOIN(LADON_ABI_FMA, LADON_ABI_DOT)), LADON_ABI_LANES)
 #define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_JOIN(LADON_ABI_BITS, LADON_ABI_CHECKS))
 #endif

@@ -1,0 +1,88 @@
+// The step of int8 products on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
+// of weights. So one load of weights serves several steps (`add_by_lane`). group_dot.hpp documents the interface.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/detail/simd/group_dot.hpp>
+
+#if LADON_HAS_XSIMD && defined(__aarch64__)
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+#if LADON_ARM_DOT
+// With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
+// weights and adds the four products to the sum. USDOT of I8MM takes unsigned features and is otherwise equal, so I8MM
+// has no form of its own.
+template <>
+struct GroupDot<std::int8_t, XsimdPack<4>> {
+  static constexpr std::size_t group = 4, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = IntegerSums<Pack>;
+  using Features = int8x16_t;
+  using Weights = int8x16_t;
+
+  static LADON_INLINE Features load_features(const std::int8_t* panel) noexcept { return vld1q_s8(panel); }
+  static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vld1q_s8(weight); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+    sum.sum = vdotq_laneq_s32(sum.sum, x, weights, Step);
+  }
+  static LADON_INLINE void add(Sums& sum, const std::int8_t* panel, std::int32_t weights) noexcept {
+    sum.sum = vdotq_s32(sum.sum, vld1q_s8(panel), vreinterpretq_s8_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
+    sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
+  }
+  // Each SLI inserts the lowest byte of a feature above the bytes of the features before it.
+  static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
+    const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
+      return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);
+    };
+    int32x4_t bytes = rounded(features[0]);
+    bytes = vsliq_n_s32(bytes, rounded(features[1]), 8);
+    bytes = vsliq_n_s32(bytes, rounded(features[2]), 16);
+    bytes = vsliq_n_s32(bytes, rounded(features[3]), 24);
+    const int32x4_t zeros = vmulq_n_s32(vandq_s32(vcvtq_s32_f32(zero.batch), vdupq_n_s32(0xff)), 0x01010101);
+    vst1q_s8(panel, vaddq_s8(vreinterpretq_s8_s32(bytes), vreinterpretq_s8_s32(zeros)));
+  }
+};
+#endif
+
+// Without dot product, features and weights have 16 bits. SMLAL multiplies one feature of four tokens by a weight. So a
+// group is stored as [group][lanes], and not as [lanes][group].
+template <>
+struct GroupDot<std::int16_t, XsimdPack<4>> {
+  static constexpr std::size_t group = 2, steps = 4;
+  using Pack = XsimdPack<4>;
+  using Sums = IntegerSums<Pack>;
+  using Features = int16x8_t;
+  using Weights = int16x8_t;
+
+  static LADON_INLINE Features load_features(const std::int16_t* panel) noexcept { return vld1q_s16(panel); }
+  static LADON_INLINE Weights load_weights(const std::int8_t* weight) noexcept { return vmovl_s8(vld1_s8(weight)); }
+  template <std::size_t Step>
+  static LADON_INLINE void add_by_lane(Sums& sum, Features x, Weights weights) noexcept {
+    sum.sum = vmlal_laneq_s16(sum.sum, vget_low_s16(x), weights, 2 * Step);
+    sum.sum = vmlal_high_laneq_s16(sum.sum, x, weights, 2 * Step + 1);
+  }
+  static LADON_INLINE void add(Sums& sum, const std::int16_t* panel, std::int32_t weights) noexcept {
+    add_by_lane<0>(sum, vld1q_s16(panel), vreinterpretq_s16_s32(vdupq_n_s32(weights)));
+  }
+  static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
+    const int16x8_t integers = vld1q_s16(x), weights = load_weights(weight);
+    sum.sum = vmlal_s16(sum.sum, vget_low_s16(integers), vget_low_s16(weights));
+    sum.sum = vmlal_high_s16(sum.sum, integers, weights);
+  }
+  static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
+    const Pack offset = Pack::broadcast(round_to_low_bits);
+    const int16x8_t first = vreinterpretq_s16_f32((features[0] + offset).batch),
+                    second = vreinterpretq_s16_f32((features[1] + offset).batch);
+    vst1q_s16(panel, vuzp1q_s16(first, second));
+  }
+};
+
+}  // namespace ladon::inline LADON_ABI::detail::simd
+
+#endif

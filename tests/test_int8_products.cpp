@@ -1,0 +1,117 @@
+// Products of int8 weights, without the rest of a layer: the bits of plain loops on every target. This file compiles in
+// a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+
+namespace {
+
+using namespace ladon::detail;
+
+// A linear congruential generator with the constants of Knuth's MMIX.
+class Random {
+ public:
+  std::uint32_t bits() {
+    return static_cast<std::uint32_t>((state_ = state_ * 6364136223846793005u + 1442695040888963407u) >> 33);
+  }
+  float number() { return static_cast<float>(bits()) / static_cast<float>(1u << 30) - 1.0f; }
+
+ private:
+  std::uint64_t state_ = 7;
+};
+
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows>
+struct Problem {
+  std::vector<float> x = std::vector<float>(Tokens * Features);
+  std::vector<std::int8_t> weight = std::vector<std::int8_t>(Rows * Features);
+  std::vector<float> scale = std::vector<float>(Rows), bias = std::vector<float>(Rows);
+  std::vector<std::int32_t> row_sum = std::vector<std::int32_t>(Rows);
+
+  Problem() {
+    Random random;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = random.number() + static_cast<float>(i / Features % 3) * 0.4f;
+    for (std::int8_t& w : weight) w = static_cast<std::int8_t>(random.bits());
+    weight[0] = weight[1] = weight[2] = weight[3] = -128;
+    for (float& s : scale) s = random.number() / 127;
+    for (float& b : bias) b = random.number();
+    for (std::size_t i = 0; i < weight.size(); ++i) row_sum[i / Features] += weight[i];
+  }
+};
+
+// The product in plain loops (detail/memory/int8_panels.hpp and detail/linear/matmul_int8.hpp state the formulas).
+template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {
+  constexpr float levels = (1 << Bits) - 1;
+  std::vector<float> y;
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    const float* const x = problem.x.data() + t * Features;
+    const float low = std::min(0.0f, *std::min_element(x, x + Features)),
+                high = std::max(0.0f, *std::max_element(x, x + Features));
+    const float scale = high / levels - low / levels, reciprocal = 1 / scale;
+    const float zero = std::nearbyint(-low * reciprocal);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      std::int64_t sum = 0;
+      for (std::size_t i = 0; i < Features; ++i) {
+        const float q = std::clamp(std::nearbyint(x[i] * reciprocal), -zero, levels - zero);
+        sum += static_cast<std::int64_t>(q) * problem.weight[r * Features + i];
+      }
+      const float integer = static_cast<float>(sum), both = scale * problem.scale[r];
+      y.push_back(simd::fma_is_fused ? std::fma(integer, both, problem.bias[r]) : integer * both + problem.bias[r]);
+    }
+  }
+  return y;
+}
+
+// The product as layers compute it. The memory of the weights ends with the last weight.
+template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
+  using Target = simd::NativeVectors;
+  constexpr Tiling tiles = tiling<Target>(Tokens);
+  constexpr std::size_t width = tiles.width(), panels = tiles.panels(Tokens);
+  alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t i = 0; i < Features; ++i) {
+      in[(t / width * Features + i) * width + t % width] = problem.x[t * Features + i];
+    }
+  }
+  static LinearInput<ladon::precision::Int8<Bits>, Target, Tokens, Features, tiles> input;
+  std::memset(&input, 0x5a, sizeof(input));
+  quantise_input<Target, tiles, Tokens, Features>(in, Tokens, input);
+  const Int8Rows<Features, BiasVector> w{
+      {problem.weight.data()}, problem.scale.data(), problem.row_sum.data(), {problem.bias.data()}};
+  ladon::for_panels<tiles, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+    matmul<Target, tiles, Packs, Rows, Features>(w, input.view(in).template panels_from<Features, width>(first), count,
+                                                 Epilogue<width>{out + first * Rows * width, Rows * width});
+  });
+  std::vector<float> y;
+  for (std::size_t t = 0; t < Tokens; ++t) {
+    for (std::size_t r = 0; r < Rows; ++r) y.push_back(out[(t / width * Rows + r) * width + t % width]);
+  }
+  return y;
+}
+
+template <std::size_t Tokens, std::size_t Features, std::size_t Rows, int Bits = 8>
+void check() {
+  CAPTURE(Tokens);
+  const auto problem = std::make_unique<Problem<Tokens, Features, Rows>>();
+  const std::vector<float> y = product<Bits>(*problem), expected = expected_product<Bits>(*problem);
+  CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)) == 0);
+}
+
+}  // namespace
+
+// The steps of a product are: four groups of features at a time, single groups, and an incomplete group.
+TEST_CASE("int8 products: whole panels and an incomplete panel") { check<19, 55, 21>(); }
+TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 7>(); }
+TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
+TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }
+TEST_CASE("int8 products: fewer features than a group") { check<5, 3, 2>(); }
