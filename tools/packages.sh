@@ -71,6 +71,7 @@ clang() {
 }
 
 clang_format() { command -v clang-format-19 || command -v clang-format || true; }
+clang_tidy() { command -v clang-tidy-19 || command -v clang-tidy || true; }
 run_clang_tidy() { command -v run-clang-tidy-19 || command -v run-clang-tidy || true; }
 
 newest() { if apt-cache show "$1-19" >/dev/null 2>&1; then echo "$1-19"; else echo "$1"; fi; }

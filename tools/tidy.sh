@@ -31,6 +31,16 @@ tidy_cpp() {
   configure_source "$root/tools/tidy" "$dir" -DCMAKE_CXX_COMPILER="$(clang)"
   build "$dir" kernel_headers
   say "clang-tidy"
+  tidy_main_files
   "$(run_clang_tidy)" -p "$dir" -quiet -j "$(getconf _NPROCESSORS_ONLN)" -config-file="$root/.clang-tidy" 2>&1 |
     sed -E '/^\[.*clang-tidy|^Running clang-tidy|^[0-9]+ warnings? .*generated|^$/d' >&2
+}
+
+# These two checks look at main files only, which are not the main files of a unity build.
+tidy_main_files() {
+  local unused=misc-unused-alias-decls,misc-unused-using-decls
+  printf '%s\0' "$root"/src/{files,safetensors,weights}/*.cpp |
+    xargs -0 -I FILE -P "$(getconf _NPROCESSORS_ONLN)" "$(clang_tidy)" -quiet -checks="-*,$unused" \
+      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/weights" 2>&1 |
+    sed -E '/^[0-9]+ warnings? .*generated|^$/d' >&2
 }
