@@ -31,8 +31,10 @@
 #   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
 #                      no PREFIX where nothing stands before their names. With PRECISION int8, float weights are
 #                      quantised when the library is made; int8 weights of a checkpoint (X.weight with X.weight_scale,
-#                      as compressed-tensors and ladon-weights quantise write them) are taken as they are. The path has
-#                      no backslash and no $<, and PREFIX and the file's name have no /*, */ and @word@
+#                      as compressed-tensors and ladon-weights quantise write them) are taken as they are. With
+#                      PRECISION bfloat16, F32 and F16 weights are rounded when the library is made; BF16 weights (as
+#                      ladon-weights convert writes them) are taken as they are. The path has no backslash and no $<,
+#                      and PREFIX and the file's name have no /*, */ and @word@
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>

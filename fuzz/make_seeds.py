@@ -106,7 +106,7 @@ def seeds_of_weights():
     }
 
 
-def seeds_of_quantise():
+def seeds_of_convert():
     def seed(tensors, keep=0, embeddings=False, metadata=None):
         return bytes([keep << 1 | embeddings]) + safetensors(tensors, metadata)
 
@@ -127,6 +127,7 @@ def seeds_of_quantise():
     wrong_scale = [int8[0], ("b.weight_scale", "F32", [2], values(0, 1))]
     middles = ("weight", "F32", [1, 8], values(127, 0.5, 0.505, -0.505, 1.495, -2.5, 126.505, -126.495))
     tiny = ("weight", "F32", [4, 2], values(0, -0.0, 1e-45, -1e-38, 2e-36, 1e-37, 3.4e38, -1e38))
+    limits = ("weight", "F32", [2, 3], values(3.3961773e38, -3.3961773e38, 1.00390625, 1.01171875, 5e-41, -4.6e-41))
     return {
         "small": seed([linear, ("a.bias", "F32", [2], floats(2))], metadata={"format": "pt"}),
         "kinds": seed(kinds),
@@ -134,6 +135,8 @@ def seeds_of_quantise():
         **{f"keep_{i}": seed(kinds, keep=i) for i in range(1, 5)},
         "between_two_integers": seed([middles]),
         "tiny_and_large": seed([tiny]),
+        "bfloat16_limits": seed([limits]),
+        "only_bfloat16": seed([("weight", "BF16", [3, 2], brain_floats(6))]),
         "no_elements": seed([linear, ("b.weight", "F32", [4, 0], b""), ("c.weight", "F16", [0, 2], b"")]),
         "int8_already": seed([*int8, linear]),
         "only_int8": seed(int8),
@@ -233,7 +236,7 @@ def random_seeds(sizes):
 SEEDS = {
     "safetensors": seeds_of_safetensors(),
     "weights": seeds_of_weights(),
-    "quantise": seeds_of_quantise(),
+    "convert": seeds_of_convert(),
     "kernel_weights": random_seeds([64] * 6),
     "word_piece": seeds_of_word_piece(),
     "vocabulary": seeds_of_vocabulary(),

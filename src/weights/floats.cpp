@@ -1,6 +1,10 @@
 #include "floats.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 
 namespace weights {
@@ -28,6 +32,15 @@ void write_floats(std::string_view dtype, std::span<const std::byte> values, std
   }
 }
 
+// Says what is wrong with a value that is infinite, NaN, or too large for bfloat16.
+std::string expected_and_found(float value) {
+  if (std::isnan(value)) return "finite weights, found NaN";
+  if (std::isinf(value)) return "finite weights, found an infinity";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", double{value});
+  return std::string("weights that are finite in bfloat16, found ") + text.data();
+}
+
 }  // namespace
 
 std::size_t bytes_of_float(std::string_view dtype) {
@@ -52,6 +65,14 @@ void append_floats(std::string_view dtype, std::span<const std::byte> values, st
 
 void read_floats(std::string_view dtype, std::span<const std::byte> values, std::span<float> to) {
   write_floats(dtype, values, std::as_writable_bytes(to).data());
+}
+
+std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column, float most) {
+  const auto found = std::ranges::find_if(values, [&](float value) { return !(std::abs(value) <= most); });
+  if (found == values.end()) return "";
+  const std::size_t column = first_column + static_cast<std::size_t>(found - values.begin());
+  return "expected " + expected_and_found(*found) + " at row " + std::to_string(row) + ", column " +
+         std::to_string(column) + ", counted from 0";
 }
 
 }  // namespace weights

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,5 +21,11 @@ void read_floats(std::string_view dtype, std::span<const std::byte> values, std:
 
 // The float32 of the same value, by its bits.
 std::uint32_t widen_f16(std::uint16_t half);
+
+// Expects that the values of a part of a row are finite, and that no magnitude is above `most`, the largest that stays
+// finite in the type that the values will get. Returns what is wrong, or "" if nothing is. `first_column` is the column
+// of the first value.
+std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column,
+                             float most = std::numeric_limits<float>::max());
 
 }  // namespace weights

@@ -46,12 +46,4 @@ std::string zero_point_complaint(const Safetensors& file, std::string_view weigh
   return symmetric ? "" : "expected symmetric int8 weights, found zero points other than 0 in " + in_quotes(name);
 }
 
-std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column) {
-  const auto found = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-  if (found == values.end()) return "";
-  const std::size_t column = first_column + static_cast<std::size_t>(found - values.begin());
-  return std::string("expected finite weights, found ") + (std::isnan(*found) ? "NaN" : "an infinity") + " at row " +
-         std::to_string(row) + ", column " + std::to_string(column) + ", counted from 0";
-}
-
 }  // namespace weights

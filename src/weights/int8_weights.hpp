@@ -1,9 +1,7 @@
-// int8 weights in checkpoints, and the float weights that become int8. The names are those of compressed-tensors.
+// int8 weights in checkpoints. The names are those of compressed-tensors.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,8 +24,5 @@ std::string scale_complaint(const files::Safetensors& file, const files::Tensor&
 
 // Expects that the zero points of the weight are 0, if the file has zero points.
 std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);
-
-// Expects that the values of a part of a row are finite. `first_column` is the column of the first value.
-std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column);
 
 }  // namespace weights

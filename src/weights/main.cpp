@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "conversion_plan.hpp"
+#include "convert.hpp"
 #include "file_error.hpp"
 #include "find_tensors.hpp"
 #include "flush.hpp"
 #include "list.hpp"
 #include "pack.hpp"
-#include "quantise.hpp"
-#include "quantise_plan.hpp"
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
@@ -33,6 +33,7 @@ struct Options {
   std::string offsets_file;
   std::string name_space = "weights";
   std::string output;
+  std::string type;
   std::vector<std::string> keep;
   weights::Selection selection;
 };
@@ -61,24 +62,33 @@ said, and neither is written.)";
 
 constexpr const char* about_quantise = R"(
 Makes int8 weights of the matrices of linear layers: symmetric, from -127 to 127, with a scale for each row (output
-feature). A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight
-or _proj_weight. OUT has the names of compressed-tensors:
+feature). OUT has the names of compressed-tensors:
 
   X.weight        I8   [out,in]
   X.weight_scale  F32  [out,1]    weight = scale * int8
 
-All other tensors are copied. These matrices are copied, too:
+A row of zeros stays a row of zeros, with the scale 1. Int8 weights that have a scale are copied. An infinite weight or
+a NaN is an error.
+)";
+
+constexpr const char* about_convert = R"(
+Makes BF16 weights of the matrices of linear layers, under their names. Each weight becomes the nearest bfloat16; of two
+equally near, the one whose last bit is 0. Matrices that are BF16 already are copied. An infinite weight, a NaN, or a
+weight that would become infinite (a magnitude above 3.396e38) is an error.
+)";
+
+// Follows the text about quantise and the text about convert.
+constexpr const char* about_matrices = R"(
+A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight or
+_proj_weight. All other tensors are copied. These matrices are copied, too:
 
   - those whose names match REGEX (--keep): ECMAScript, found anywhere in the name;
   - embeddings (a name with embed, wte, wpe or tok_) and heads of language models (a name with lm_head, or the content
-    of an embedding), unless --embeddings is given;
-  - int8 weights that have a scale.
+    of an embedding), unless --embeddings is given.
 
-A row of zeros stays a row of zeros, with the scale 1. An infinite weight or a NaN is an error.
-
-Prints for each quantised tensor the relative RMS error (root of the sum of squared errors / sum of squared weights) and
-the largest error as a fraction of the tensor's largest magnitude. OUT appears when it is complete; after an error, OUT
-is as it was.)";
+Prints for each tensor that is not copied the relative RMS error (root of the sum of squared errors / sum of squared
+weights) and the largest error as a fraction of the tensor's largest magnitude. OUT appears when it is complete; after
+an error, OUT is as it was.)";
 
 bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -162,41 +172,58 @@ std::regex regex(const std::string& text) {
   }
 }
 
-void quantise(const Options& options) {
+void convert(const Options& options, weights::Target target) {
   const files::Safetensors file(options.file);
-  const auto plan = weights::plan_quantisation(file, options.file, options.selection);
+  const auto plan = weights::plan_conversion(file, options.file, target, options.selection);
   files::check_replaceable(options.output);
-  weights::check_finite(file, options.file, plan);
+  weights::check_values(file, options.file, plan);
   std::vector<weights::Deviation> deviations;
   files::replace_file(options.output, [&](const files::Sink& sink) {
-    deviations = weights::write_quantised(file, options.file, plan, sink);
+    deviations = weights::write_converted(file, options.file, plan, sink);
   });
   std::cout << weights::report(plan, deviations);
   files::flush(std::cout, "the report");
 }
 
-void describe_quantise(CLI::App& command, Options& options) {
+// Describes what quantise and convert share. `about` says what the command makes of the matrices.
+void describe_conversion(CLI::App& command, Options& options, const std::string& about) {
   command.add_option("in", options.file, "a checkpoint")->type_name("IN.safetensors")->required();
-  command.add_option("out", options.output, "is written: the checkpoint with int8 weights")
+  command.add_option("out", options.output, "is written: the converted checkpoint")
       ->type_name("OUT.safetensors")
       ->required();
   command.add_option("--keep", options.keep, "copies the tensors whose names match; may be given several times")
       ->type_name("REGEX")
       ->allow_extra_args(false);
   command.add_flag("--embeddings", options.selection.embeddings,
-                   "quantises embeddings and heads of language models, too");
-  command.footer(about_quantise);
+                   "converts embeddings and heads of language models, too");
+  command.footer(about + about_matrices);
   command.callback([&options] {
     check_files(std::array{options.file, options.output}, 1);
     for (const std::string& text : options.keep) options.selection.keep.push_back(regex(text));
   });
 }
 
+std::string type_complaint(const std::string& type) {
+  if (type == "bfloat16") return "";
+  const std::string what = "expected bfloat16, found " + files::in_quotes(type);
+  return type == "int8" ? what + "; the command quantise makes int8 weights" : what;
+}
+
+void describe_convert(CLI::App& command, Options& options) {
+  command.add_option("--type", options.type, "of the matrices: bfloat16")
+      ->type_name("TYPE")
+      ->required()
+      ->check(CLI::Validator(type_complaint, ""));
+  describe_conversion(command, options, about_convert);
+}
+
 void answer(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("list")) {
     list(options);
   } else if (app.got_subcommand("quantise")) {
-    quantise(options);
+    convert(options, weights::Target::int8);
+  } else if (app.got_subcommand("convert")) {
+    convert(options, weights::Target::bfloat16);
   } else {
     pack(options);
   }
@@ -209,14 +236,19 @@ int main(int argc, char** argv) {
       "ladon-weights list FILE.safetensors\n"
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
       "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings]\n"
-      "lists the tensors of a checkpoint, takes out those that a kernel needs, or makes int8 weights of the matrices",
+      "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16 [--keep REGEX]... [--embeddings]\n"
+      "lists the tensors of a checkpoint, takes out those that a kernel needs, or makes int8 or bfloat16 weights of "
+      "the "
+      "matrices",
       "ladon-weights"};
   try {
     Options options;
     auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
     list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
     describe_pack(*app.add_subcommand("pack", "takes out what a kernel needs"), options);
-    describe_quantise(*app.add_subcommand("quantise", "makes int8 weights, with a scale for each row"), options);
+    describe_conversion(*app.add_subcommand("quantise", "makes int8 weights, with a scale for each row"), options,
+                        about_quantise);
+    describe_convert(*app.add_subcommand("convert", "makes bfloat16 weights"), options);
     app.require_subcommand(1);
     app.footer("Exit status: 0; 1 where a file is not as it must be or cannot be written; 2 for wrong usage.");
     try {

@@ -42,13 +42,18 @@ struct Result {
   }
 };
 
-inline Result packed(const files::Checkpoint& checkpoint, const std::string& spec_text, const std::string& prefix) {
+// Packs the file that has these bytes.
+inline Result packed_file(const std::string& content, const std::string& spec_text, const std::string& prefix) {
   const examples::TemporaryFolder folder;
-  const files::Safetensors file(folder.file("m.safetensors", checkpoint.content()));
+  const files::Safetensors file(folder.file("m.safetensors", content));
   const Spec spec = read_spec(folder.file("spec", spec_text));
   const Found found = find_tensors(file, "m.safetensors", spec, prefix);
   return {pack(file, spec, found, {"m.safetensors", prefix, "some::weights"}), found.left_out,
           std::string(found.convention)};
+}
+
+inline Result packed(const files::Checkpoint& checkpoint, const std::string& spec_text, const std::string& prefix) {
+  return packed_file(checkpoint.content(), spec_text, prefix);
 }
 
 // What is said where it cannot be done; "" where it can.

@@ -5,84 +5,33 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <ladon/quantise.hpp>
 #include <limits>
-#include <memory>
 #include <random>
 
-#include "file_error.hpp"
-#include "quantise.hpp"
-#include "safetensors_file.hpp"
-#include "testing/fixtures.hpp"
+#include "converting.hpp"
 
 namespace weights {
 namespace {
 
-using files::Checkpoint, files::floats, files::Tensor;
-
-// Returns the bytes of the output, and its report.
-struct Output {
-  std::string bytes;
-  std::string report;
-};
-
-Output quantised(const Checkpoint& checkpoint, const Selection& selection = {}) {
-  const examples::TemporaryFolder folder;
-  const files::Safetensors file(folder.file("m.safetensors", checkpoint.content()));
-  const QuantisationPlan plan = plan_quantisation(file, "m.safetensors", selection);
-  check_finite(file, "m.safetensors", plan);
-  Output output;
-  const auto deviations =
-      write_quantised(file, "m.safetensors", plan, [&](std::string_view bytes) { output.bytes += bytes; });
-  output.report = report(plan, deviations);
-  return output;
-}
+using files::Checkpoint, files::floats;
 
 // Returns the text of the error, or "" if there is none.
 std::string error_of_planning(const Checkpoint& checkpoint, const Selection& selection = {}) {
-  return examples::error_of<files::Error>([&] { static_cast<void>(quantised(checkpoint, selection)); });
+  return error_of_converting(checkpoint, Target::int8, selection);
 }
 
-// The output as a file that is open for reading.
-class QuantisedFile {
- public:
+struct QuantisedFile : ConvertedFile {
   explicit QuantisedFile(const Checkpoint& checkpoint, const Selection& selection = {})
-      : QuantisedFile(quantised(checkpoint, selection)) {}
+      : ConvertedFile(checkpoint, Target::int8, selection) {}
 
-  [[nodiscard]] const files::Safetensors& file() const { return file_; }
-  [[nodiscard]] const std::string& report() const { return report_; }
-  [[nodiscard]] bool has(const std::string& name) const { return file_.tensors().contains(name); }
-  [[nodiscard]] const Tensor& tensor(const std::string& name) const {
-    CAPTURE(name);
-    REQUIRE(has(name));
-    return file_.tensors().find(name)->second;
-  }
-  [[nodiscard]] std::string bytes(const std::string& name) const {
-    const auto bytes = file_.bytes(tensor(name));
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
   [[nodiscard]] std::vector<int> integers(const std::string& name) const {
     CHECK(tensor(name).dtype == "I8");
     std::vector<int> values;
     for (const char byte : bytes(name)) values.push_back(static_cast<signed char>(byte));
     return values;
   }
-
- private:
-  explicit QuantisedFile(const Output& output)
-      : report_(output.report), file_(folder_.file("out.safetensors", output.bytes)) {}
-
-  examples::TemporaryFolder folder_;
-  std::string report_;
-  files::Safetensors file_;
 };
-
-std::string halves(const std::vector<std::uint16_t>& values) {
-  std::string bytes(values.size() * sizeof(std::uint16_t), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
 
 // Compares the output with ladon::quantise of the same weight.
 template <std::size_t Out, std::size_t In>
@@ -97,8 +46,6 @@ void check_as_library(const QuantisedFile& result, const std::string& name, cons
   CHECK(result.bytes(name + "_scale") == floats({scale.begin(), scale.end()}));
   static_cast<void>(result.file().tensor(name + "_scale", {Out, 1}));  // F32, aligned, of this shape
 }
-
-Selection keeping(std::vector<std::regex> keep) { return {std::move(keep), false}; }
 
 }  // namespace
 
@@ -219,7 +166,9 @@ TEST_CASE("weights that are int8 already are copied with their scales") {
   checkpoint.add("b.weight", "I8", "[2,2]", "\x05\x06\x07\x08").add("b.weight_scale", 2, 1);
   checkpoint.add("lone.weight", "I8", "[1,1]", "x");
   CHECK(error_of_planning(checkpoint) ==
-        "m.safetensors: there is nothing to quantise: 2 weights are int8 already, and there are no others");
+        "m.safetensors: there is nothing to quantise: expected a tensor of two dimensions, of dtype F32, F16 or BF16, "
+        "with a name that ends in .weight or _proj_weight, found none that is not left out; number of weights that are "
+        "int8 already: 2");
   checkpoint.add("c.weight", 2, 2, 1);
   const QuantisedFile result(checkpoint);
   CHECK(result.bytes("a.weight") == "\x01\x02\x03\x04");
@@ -304,8 +253,9 @@ TEST_CASE("the bytes of an output, with larger elements first") {
                              R"("b":{"dtype":"F16","shape":[1],"data_offsets":[12,14]},)"
                              R"("a.weight":{"dtype":"I8","shape":[1,3],"data_offsets":[14,17]}})";
   const std::string data = "12345678" + floats({1}) + "12" + std::string("\x81\x00\x01", 3);
-  CHECK(quantised(checkpoint).bytes == files::safetensors(header, data));
-  CHECK(quantised(checkpoint).bytes == quantised(checkpoint).bytes);
+  const auto output = [&] { return converted(checkpoint, Target::int8, {}).bytes; };
+  CHECK(output() == files::safetensors(header, data));
+  CHECK(output() == output());
 }
 
 TEST_CASE("names in the report are escaped") {

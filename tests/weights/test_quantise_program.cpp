@@ -6,47 +6,19 @@
 #include <cmath>
 #include <string_view>
 
-#include "safetensors.hpp"
-#include "safetensors_file.hpp"
-#include "testing/program.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEIGHTS_TESTS_ARE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define WEIGHTS_TESTS_ARE_SANITIZED 1
-#endif
-#endif
+#include "conversion_scene.hpp"
 
 namespace weights {
 namespace {
 
-using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::TemporaryFolder;
+using examples::Answer, examples::check_refused, examples::content_of, examples::has;
 
-// A folder with a checkpoint and an output of an earlier time.
-struct QuantiseScene {
-  TemporaryFolder folder;
-  std::filesystem::path in, out;
+struct QuantiseScene : ConversionScene {
+  using ConversionScene::ConversionScene;
 
-  explicit QuantiseScene(const std::vector<float>& weight = {1, 2, 3, 4}) {
-    files::Checkpoint content;
-    content.add("fc.weight", "F32", "[2,2]", files::floats(weight)).add("embed.weight", 2, 2, 9);
-    content.add("head.weight", 2, 2, 5);
-    in = folder.file("in.safetensors", content.content());
-    out = folder.file("out.safetensors", "old");
-  }
-
-  [[nodiscard]] Answer quantise(const std::string& options = "") const { return quantise(options, out); }
+  [[nodiscard]] Answer quantise(const std::string& options = "") const { return run("quantise", out, options); }
   [[nodiscard]] Answer quantise(const std::string& options, const std::filesystem::path& to) const {
-    return examples::run_in_shell(LADON_WEIGHTS_COMMAND " quantise '" + in.string() + "' '" + to.string() + "' " +
-                                  options);
-  }
-  [[nodiscard]] std::string dtype(const std::string& name) const {
-    return files::Safetensors(out).tensors().at(name).dtype;
-  }
-  void check_untouched() const {
-    CHECK(content_of(out) == "old");
-    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+    return run("quantise", to, options);
   }
 };
 
@@ -137,22 +109,10 @@ TEST_CASE("quantise --help says how") {
   CHECK(has(answer.out, "X.weight_scale  F32  [out,1]"));
 }
 
-// 200 MB of weights, a hole in the file. The address space has room for the mapped file and 32 MB, but not for the 50
-// MB of the output or for a copy of the weights.
+// The output has 50 MB.
 TEST_CASE("memory holds neither the output nor a copy of the input") {
   const QuantiseScene scene;
-  constexpr std::size_t weight_bytes = 200'000'000;
-  const std::string header = R"({"a.weight":{"dtype":"F32","shape":[1000,50000],"data_offsets":[0,200000000]}})";
-  const std::string beginning = files::safetensors(header, "");
-  const auto in = scene.folder.file("in.safetensors", beginning);
-  std::filesystem::resize_file(in, beginning.size() + weight_bytes);
-  std::string limit;
-#ifndef WEIGHTS_TESTS_ARE_SANITIZED
-  const bool is_native = std::string_view(LADON_WEIGHTS_COMMAND).starts_with(" ");  // no emulator before the program
-  if (is_native) limit = "ulimit -v 228000 && ";
-#endif
-  const Answer answer = examples::run_in_shell(limit + LADON_WEIGHTS_COMMAND " quantise '" + in.string() + "' '" +
-                                               scene.out.string() + "'");
+  const Answer answer = scene.run_on_200_mb("quantise", "");
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
   CHECK(has(answer.out, "1 tensor quantised, 0 copied; 200000000 bytes before, 50004000 after"));

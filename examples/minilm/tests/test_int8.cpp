@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "convert.hpp"
 #include "fixtures.hpp"
 #include "minilm.hpp"
 #include "model_error.hpp"
-#include "quantise.hpp"
 #include "replace_file.hpp"
 #include "word_piece.hpp"
 
@@ -30,10 +30,10 @@ std::vector<std::vector<TokenId>> sentences() {
 // Writes the file that `ladon-weights quantise` makes of the model, and returns its path.
 std::filesystem::path quantised_model(const TemporaryFolder& folder, const weights::Selection& selection = {}) {
   const files::Safetensors file(model_file());
-  const auto plan = weights::plan_quantisation(file, "model", selection);
+  const auto plan = weights::plan_conversion(file, "model", weights::Target::int8, selection);
   const auto path = folder.path() / model_file_name;
   files::replace_file(path.string(),
-                      [&](const files::Sink& sink) { weights::write_quantised(file, "model", plan, sink); });
+                      [&](const files::Sink& sink) { weights::write_converted(file, "model", plan, sink); });
   return path;
 }
 

@@ -1,5 +1,5 @@
-// ladon-weights quantise: any checkpoint and any selection give an int8 version that keeps the promises of
-// src/weights/quantise.hpp, or files::Error.
+// ladon-weights quantise and convert: any checkpoint and any selection give an int8 and a BF16 version that keep the
+// promises of src/weights/convert.hpp, or files::Error.
 //
 // An input is a byte and the checkpoint. The lowest bit of the byte is --embeddings. The other bits choose --keep from
 // a list, because std::regex takes exponential time for some patterns.
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "convert.hpp"
 #include "file_error.hpp"
-#include "quantise.hpp"
 #include "safetensors.hpp"
 #include "support/float_values.hpp"
 #include "support/memory_file.hpp"
@@ -25,7 +25,7 @@ namespace {
 using files::Safetensors, files::Tensor;
 using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown, ladon_fuzz::value_of,
     ladon_fuzz::width_of;
-using weights::QuantisationPlan, weights::Selection;
+using weights::ConversionPlan, weights::Selection, weights::Target;
 
 Selection selection_of(std::uint8_t choice) {
   static const std::vector<std::vector<std::regex>> keep{{},
@@ -57,7 +57,7 @@ void check_row(std::span<const float> row, std::span<const std::int8_t> integers
   }
 }
 
-void check_weight(const Safetensors& file, const std::string& name, const Safetensors& output) {
+void check_int8(const Safetensors& file, const std::string& name, const Safetensors& output) {
   const Tensor &weight = file.tensors().at(name), &quantised = output.tensors().at(name);
   require(quantised.dtype == "I8", "a tensor keeps its dtype or becomes int8");
   const auto rows = static_cast<std::size_t>(weight.shape.at(0)),
@@ -74,22 +74,39 @@ void check_weight(const Safetensors& file, const std::string& name, const Safete
   }
 }
 
-bool may_be_quantised(const std::string& name, const Selection& selection) {
+// A bfloat16 has 8 significant bits, and its exponents are from -126 on.
+void check_bfloat16(const Safetensors& file, const std::string& name, const Safetensors& output) {
+  const Tensor &weight = file.tensors().at(name), &rounded = output.tensors().at(name);
+  require(rounded.dtype == "BF16", "a tensor keeps its dtype or becomes BF16");
+  const auto from = file.bytes(weight), to = output.bytes(rounded);
+  const std::size_t width = width_of(weight.dtype), size = to.size() / 2;
+  require(size != 0 && from.size() == size * width, "a BF16 weight has as many elements as the weight");
+  for (std::size_t i = 0; i < size; ++i) {
+    const float value = value_of(weight.dtype, from.subspan(i * width)), result = value_of("BF16", to.subspan(i * 2));
+    const int exponent = value == 0 ? -126 : std::max(std::ilogb(value), -126);
+    require(std::abs(double{value} - double{result}) <= std::ldexp(1.0, exponent - 8),
+            "a BF16 weight is at most half a unit in the last place from the weight");
+    require(std::signbit(value) == std::signbit(result), "a BF16 weight has the sign of the weight");
+  }
+}
+
+bool may_be_converted(const std::string& name, const Selection& selection) {
   return (selection.embeddings || name.find("embed") == name.npos) &&
          std::ranges::none_of(selection.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
 }
 
 // The function is noexcept, so that an error about the output ends the program: an accepted checkpoint has a right
 // output.
-void check_output(const Safetensors& file, const Selection& selection, const QuantisationPlan& plan) noexcept {
+void check_output(const Safetensors& file, const Selection& selection, const ConversionPlan& plan) noexcept {
   std::string content;
   const auto deviations =
-      weights::write_quantised(file, "checkpoint", plan, [&](std::string_view bytes) { content += bytes; });
+      weights::write_converted(file, "checkpoint", plan, [&](std::string_view bytes) { content += bytes; });
   require_shown(weights::report(plan, deviations), "the report");
   const MemoryFile output_file(content);
   const Safetensors output(output_file.path());
   require(output.metadata() == file.metadata(), "the output has the metadata of the checkpoint");
-  std::size_t quantised = 0;
+  const bool is_int8 = plan.target == Target::int8;
+  std::size_t converted = 0;
   for (const auto& [name, tensor] : file.tensors()) {
     require(output.tensors().contains(name), "the output has all tensors of the checkpoint");
     const Tensor& made = output.tensors().find(name)->second;
@@ -97,16 +114,27 @@ void check_output(const Safetensors& file, const Selection& selection, const Qua
     if (made.dtype == tensor.dtype) {
       require(std::ranges::equal(output.bytes(made), file.bytes(tensor)), "a copied tensor has the same bytes");
     } else {
-      require(may_be_quantised(name, selection), "a tensor that is to be kept is copied");
-      check_weight(file, name, output);
-      ++quantised;
+      require(may_be_converted(name, selection), "a tensor that is to be kept is copied");
+      (is_int8 ? check_int8 : check_bfloat16)(file, name, output);
+      ++converted;
     }
   }
-  require(output.tensors().size() == file.tensors().size() + quantised, "the output has no further tensors but scales");
-  require(deviations.size() == quantised, "each quantised weight has a deviation");
+  require(output.tensors().size() == file.tensors().size() + (is_int8 ? converted : 0),
+          "the output has no further tensors but scales");
+  require(deviations.size() == converted, "each converted weight has a deviation");
   for (const auto& [relative_rms, largest_error] : deviations)
     require(relative_rms >= 0 && relative_rms <= 1 && largest_error >= 0 && largest_error <= 1,
             "a deviation is a fraction");
+}
+
+void check_conversion(const Safetensors& file, const Selection& selection, Target target) {
+  try {
+    const ConversionPlan plan = weights::plan_conversion(file, "checkpoint", target, selection);
+    weights::check_values(file, "checkpoint", plan);
+    check_output(file, selection, plan);
+  } catch (const files::Error& error) {
+    require_shown(error.what(), "an error");
+  }
 }
 
 }  // namespace
@@ -117,9 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const MemoryFile checkpoint({reinterpret_cast<const char*>(data) + 1, size - 1});
   try {
     const Safetensors file(checkpoint.path());
-    const QuantisationPlan plan = weights::plan_quantisation(file, "checkpoint", selection);
-    weights::check_finite(file, "checkpoint", plan);
-    check_output(file, selection, plan);
+    for (const Target target : {Target::int8, Target::bfloat16}) check_conversion(file, selection, target);
   } catch (const files::Error& error) {
     require_shown(error.what(), "an error");
   }

@@ -1,17 +1,18 @@
-#include "quantise.hpp"
+#include "convert.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <ladon/bfloat16.hpp>
 #include <ladon/quantise.hpp>
+#include <limits>
 #include <span>
 #include <string_view>
 
 #include "file_error.hpp"
 #include "floats.hpp"
-#include "int8_weights.hpp"
 #include "table.hpp"
 
 namespace weights {
@@ -61,6 +62,7 @@ class Matrix {
         values_(std::min(columns_, values_at_once)) {}
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t values_of_part() const { return values_.size(); }  // at most
 
   // Calls visit(values, column) for each part of the row. `column` is that of the first value. A visit that returns
   // false is the last.
@@ -96,15 +98,45 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
+// Returns the largest magnitude that stays finite.
+float largest_weight(Target target) {
+  constexpr float largest_bfloat16 = 0x1.fep127f;
+  // One float32 below halfway to 2^128. Halfway rounds to infinity, because the last bit of the largest bfloat16 is 1.
+  constexpr float largest_rounded_down = 0x1.fefffep127f;
+  static_assert(ladon::to_float(ladon::to_bfloat16(largest_rounded_down)) == largest_bfloat16);
+  static_assert(ladon::to_float(ladon::to_bfloat16(0x1.ffp127f)) == std::numeric_limits<float>::infinity());
+  return target == Target::bfloat16 ? largest_rounded_down : std::numeric_limits<float>::max();
+}
+
+// How the weights of a row become int8 weights. `largest` is the largest magnitude of the row.
+class ToInt8 {
+ public:
+  using Element = std::int8_t;
+  explicit ToInt8(float largest) : scale_(detail::row_scale(largest)) {}
+  [[nodiscard]] Element round(float weight) const { return detail::quantised_weight(weight, scale_); }
+  [[nodiscard]] double value(Element element) const { return double{scale_} * element; }
+
+ private:
+  float scale_;
+};
+
+// How the weights of a row become bfloat16.
+struct ToBFloat16 {
+  using Element = ladon::BFloat16;
+  explicit ToBFloat16(float /* largest */) {}
+  [[nodiscard]] static Element round(float weight) { return ladon::to_bfloat16(weight); }
+  [[nodiscard]] static double value(Element element) { return ladon::to_float(element); }
+};
+
 [[noreturn]] void fail(const std::string& file_name, const OutputTensor& output, const std::string& what) {
   throw files::Error(file_name + ": tensor " + files::in_quotes(output.named.name) + ": " + what);
 }
 
-[[noreturn]] void fail_not_finite(const std::string& file_name, const OutputTensor& output, Matrix& matrix,
-                                  std::size_t row) {
+[[noreturn]] void fail_value(const std::string& file_name, const OutputTensor& output, Matrix& matrix, std::size_t row,
+                             float most) {
   std::string complaint;
   matrix.for_each_part(row, [&](std::span<const float> values, std::size_t first_column) {
-    complaint = finite_complaint(values, row, first_column);
+    complaint = finite_complaint(values, row, first_column, most);
     return complaint.empty();
   });
   fail(file_name, output, complaint);
@@ -112,8 +144,8 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
 
 class Writer {
  public:
-  Writer(const Safetensors& file, const std::string& file_name, const files::Sink& sink)
-      : file_(file), file_name_(file_name), buffer_(sink) {}
+  Writer(const Safetensors& file, const std::string& file_name, Target target, const files::Sink& sink)
+      : file_(file), file_name_(file_name), target_(target), buffer_(sink) {}
 
   void write(std::string_view bytes) { buffer_.write(bytes); }
   void flush() { buffer_.flush(); }
@@ -127,13 +159,26 @@ class Writer {
   }
 
   Deviation write_weight(const OutputTensor& output) {
+    return target_ == Target::int8 ? write_rounded<ToInt8>(output) : write_rounded<ToBFloat16>(output);
+  }
+
+ private:
+  struct Sums {
+    double squares = 0, squared_errors = 0, largest = 0, largest_error = 0;
+  };
+
+  template <class Rounding>
+  Deviation write_rounded(const OutputTensor& output) {
     Matrix matrix(file_, *output.source);
+    std::vector<typename Rounding::Element> rounded(matrix.values_of_part());
     Sums sums;
     for (std::size_t row = 0; row < matrix.rows(); ++row) {
       const float largest = largest_magnitude(matrix, row);
+      const Rounding rounding(largest);
       matrix.for_each_part(row, [&](std::span<const float> values, std::size_t) {
-        if (!(largest_magnitude(values) <= largest)) fail(file_name_, output, "changed while it was read");
-        write_part(values, detail::row_scale(largest), sums);
+        if (!(largest_magnitude(values) <= largest && largest <= largest_weight(target_)))
+          fail(file_name_, output, "changed while it was read");
+        write_part(values, rounding, std::span(rounded).first(values.size()), sums);
         return true;
       });
       sums.largest = std::max(sums.largest, double{largest});
@@ -142,26 +187,23 @@ class Writer {
     return {std::sqrt(sums.squared_errors / sums.squares), sums.largest_error / sums.largest};
   }
 
- private:
-  struct Sums {
-    double squares = 0, squared_errors = 0, largest = 0, largest_error = 0;
-  };
-
-  void write_part(std::span<const float> values, float scale, Sums& sums) {
+  template <class Rounding>
+  void write_part(std::span<const float> values, const Rounding& rounding,
+                  std::span<typename Rounding::Element> rounded, Sums& sums) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      quantised_[i] = detail::quantised_weight(values[i], scale);
-      const double value = values[i], error = std::abs(value - double{scale} * quantised_[i]);
+      rounded[i] = rounding.round(values[i]);
+      const double value = values[i], error = std::abs(value - rounding.value(rounded[i]));
       sums.squares += value * value;
       sums.squared_errors += error * error;
       sums.largest_error = std::max(sums.largest_error, error);
     }
-    write(as_text(std::as_bytes(std::span(quantised_).first(values.size()))));
+    write(as_text(std::as_bytes(rounded)));
   }
 
   const Safetensors& file_;
   const std::string& file_name_;
+  Target target_;
   Buffer buffer_;
-  std::vector<std::int8_t> quantised_ = std::vector<std::int8_t>(values_at_once);
 };
 
 std::string fixed(double value) {
@@ -174,32 +216,35 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string totals(const QuantisationPlan& plan) {
+std::string totals(const ConversionPlan& plan) {
   std::uint64_t before = 0;
   for (const OutputTensor& output : plan.tensors)
     if (output.making != Making::scale) before += output.source->end - output.source->begin;
-  std::string text = counted(plan.quantised, "tensor") + " quantised, " + std::to_string(plan.copied) + " copied";
-  if (plan.already_quantised != 0)
-    text += " (among them " + counted(plan.already_quantised, "weight") + " that already " +
-            (plan.already_quantised == 1 ? "was" : "were") + " int8)";
+  const ConversionWords of_target = words(plan.target);
+  std::string text = counted(plan.converted, "tensor").append(" ").append(of_target.participle);
+  text += ", " + std::to_string(plan.copied) + " copied";
+  if (plan.already_converted != 0)
+    text += " (among them " + counted(plan.already_converted, "weight") + " that already " +
+            (plan.already_converted == 1 ? "was " : "were ") + of_target.element + ")";
   return text + "; " + std::to_string(before) + " bytes before, " +
          std::to_string(plan.tensors.back().named.tensor.end) + " after\n";
 }
 
 }  // namespace
 
-void check_finite(const Safetensors& file, const std::string& file_name, const QuantisationPlan& plan) {
+void check_values(const Safetensors& file, const std::string& file_name, const ConversionPlan& plan) {
+  const float most = largest_weight(plan.target);
   for (const OutputTensor& output : plan.tensors) {
     if (output.making != Making::weight) continue;
     Matrix matrix(file, *output.source);
     for (std::size_t row = 0; row < matrix.rows(); ++row)
-      if (std::isnan(largest_magnitude(matrix, row))) fail_not_finite(file_name, output, matrix, row);
+      if (!(largest_magnitude(matrix, row) <= most)) fail_value(file_name, output, matrix, row, most);
   }
 }
 
-std::vector<Deviation> write_quantised(const Safetensors& file, const std::string& file_name,
-                                       const QuantisationPlan& plan, const files::Sink& sink) {
-  Writer writer(file, file_name, sink);
+std::vector<Deviation> write_converted(const Safetensors& file, const std::string& file_name,
+                                       const ConversionPlan& plan, const files::Sink& sink) {
+  Writer writer(file, file_name, plan.target, sink);
   writer.write(plan.header);
   std::vector<Deviation> deviations;
   for (const OutputTensor& output : plan.tensors) {
@@ -211,7 +256,7 @@ std::vector<Deviation> write_quantised(const Safetensors& file, const std::strin
   return deviations;
 }
 
-std::string report(const QuantisationPlan& plan, const std::vector<Deviation>& deviations) {
+std::string report(const ConversionPlan& plan, const std::vector<Deviation>& deviations) {
   std::vector<Cells> rows{{"name", "shape", "relative RMS", "largest error"}};
   std::size_t i = 0;
   for (const OutputTensor& output : plan.tensors) {

@@ -1,4 +1,4 @@
-#include "quantise_plan.hpp"
+#include "conversion_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,9 +28,7 @@ bool is_matrix(const Tensor& tensor) {
   return tensor.shape.size() == 2 && tensor.shape[0] != 0 && tensor.shape[1] != 0;
 }
 
-bool is_float_weight(std::string_view name, const Tensor& tensor) {
-  return is_weight_name(name) && is_matrix(tensor) && bytes_of_float(tensor.dtype) != 0;
-}
+bool is_weight(std::string_view name, const Tensor& tensor) { return is_weight_name(name) && is_matrix(tensor); }
 
 bool is_embedding_name(std::string_view name) {
   return std::ranges::any_of(std::array{"embed", "wte", "wpe", "tok_", "lm_head"},
@@ -40,42 +38,52 @@ bool is_embedding_name(std::string_view name) {
 // Chooses the tensors, and collects what is wrong with the file.
 class Planner {
  public:
-  Planner(const Safetensors& file, const Selection& selection) : file_(file), selection_(selection) {
+  Planner(const Safetensors& file, Target target, const Selection& selection)
+      : file_(file), selection_(selection), words_(words(target)) {
+    plan_.target = target;
     for (const auto& [name, tensor] : file.tensors())
       if (is_embedding_name(name) && is_matrix(tensor)) embeddings_.insert(content(tensor));
   }
 
   void add(const std::string& name, const Tensor& tensor) {
     if (const auto what = size_complaint(tensor); !what.empty()) add_problem(name, what);
-    if (is_quantised_already(name, tensor)) {
-      ++plan_.already_quantised;
-      check_scale(scale_name(name), tensor.shape[0]);
+    if (is_converted_already(name, tensor)) {
+      ++plan_.already_converted;
+      if (plan_.target == Target::int8) check_scale(scale_name(name), tensor.shape[0]);
+    } else if (is_weight(name, tensor) && bytes_of_float(tensor.dtype) != 0 && !is_kept(name, tensor)) {
+      add_converted(name, tensor);
+      return;
     }
-    if (is_float_weight(name, tensor) && !is_kept(name, tensor)) {
-      add_quantised(name, tensor);
-    } else {
-      ++plan_.copied;
-      plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy});
-    }
+    ++plan_.copied;
+    plan_.tensors.push_back({{name, tensor}, &tensor, Making::copy});
   }
 
-  QuantisationPlan plan(const std::string& file_name) {
-    throw_problems(file_name + ": cannot be quantised", problems_);
-    if (plan_.quantised == 0) throw files::Error(file_name + ": there is nothing to quantise: " + what_there_is());
+  ConversionPlan plan(const std::string& file_name) {
+    throw_problems(file_name + ": cannot be " + words_.participle, problems_);
+    if (plan_.converted == 0)
+      throw files::Error(file_name + ": there is nothing to " + words_.verb + ": " + what_there_is());
     place_tensors();
     make_header();
     return std::move(plan_);
   }
 
  private:
-  void add_quantised(const std::string& name, const Tensor& tensor) {
-    const std::uint64_t rows = tensor.shape[0];
-    ++plan_.quantised;
-    plan_.tensors.push_back({{name, {"I8", tensor.shape, 0, rows * tensor.shape[1]}}, &tensor, Making::weight});
-    plan_.tensors.push_back({{scale_name(name), {"F32", {rows, 1}, 0, rows * sizeof(float)}}, &tensor, Making::scale});
+  void add_converted(const std::string& name, const Tensor& tensor) {
+    ++plan_.converted;
+    const bool is_int8 = plan_.target == Target::int8;
+    add_made(name, is_int8 ? "I8" : "BF16", tensor.shape, tensor, Making::weight);
+    if (!is_int8) return;
+    add_made(scale_name(name), "F32", {tensor.shape[0], 1}, tensor, Making::scale);
     if (file_.tensors().contains(scale_name(name)))
       add_problem(name,
                   "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
+  }
+
+  // Adds a matrix that is made from the source. The size of a source that has too few bytes may overflow.
+  void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
+                const Tensor& source, Making making) {
+    const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
+    plan_.tensors.push_back({{name, {dtype, shape, 0, bytes}}, &source, making});
   }
 
   bool is_kept(const std::string& name, const Tensor& tensor) {
@@ -97,9 +105,10 @@ class Planner {
     return {tensor.dtype, tensor.shape, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
   }
 
-  [[nodiscard]] bool is_quantised_already(const std::string& name, const Tensor& tensor) const {
-    return is_weight_name(name) && is_matrix(tensor) && tensor.dtype == "I8" &&
-           file_.tensors().contains(scale_name(name));
+  [[nodiscard]] bool is_converted_already(const std::string& name, const Tensor& tensor) const {
+    if (!is_weight(name, tensor)) return false;
+    if (plan_.target == Target::bfloat16) return tensor.dtype == "BF16";
+    return tensor.dtype == "I8" && file_.tensors().contains(scale_name(name));
   }
 
   void check_scale(const std::string& name, std::uint64_t rows) {
@@ -112,10 +121,12 @@ class Planner {
   }
 
   [[nodiscard]] std::string what_there_is() const {
-    if (plan_.already_quantised != 0)
-      return std::to_string(plan_.already_quantised) + " weights are int8 already, and there are no others";
-    return "expected a tensor of two dimensions, of dtype F32, F16 or BF16, with a name that ends in .weight or "
-           "_proj_weight, found none that is not left out";
+    std::string text = "expected a tensor of two dimensions, of dtype ";
+    text.append(words_.from)
+        .append(", with a name that ends in .weight or _proj_weight, found none that is not left out");
+    if (plan_.already_converted == 0) return text;
+    return text.append("; number of weights that are ").append(words_.element).append(" already: ") +
+           std::to_string(plan_.already_converted);
   }
 
   // Sorts the tensors by size of element, then by name, and lets each begin where the one before it ends.
@@ -143,14 +154,21 @@ class Planner {
   const Safetensors& file_;
   const Selection& selection_;
   std::set<Content> embeddings_;
-  QuantisationPlan plan_;
+  ConversionPlan plan_{};
+  ConversionWords words_;
   std::vector<std::string> problems_;
 };
 
 }  // namespace
 
-QuantisationPlan plan_quantisation(const Safetensors& file, const std::string& file_name, const Selection& selection) {
-  Planner planner(file, selection);
+ConversionWords words(Target target) {
+  if (target == Target::int8) return {"quantise", "quantised", "int8", "F32, F16 or BF16"};
+  return {"convert", "converted", "BF16", "F32 or F16"};
+}
+
+ConversionPlan plan_conversion(const Safetensors& file, const std::string& file_name, Target target,
+                               const Selection& selection) {
+  Planner planner(file, target, selection);
   for (const auto& [name, tensor] : file.tensors()) planner.add(name, tensor);
   return planner.plan(file_name);
 }
