@@ -33,7 +33,7 @@ bench_share_of_peak() {
   local dir=$builds/bench${shape:+-${shape//,/_}}
   need_bench
   configure_bench "$dir" ${shape:+-DLADON_BENCH_SHAPE=$shape}
-  build "$dir" $program
+  build "$dir" "$program"
   exec "$dir/bench/$program" ${arguments[@]+"${arguments[@]}"}
 }
 
