@@ -20,7 +20,7 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
   for (std::size_t j = 0; j < Features; ++j) {
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      const std::int32_t weight = rows[r * RowStride + j];
+      const std::int32_t weight{rows[r * RowStride + j]};
       LADON_UNROLL
       for (std::size_t t = 0; t < Packs; ++t) sum[r][t] += x[2 * t + j] * weight;
     }
