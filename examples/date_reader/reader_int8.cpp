@@ -12,7 +12,7 @@ const std::size_t int8_weight_bytes =
     saved_bytes(int8::slot) - saved_bytes(int8::character) - saved_bytes(int8::position);
 
 namespace {
-struct Tables {
+struct Int8Tables {
   float slot(std::size_t row, std::size_t i) const noexcept { return int8::slot(row, i); }
   float character(std::size_t row, std::size_t i) const noexcept { return int8::character(row, i); }
   float position(std::size_t row, std::size_t i) const noexcept { return int8::position(row, i); }
@@ -20,7 +20,7 @@ struct Tables {
 }  // namespace
 
 Reading read(std::string_view text, Int8Workspace& workspace, Attention* attention) noexcept {
-  return read_with(int8_encoder_weights, Tables{}, text, workspace, attention);
+  return read_with(int8_encoder_weights, Int8Tables{}, text, workspace, attention);
 }
 
 }  // namespace date_reader
