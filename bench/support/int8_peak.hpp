@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/int8_kernels.hpp>
 
 #include "fma_peak.hpp"
 

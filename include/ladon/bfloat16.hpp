@@ -22,7 +22,7 @@ LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
 LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
 
 // Returns the bfloat16 that is nearest to x. If two are equally near, the result is the one whose last bit is 0. A
-// number beyond the largest bfloat16 becomes infinite, and NaN stays NaN.
+// number that is at least half a step beyond the largest bfloat16 becomes infinite, and NaN stays NaN.
 constexpr BFloat16 to_bfloat16(float x) noexcept {
   const std::uint32_t bits = ladon::bit_cast<std::uint32_t>(x);
   if (x != x) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};  // a signalling NaN becomes quiet

@@ -99,8 +99,8 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
   static_assert(O == Order::out_in,
                 "ladon: bfloat16 weights are (out, in): take layout::InProj or layout::SeparateQKV");
   static_assert(!LADON_DETERMINISTIC || Out == 0,  // depends on a template argument, so that only a use can fail
-                "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16 "
-                "flush subnormals to zero");
+                "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16, "
+                "which a later version may use, flush subnormals to zero");
   using Strides = LinearStrides<Out, In, O, B, BFloat16>;
   typename Strides::Weight weight;
   [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;
@@ -293,8 +293,8 @@ template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. With 7 bits, results are the same on instructions that add two products in 16 bits, as vpmaddubsw of
-// AVX2 and the relaxed dot product of WebAssembly do.
+// more precise. With 7 bits, an instruction that adds two products in 16 bits does not saturate, and gives the same
+// results. Such instructions are vpmaddubsw of AVX2 and the relaxed dot product of WebAssembly.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

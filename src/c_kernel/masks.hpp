@@ -196,7 +196,7 @@ template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));
 
-  // Calls f(Entry{}) for each mask. `none` is not a mask here.
+  // Calls f(Entry{}) for each mask except `none`.
   template <class F>
   static constexpr void each(F f) {
     ((Entry::name != "none" ? f(Entry{}) : void()), ...);

@@ -75,12 +75,12 @@ export class Runner {
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);
 
-    // A context is needed, except if the cache has one.
-    const needsContext = context && Boolean(given.context || !this.cached);
-    const words = this.#writeInputs(given, lengths, needsContext);
+    // A call without a context uses the context that the cache has.
+    const passesContext = context && Boolean(given.context || !this.cached);
+    const words = this.#writeInputs(given, lengths, passesContext);
     if (given.attention) words.attention = this.#mapPointers();
     this.#calls.setOptions(words);
-    const contextAt = needsContext ? (words.context as number) : 0;
+    const contextAt = passesContext ? (words.context as number) : 0;
     this.#calls.call({ x: this.#xAt, context: contextAt, weights: weightsAt, y: this.#yAt });
     this.#hasMaps = Boolean(given.attention);
     return this.#memory.floats(this.#yAt, queries * model);
@@ -106,14 +106,14 @@ export class Runner {
   }
 
   /** Copies the arrays of a run and checks its numbers. Returns the words of all options but `attention`. */
-  #writeInputs(given: Given, { queries, keys, offset }: Lengths, needsContext: boolean): Words {
+  #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
     for (const { name, required, shape } of this.#description.options) {
       if (required && shape && !given[name]) fail("option", name, `numbers of shape ${shape}`, given[name]);
     }
     for (const input of this.#inputs) {
       const { name, at, partOf } = input;
-      if (given[name] == null && !(name === "context" && needsContext)) continue;
+      if (given[name] == null && !(name === "context" && passesContext)) continue;
       const columns = lengthWord(writeInput(this.#memory, input, given[name], partOf(queries, keys)));
       const ofColumns = this.#description.options.find(({ of }) => of === name);
       if (ofColumns) words[ofColumns.name] = columns;

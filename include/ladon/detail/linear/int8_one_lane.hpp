@@ -1,6 +1,6 @@
-// The product of int8 weights and quantised panels with packs of one lane (detail/simd/one_lane.hpp). The arguments are
-// those of detail/linear/matmul_int8.hpp. The loop reads each weight and each feature as an integer. GroupDot would
-// join two weights into one integer, and take them apart again for each token.
+// The product of int8 weights and quantised panels with packs of one lane (detail/simd/int8_quantise_one_lane.hpp). The
+// arguments are those of detail/linear/matmul_int8.hpp. The loop reads each weight and each feature as an integer.
+// GroupDot would join two weights into one integer, and take them apart again for each token.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/int8_kernels.hpp>
 
 namespace ladon::inline LADON_ABI::detail::one_lane {
 

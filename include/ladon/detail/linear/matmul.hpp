@@ -16,16 +16,18 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
-#include <ladon/detail/linear/matmul_bfloat16.hpp>
 #include <ladon/detail/linear/matmul_int8.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
+#include <ladon/detail/linear/widened_rows.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
+
+struct Nothing {};
 
 template <class Matrix>
 inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
@@ -135,7 +137,7 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const fl
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
-      [[maybe_unused]] std::conditional_t<is_bfloat16<Matrix>, WidenedRows<R, Inner>, NoBias> widened;
+      [[maybe_unused]] std::conditional_t<is_bfloat16<Matrix>, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
         MicroKernel<Pack, R, Packs> tile(

@@ -24,7 +24,7 @@
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
@@ -50,7 +50,7 @@ struct GroupsInPlace {
 };
 
 // The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
-// broadcasts a group. The stack takes 2 * Rows * Inner bytes: at most 6 rows of most_widened_features features, or 16
+// broadcasts a group. The stack takes 2 * Rows * Inner bytes: at most 8 rows of most_widened_features features, or 16
 // rows for AVX-512.
 inline constexpr std::size_t most_widened_features = 4096;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>

@@ -15,8 +15,8 @@
 
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/load_as_float.hpp>
 #include <ladon/detail/simd/vectors.hpp>
-#include <ladon/detail/simd/widen.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

@@ -14,8 +14,8 @@
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
-// At run time, the panels of microcontrollers lie in other orders (detail/simd/dsp.hpp, helium_dot.hpp and
-// one_lane.hpp).
+// At run time, the panels of microcontrollers lie in other orders (detail/simd/int8_dsp.hpp,
+// int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, the numbers differ, too: see int8_helium.hpp.
 //
 // A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
 // whose scale would be less than 2^-126 gets the scale 0 and q = 0.
@@ -26,7 +26,7 @@
 #include <type_traits>
 
 #include <ladon/detail/memory/panels.hpp>
-#include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/token_scale.hpp>
 
 namespace ladon::inline LADON_ABI::detail {

@@ -1,5 +1,5 @@
-// Views of the caller's weights and biases for matrix products: WeightRows for float32, Int8Rows for int8. The views
-// refer to the caller's tensors and copy nothing.
+// Views of the caller's weights and biases for matrix products: WeightRows for float32 and bfloat16, Int8Rows for int8.
+// The views refer to the caller's tensors and copy nothing.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,8 @@
 //     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp)
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
 //
-// Microcontrollers have loops and orders of features of their own: SMLAD in dsp.hpp, VMLADAVA in helium_dot.hpp, and
-// plain integers in one_lane.hpp.
+// Microcontrollers have loops and orders of features of their own: SMLAD in int8_dsp.hpp, VMLADAVA in int8_helium.hpp,
+// and plain integers in int8_quantise_one_lane.hpp.
 //
 // detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, the sums contain zero * (sum of the row's
 // weights) in addition to the product. IntegerSums::negative_products gives the start of a sum that removes this term.
@@ -100,8 +100,8 @@ struct GroupDot {
       sum.lane[i] += products;
     }
   }
-  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. Which lane gets a
-  // product, is left to the implementation.
+  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. The
+  // implementation chooses the lane of each product.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += x[i] * weight[i];

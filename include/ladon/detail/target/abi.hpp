@@ -56,7 +56,7 @@
 #endif
 
 // LADON_DSP is 1 if int8 products use SMLAD, an instruction of the DSP extension of Cortex-M4, M7, M33 and M55,
-// otherwise 0 (detail/linear/cortex_m/dsp_tile.hpp).
+// otherwise 0 (detail/linear/cortex_m/int8_dsp_tile.hpp).
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_DSP) && \
     defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_BIG_ENDIAN)
 #define LADON_DSP 1

@@ -97,14 +97,14 @@ struct Defaults {
 
   // --- bfloat16 weights ----------------------------------------------------------------------------------------------
 
-  // How many features of a row a tile converts to floats at a time (detail/linear/matmul_bfloat16.hpp). The floats lie
+  // How many features of a row a tile converts to floats at a time (detail/linear/widened_rows.hpp). The floats lie
   // on the stack.
   static constexpr std::size_t widened_features = 2048;
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
-  // The type of a quantised feature: std::int16_t for q, or std::uint8_t for q + zero. sizeof(std::int32_t) divided by
-  // the size of the type is the number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
+  // The type of a quantised feature: std::int16_t for q, or an integer of 8 bits for q + zero. sizeof(std::int32_t)
+  // divided by the size of the type is the number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
   // The memory of a quantised token is a multiple of this many features.
   static constexpr std::size_t int8_block = 1;

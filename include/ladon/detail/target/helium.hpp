@@ -20,7 +20,7 @@ struct Helium : Defaults {
   // Two chains (packs of exponentials computed side by side) would need more than 8 registers: attention at (16,32,4)
   // would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
-  // VMLADAVA multiplies 16 features of 8 bits (detail/simd/helium_dot.hpp).
+  // VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
 };

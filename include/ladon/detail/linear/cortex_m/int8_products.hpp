@@ -1,14 +1,15 @@
-// Products of int8 weights with instructions of microcontrollers: SMLAD (dsp_tile.hpp) and VMLADAVA (helium_tile.hpp).
+// Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp) and VMLADAVA
+// (int8_helium_tile.hpp).
 // Every other target computes the products of detail/linear/matmul_int8.hpp.
 #pragma once
 
 #include <cstddef>
 
-#include <ladon/detail/linear/cortex_m/dsp_tile.hpp>
-#include <ladon/detail/linear/cortex_m/helium_tile.hpp>
+#include <ladon/detail/linear/cortex_m/int8_dsp_tile.hpp>
+#include <ladon/detail/linear/cortex_m/int8_helium_tile.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
-#include <ladon/detail/simd/int8_dot.hpp>
+#include <ladon/detail/simd/int8_kernels.hpp>
 
 namespace ladon::inline LADON_ABI::detail::cortex_m {
 

@@ -1,11 +1,12 @@
-// The step of int8 products (group_dot.hpp) for every type of features and every pack.
+// All files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction set, and the
+// loops and the quantisation of microcontrollers.
 #pragma once
 
-#include <ladon/detail/simd/dsp.hpp>
 #include <ladon/detail/simd/group_dot.hpp>
-#include <ladon/detail/simd/helium_dot.hpp>
+#include <ladon/detail/simd/int8_dsp.hpp>
+#include <ladon/detail/simd/int8_helium.hpp>
+#include <ladon/detail/simd/int8_quantise_one_lane.hpp>
 #include <ladon/detail/simd/neon_dot.hpp>
-#include <ladon/detail/simd/one_lane.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
 

@@ -1,5 +1,5 @@
-// The product of int8 weights and quantised panels with Helium (detail/simd/helium_dot.hpp). The arguments are those of
-// detail/linear/matmul_int8.hpp.
+// The product of int8 weights and quantised panels with Helium (detail/simd/int8_helium.hpp). The arguments are those
+// of detail/linear/matmul_int8.hpp.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/helium_dot.hpp>
+#include <ladon/detail/simd/int8_helium.hpp>
 
 #if LADON_HAS_HELIUM
 

@@ -1,5 +1,5 @@
 // Int8 products with Helium: VMLADAVA.S8 multiplies 16 pairs of 8-bit integers and adds all products to a general
-// register. This file has the inner loops and the quantisation. detail/linear/cortex_m/helium_tile.hpp computes
+// register. This file has the inner loops and the quantisation. detail/linear/cortex_m/int8_helium_tile.hpp computes
 // products with them.
 //
 // VMLADAVA.S8 takes signed integers only. A quantised panel therefore holds s = q + z, where z makes s fit into 8 bits:

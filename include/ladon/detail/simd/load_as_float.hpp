@@ -1,8 +1,9 @@
-// Loads weights of any type as a pack of floats.
+// Loads float32 or bfloat16 weights as a pack of floats.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <ladon/bfloat16.hpp>
 #include <ladon/detail/simd/vectors.hpp>
@@ -30,7 +31,7 @@ LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::siz
   return Pack::load(lane);
 }
 
-// A float has the bits of the bfloat16 in its upper half, and zeros in its lower half. So vectors only shift.
+// A float has the bits of the bfloat16 in its upper half, and zeros in its lower half.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   if (!std::is_constant_evaluated()) {

@@ -1,9 +1,10 @@
-// The product of bfloat16 weights and panels of floats. A tile converts its weights to floats on the stack, and then
-// computes as a product of float32 weights does (detail/linear/matmul.hpp). The conversion is exact, so the results
-// have the bits of a product of the converted weights.
+// bfloat16 weights of a tile, converted to floats on the stack. A product of several tokens (detail/linear/matmul.hpp)
+// then computes with the floats. The conversion is exact, so the results have the bits of float32 weights with the same
+// values. A single token needs no conversion on the stack: detail/linear/matrix_vector.hpp converts in registers.
 //
 // If a row has more than target::Current::widened_features features, the tile converts the weights of this many
-// features at a time, for each panel anew. Otherwise the tile converts its weights once for all panels.
+// features at a time, for each panel anew. Otherwise the tile converts its weights once for all panels. The stack takes
+// 4 * Rows * widened_features bytes at most: 32 KB for 4 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/widen.hpp>
+#include <ladon/detail/simd/load_as_float.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
 

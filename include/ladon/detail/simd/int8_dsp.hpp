@@ -1,6 +1,6 @@
 // Int8 products with the DSP extension of Cortex-M4, M7, M33 and M55: SMLAD multiplies two pairs of 16-bit integers and
 // adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
-// quantisation. detail/linear/cortex_m/dsp_tile.hpp computes products with them.
+// quantisation. detail/linear/cortex_m/int8_dsp_tile.hpp computes products with them.
 //
 // A quantised panel holds q in 16 bits. Two instructions convert four weights to 16 bits: SXTB16 gives weights 0
 // and 2, and SXTB16 with a rotation by 8 gives weights 1 and 3. So the features of a panel lie in the same pairs:

@@ -1,4 +1,4 @@
-// The product of int8 weights and quantised panels with the DSP extension (detail/simd/dsp.hpp). The arguments are
+// The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). The arguments are
 // those of detail/linear/matmul_int8.hpp. There are two forms:
 //
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
@@ -12,7 +12,7 @@
 #include <ladon/detail/linear/epilogue.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
-#include <ladon/detail/simd/dsp.hpp>
+#include <ladon/detail/simd/int8_dsp.hpp>
 
 #if LADON_DSP
 
