@@ -78,14 +78,34 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the three tensors of an int8 member, and returns where they end, in floats. `end` is where the member before
-// ends.
+// Checks the values of a bfloat16 member, and returns where they end, in elements.
+std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
+                           std::size_t first) {
+  for (const weights::Piece& piece : source) {
+    const files::Tensor& tensor = file.tensors().at(piece.tensor);
+    const auto bytes = file.bytes(tensor);
+    const std::size_t width = width_of(tensor.dtype), columns = piece.shape[1], values = piece.rows * columns;
+    for (std::size_t i = 0; i < values; ++i, ++first) {
+      const float value = value_of(tensor.dtype, bytes.subspan((piece.first_row * columns + i) * width));
+      const float packed = std::bit_cast<float>(std::uint32_t{element<std::uint16_t>(data, first)} << 16);
+      const bool overflows = std::abs(value) >= std::ldexp(511.0f, 119);  // half a step beyond the largest bfloat16
+      const bool is_right = std::isnan(value) ? std::isnan(packed)
+                            : overflows       ? std::isinf(packed) && std::signbit(packed) == std::signbit(value)
+                                              : ladon_fuzz::is_nearest_bfloat16(packed, value);
+      require(is_right, "the packed data are the checkpoint's values, rounded");
+    }
+  }
+  return first;
+}
+
+// Checks the three tensors of an int8 member, and returns where they end. `end` is where the member before ends. Both
+// are bytes.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),
                     scale = constant(packed.offsets, member.name + "_scale"),
                     row_sum = constant(packed.offsets, member.name + "_row_sum");
-  require(weight % 64 == 0 && weight >= end * sizeof(float), "int8 weights begin at a multiple of 64 bytes");
+  require(weight % 64 == 0 && weight >= end, "int8 weights begin at a multiple of 64 bytes");
   require(scale % 16 == 0 && scale * sizeof(float) >= weight + rows * columns, "scales follow the weights");
   require(row_sum % 16 == 0 && row_sum >= scale + rows, "sums follow the scales");
   for (std::size_t row = 0; row < rows; ++row) {
@@ -95,25 +115,29 @@ std::size_t check_int8(const weights::Member& member, const weights::Packed& pac
     const float row_scale = element<float>(packed.data, scale + row);
     require(row_scale > 0 && std::isfinite(row_scale), "scales are positive and finite");
   }
-  return row_sum + rows;
+  return (row_sum + rows) * sizeof(std::int32_t);
 }
 
 void check(const files::Safetensors& file, const weights::Spec& spec, const weights::Found& found,
            const weights::Packed& packed) {
   require_shown(packed.offsets, "the packed header");
   require(found.members.size() == spec.members.size(), "all members of the SPEC are found");
-  std::size_t end = 0;
+  std::size_t end = 0;  // bytes
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
-    if (spec.members[i].int8) {
-      end = check_int8(spec.members[i], packed, end);
+    const weights::Member& member = spec.members[i];
+    if (member.element == weights::Element::int8) {
+      end = check_int8(member, packed, end);
       continue;
     }
-    const std::size_t first = constant(packed.offsets, spec.members[i].name);
-    require(first % 16 == 0 && first >= end, "members lie one behind the other, at multiples of 64 bytes");
-    end = check_member(file, found.members[i], packed.data, first);
+    const bool is_bfloat16 = member.element == weights::Element::bfloat16;
+    const std::size_t width = is_bfloat16 ? sizeof(std::uint16_t) : sizeof(float);
+    const std::size_t first = constant(packed.offsets, member.name), begin = first * width;
+    require(begin % 64 == 0 && begin >= end, "members lie one behind the other, at multiples of 64 bytes");
+    const auto check_values = is_bfloat16 ? check_bfloat16 : check_member;
+    end = width * check_values(file, found.members[i], packed.data, first);
   }
-  require(end * sizeof(float) == packed.data.size(), "the data end with the last member");
-  require(constant(packed.offsets, "floats") == end, "the header says how many floats there are");
+  require(end == packed.data.size(), "the data end with the last member");
+  require(constant(packed.offsets, "floats") == end / sizeof(float), "the header says how many floats there are");
 }
 
 }  // namespace

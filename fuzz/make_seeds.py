@@ -69,6 +69,7 @@ LLAMA = [(f"{part}_proj.weight", [rows, 2]) for part, rows in (("q", 2), ("k", 1
 JOINED = "in_proj_weight 2+1+1 2\nin_proj_bias 2+1+1\nout_proj_weight 2 2\nout_proj_bias 2\n"
 SEPARATE = "query_proj_weight 2 2\nkey_proj_weight 1 2\nvalue_proj_weight 1 2\nout_proj_weight 2 2\n"
 INT8 = "in_proj_weight 2+1+1 2 int8\nin_proj_bias 2+1+1\nout_proj_weight 2 2 int8\nout_proj_bias 2\n"
+BFLOAT16 = INT8.replace("int8", "bfloat16")
 STACK = (
     "layers.0.attention.query_proj_weight 2 2\nlayers.0.linear1_weight 3 2\nlayers.1.norm1_weight 2\nnorm_weight 2\n"
 )
@@ -100,6 +101,7 @@ def seeds_of_weights():
         "taken_apart": packed("", SEPARATE, attention_tensors("", PYTORCH)),
         "int8": packed("", INT8, int8),
         "int8_of_floats": packed("attention", INT8, attention_tensors("attention.", BERT)),
+        "bfloat16": packed("", BFLOAT16, attention_tensors("", PYTORCH)),
         "stack": packed("model.layers", STACK, stack),
         "wrong_prefix": packed("b", JOINED, attention_tensors("encoder.layer.0.", BERT)),
         "wrong_spec": packed("", "in_proj_weight 4 2\nlinear1_weight 2\nfoo 1\n", attention_tensors("", PYTORCH)),

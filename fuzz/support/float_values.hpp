@@ -1,6 +1,7 @@
 // The floats of a checkpoint, from the definitions of their formats.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -34,6 +35,14 @@ inline float value_of(std::string_view dtype, std::span<const std::byte> bytes) 
   std::uint16_t half = 0;
   std::memcpy(&half, bytes.data(), sizeof(half));
   return dtype == "BF16" ? std::bit_cast<float>(std::uint32_t{half} << 16) : value_of_f16(half);
+}
+
+// Whether a bfloat16 is at most half a unit in the last place from a finite number, and has its sign. A bfloat16 has 8
+// significant bits, and its exponents are from -126 on.
+inline bool is_nearest_bfloat16(float bfloat16, float number) {
+  const int exponent = number == 0 ? -126 : std::max(std::ilogb(number), -126);
+  return std::abs(double{number} - double{bfloat16}) <= std::ldexp(1.0, exponent - 8) &&
+         std::signbit(number) == std::signbit(bfloat16);
 }
 
 }  // namespace ladon_fuzz

@@ -4,7 +4,7 @@
 # An entry is a header, or a folder that ends in a slash. A folder stands for all headers in the folder, except those
 # that an entry of their own or a deeper folder names.
 set(layers
-  "version.hpp detail/target/"
+  "version.hpp bfloat16.hpp detail/target/"
   "detail/simd/"
   "checks.hpp views.hpp detail/memory/range.hpp detail/memory/weight_rows.hpp detail/attention/rotary_table.hpp"
   "shape.hpp threads.hpp attention_map.hpp score.hpp position.hpp weights.hpp layer_config.hpp"
