@@ -218,7 +218,7 @@ function(ladon_kernel_check_choices)
   ladon_kernel_limit(CAPTURE of_stack LAYERS arg_LAYERS)
   ladon_kernel_refuse("CAPTURE is ${arg_CAPTURE}; with CACHE and FEED_FORWARD allowed: none"
     CAPTURE_given AND NOT arg_CAPTURE MATCHES "^none$" AND arg_CACHE AND arg_FEED_FORWARD)
-  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with float32 weights activations are not quantised"
+  ladon_kernel_refuse("ACTIVATION_BITS needs PRECISION int8: with ${arg_PRECISION} weights activations are not quantised"
     ACTIVATION_BITS_given AND NOT arg_PRECISION MATCHES "^int8$")
 endfunction()
 
@@ -294,7 +294,7 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("PRECISION is ${arg_PRECISION}; modules of WebAssembly have float32 weights, so allowed: float32, or \
 the library alone, by LADON_WASM_MODULES=OFF"
     NOT arg_PRECISION MATCHES "^float32$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
-  ladon_kernel_refuse("PRECISION is bfloat16; its instructions flush subnormals to zero, so with DETERMINISTIC allowed: \
+  ladon_kernel_refuse("PRECISION is bfloat16, whose instructions flush subnormals to zero; with DETERMINISTIC allowed: \
 float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"
     DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")

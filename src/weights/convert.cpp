@@ -101,11 +101,9 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
 // Returns the largest magnitude that stays finite.
 float largest_weight(Target target) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
-  // One float32 below halfway to 2^128. Halfway rounds to infinity, because the last bit of the largest bfloat16 is 1.
-  constexpr float largest_rounded_down = 0x1.fefffep127f;
-  static_assert(ladon::to_float(ladon::to_bfloat16(largest_rounded_down)) == largest_bfloat16);
+  static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);
   static_assert(ladon::to_float(ladon::to_bfloat16(0x1.ffp127f)) == std::numeric_limits<float>::infinity());
-  return target == Target::bfloat16 ? largest_rounded_down : std::numeric_limits<float>::max();
+  return target == Target::bfloat16 ? largest_for_bfloat16 : std::numeric_limits<float>::max();
 }
 
 // How the weights of a row become int8 weights. `largest` is the largest magnitude of the row.

@@ -22,6 +22,10 @@ void read_floats(std::string_view dtype, std::span<const std::byte> values, std:
 // The float32 of the same value, by its bits.
 std::uint32_t widen_f16(std::uint16_t half);
 
+// The largest float32 that rounds to a finite bfloat16, one step below halfway to 2^128. Halfway rounds to infinity,
+// because the last bit of the largest bfloat16 is 1.
+inline constexpr float largest_for_bfloat16 = 0x1.fefffep127f;
+
 // Expects that the values of a part of a row are finite, and that no magnitude is above `most`, the largest that stays
 // finite in the type that the values will get. Returns what is wrong, or "" if nothing is. `first_column` is the column
 // of the first value.

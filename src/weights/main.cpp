@@ -53,6 +53,7 @@ PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) and of
 key and value are joined for in_proj_*, and taken out of it for query_proj_*, key_proj_* and value_proj_*.
 
 OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 bytes; F16 and BF16 are widened, exactly.
+A member that is bfloat16 gets two bytes for each element: F32 and F16 are rounded, and BF16 keeps its bits.
 A member X that is int8 becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
 sum of each row of X). They are made of a float weight as `quantise` makes them. If the file has int8 weights, as
 `quantise` and compressed-tensors write them, all int8 members must be among these.

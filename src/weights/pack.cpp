@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <ladon/bfloat16.hpp>
 #include <ladon/quantise.hpp>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,15 +51,36 @@ void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Returns the bytes of the floats, rounded to bfloat16. A BF16 tensor keeps its bits, except a signalling NaN.
-std::string in_bfloat16(const std::string& floats) {
-  std::string rounded;
-  for (std::size_t at = 0; at < floats.size(); at += sizeof(float)) {
-    float value;
-    std::memcpy(&value, floats.data() + at, sizeof value);
-    append_bytes(ladon::to_bfloat16(value), rounded);
+// Calls visit(values) for each row of a float weight. Throws what is wrong if a magnitude is above `most`, or NaN.
+template <class Visit>
+void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
+  const files::Tensor& tensor = file.tensors().at(piece.tensor);
+  const auto rows = rows_of(file.bytes(tensor), piece);
+  const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
+  std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
+  for (std::size_t row = 0; row < piece.rows; ++row) {
+    read_floats(tensor.dtype, rows.subspan(row * row_bytes, row_bytes), values);
+    const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0, most);
+    if (!what.empty()) throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
+    visit(values);
   }
-  return rounded;
+}
+
+// Returns the bytes of a bfloat16 member. BF16 tensors keep their bits.
+std::string bfloat16_member(const files::Safetensors& file, const Source& source) {
+  std::string bytes;
+  for (const Piece& piece : source) {
+    const files::Tensor& tensor = file.tensors().at(piece.tensor);
+    if (tensor.dtype == "BF16") {
+      const auto rows = rows_of(file.bytes(tensor), piece);
+      bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size());
+    } else {
+      for_finite_rows(file, piece, largest_for_bfloat16, [&](const std::vector<float>& values) {
+        for (const float value : values) append_bytes(ladon::to_bfloat16(value), bytes);
+      });
+    }
+  }
+  return bytes;
 }
 
 // The tensors of an int8 member, as bytes.
@@ -67,20 +88,13 @@ struct Int8Member {
   std::string weight, scale, row_sum;
 };
 
-// Appends the rows of a float weight. Throws what is wrong with a value that is not finite.
+// Appends the rows of a float weight.
 void append_quantised(const files::Safetensors& file, const Piece& piece, Int8Member& member) {
-  const files::Tensor& tensor = file.tensors().at(piece.tensor);
-  const auto rows = rows_of(file.bytes(tensor), piece);
-  const std::size_t row_bytes = rows.size() / static_cast<std::size_t>(piece.rows);
-  std::vector<float> values(static_cast<std::size_t>(piece.shape[1]));
-  std::vector<std::int8_t> integers(values.size());
-  for (std::size_t row = 0; row < piece.rows; ++row) {
-    read_floats(tensor.dtype, rows.subspan(row * row_bytes, row_bytes), values);
-    if (const auto what = finite_complaint(values, static_cast<std::size_t>(piece.first_row) + row, 0); !what.empty())
-      throw files::Error("tensor " + files::in_quotes(piece.tensor) + ": " + what);
+  std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
+  for_finite_rows(file, piece, std::numeric_limits<float>::max(), [&](const std::vector<float>& values) {
     append_bytes(ladon::detail::quantise_row(values.data(), values.size(), 1, integers.data()), member.scale);
     member.weight.append(reinterpret_cast<const char*>(integers.data()), integers.size());
-  }
+  });
 }
 
 void append_row_sums(std::size_t columns, Int8Member& member) {
@@ -136,14 +150,12 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
       packer.add(member.name, int8.weight, sizeof(std::int8_t));
       packer.add(member.name + "_scale", int8.scale, sizeof(float));
       packer.add(member.name + "_row_sum", int8.row_sum, sizeof(std::int32_t));
+    } else if (member.element == Element::bfloat16) {
+      packer.add(member.name, bfloat16_member(file, found.members[i]), sizeof(ladon::BFloat16));
     } else {
       std::string floats;
       for (const Piece& piece : found.members[i]) append_rows(file, piece.tensor, piece, floats);
-      if (member.element == Element::bfloat16) {
-        packer.add(member.name, in_bfloat16(floats), sizeof(ladon::BFloat16));
-      } else {
-        packer.add(member.name, floats, sizeof(float));
-      }
+      packer.add(member.name, floats, sizeof(float));
     }
   }
   return packer.end(origin);

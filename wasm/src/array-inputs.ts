@@ -26,8 +26,11 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
     type,
     shape,
     partOf: (queries, keys) => {
-      const lengths: Record<string, number> = { queries, keys };
-      return shape.map((extent, i) => lengths[axes[i]!] ?? extent);
+      const lengths = new Map([
+        ["queries", queries],
+        ["keys", keys],
+      ]);
+      return shape.map((extent, i) => lengths.get(axes[i]!) ?? extent);
     },
     at: memory.allocate(arrayTypes[type]!.BYTES_PER_ELEMENT * product(shape)).at,
   }));

@@ -4,7 +4,7 @@
 //
 // If a row has more than target::Current::widened_features features, the tile converts the weights of this many
 // features at a time, for each panel anew. Otherwise the tile converts its weights once for all panels. The stack takes
-// 4 * Rows * widened_features bytes at most: 32 KB for 4 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// 4 * Rows * widened_features bytes at most: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 #pragma once
 
 #include <cstddef>

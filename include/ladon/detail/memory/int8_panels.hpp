@@ -17,8 +17,8 @@
 // At run time, the panels of microcontrollers lie in other orders (detail/simd/int8_dsp.hpp,
 // int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, the numbers differ, too: see int8_helium.hpp.
 //
-// A token with an infinite or NaN feature gets the scale NaN and q = 0, so every result of this token is NaN. A token
-// whose scale would be less than 2^-126 gets the scale 0 and q = 0.
+// A token with an infinite or NaN feature gets the scale NaN and q = 0 (on a microcontroller, any q), so every result
+// of this token is NaN. A token whose scale would be less than 2^-126 gets the scale 0 and q = 0.
 #pragma once
 
 #include <cstddef>

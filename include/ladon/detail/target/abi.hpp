@@ -56,9 +56,10 @@
 #endif
 
 // LADON_DSP is 1 if int8 products use SMLAD, an instruction of the DSP extension of Cortex-M4, M7, M33 and M55,
-// otherwise 0 (detail/linear/cortex_m/int8_dsp_tile.hpp).
+// otherwise 0 (detail/linear/cortex_m/int8_dsp_tile.hpp). The kernels load weights at any address, so with
+// -mno-unaligned-access the value is 0.
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_DSP) && \
-    defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_BIG_ENDIAN)
+    defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)
 #define LADON_DSP 1
 #else
 #define LADON_DSP 0

@@ -23,6 +23,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct CortexM : Defaults {
+  // Stacks of microcontrollers are small: 64 features of 8 rows take 2 KB.
+  static constexpr std::size_t widened_features = 64;
   // A Cortex-M0+ has eight registers for arithmetic. All others compute int8 products with SMLAD.
   static constexpr std::size_t int8_tile_sums = 4;
 };

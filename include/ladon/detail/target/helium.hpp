@@ -11,6 +11,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
+  // Stacks of microcontrollers are small: 64 features of 8 rows take 2 KB.
+  static constexpr std::size_t widened_features = 64;
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel. bench/README.md, "On
   // a microcontroller", counts the instructions.

@@ -10,6 +10,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Other : Defaults {
+  // Stacks of microcontrollers are small: 64 features of 8 rows take 2 KB.
+  static constexpr std::size_t widened_features = 64;
   // g++ 12 spills the sums of larger tiles on RISC-V.
   static constexpr std::size_t int8_tile_sums = 8;
 };
