@@ -38,7 +38,7 @@ if (variant === 'scalar') {
 
 // Its description.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
-assert.equal(description.ladon, 2);
+assert.equal(description.ladon, 3);
 assert.equal(description.version, header.match(/_LADON_VERSION "(.*)"/)[1]);
 assert.equal(description.name, name);
 assert.equal(description.variant, variant);
@@ -83,8 +83,24 @@ if (description.kind === 'encoder') {
   assert.deepEqual(description.kind === 'encoder_layer' ? description.layer : description.weights, tensors('weights'));
 }
 const required = ({comment}) => /(^|; )needed$/.test(comment) && {required: true};
-assert.deepEqual(description.options, members('options').map((each) => ({...entry(each), ...required(each)})));
+const options = members('options');
+const plain = ({axes, masks, of, output, ...rest}) => rest;
+assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
 const optionNames = description.options.map((each) => each.name);
+
+// How its options belong together.
+const {heads, queries, keys} = description;
+const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
+for (const [i, option] of description.options.entries()) {
+  const {shape = [], axes = [], masks, of, output} = option;
+  assert.deepEqual(axes.map((axis) => sizes[axis]), shape, `axes of ${option.name}`);
+  assert.equal(output ?? false, options[i].cType === 'float *', `output of ${option.name}`);
+  const parent = optionNames.find((each) => [`${each}_keys`, `${each}_offset`].includes(option.name));
+  assert.equal(of, parent, `of of ${option.name}`);
+  const isOfMask = !['tokens', 'queries', 'keys', 'sinks', 'rotary', 'rotary_offset', 'attention'].includes(option.name);
+  assert.equal(masks !== undefined, isOfMask, `masks of ${option.name}`);
+  for (const mask of masks ?? []) assert.ok(description.mask.includes(mask), `${option.name} of ${mask}`);
+}
 assert.equal(description.capture !== 'none', optionNames.includes('attention'));
 assert.deepEqual(description.functions, functionNames);
 const table = header.match(new RegExp(`typedef struct ${name}_rotary_table \\{\\n  float cosine\\[(\\d+)\\]\\[(\\d+)\\]`));
