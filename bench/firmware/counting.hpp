@@ -1,9 +1,11 @@
-// What the programs that count instructions share.
+// Helpers of the programs that count instructions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include <ladon/shape.hpp>
 
@@ -52,6 +54,16 @@ inline void print_shape(const ladon::Shape& shape) {
   board::print(",");
   board::print_number(shape.heads, 3);
   board::print(")");
+}
+
+// Calls f.operator()<shape>() for each shape.
+template <class F, std::size_t... I>
+void for_each_shape(F f, std::index_sequence<I...>) {
+  (f.template operator()<ladon_bench::shapes[I]>(), ...);
+}
+template <class F>
+void for_each_shape(F f) {
+  for_each_shape(f, std::make_index_sequence<std::size(ladon_bench::shapes)>());
 }
 
 }  // namespace counting

@@ -2,8 +2,6 @@
 // encoder layer. The counts contain the quantisation of the input. Each shape of "firmware" in shapes.json has a line.
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <utility>
 
 #include <ladon/ladon.hpp>
 
@@ -71,11 +69,6 @@ void count() {
   board::print("\n");
 }
 
-template <std::size_t... I>
-void count_all(std::index_sequence<I...>) {
-  (count<ladon_bench::shapes[I]>(), ...);
-}
-
 }  // namespace
 
 int main() {
@@ -88,5 +81,5 @@ int main() {
     each = static_cast<std::int8_t>(static_cast<std::int32_t>(state >> 8) % 255 - 127);
   }
   board::print("int8 shape          product   attention       layer\n");
-  count_all(std::make_index_sequence<std::size(ladon_bench::shapes)>());
+  counting::for_each_shape([]<ladon::Shape S>() { count<S>(); });
 }

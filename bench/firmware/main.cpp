@@ -2,8 +2,6 @@
 // shape of "firmware" in shapes.json has a line.
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <utility>
 
 #include <ladon/ladon.hpp>
 
@@ -75,11 +73,6 @@ void count() {
   board::print("\n");
 }
 
-template <std::size_t... I>
-void count_all(std::index_sequence<I...>) {
-  (count<ladon_bench::shapes[I]>(), ...);
-}
-
 }  // namespace
 
 int main() {
@@ -94,5 +87,5 @@ int main() {
   board::print("   arm_mat_mult_f32");
 #endif
   board::print("\n");
-  count_all(std::make_index_sequence<std::size(ladon_bench::shapes)>());
+  counting::for_each_shape([]<ladon::Shape S>() { count<S>(); });
 }

@@ -13,11 +13,6 @@
 
 namespace ladon::inline LADON_ABI::detail::one_lane {
 
-// Adds a product. The features of a token that is not finite are any 16 bits, so this sum may wrap.
-LADON_INLINE void add_product(std::int32_t& sum, std::int32_t product) noexcept {
-  sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(product));
-}
-
 // Adds the products of Features features from `x` on, 1 or 2, to the sums.
 template <std::size_t Features, std::size_t RowStride, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[Rows][Packs]) noexcept {
@@ -27,7 +22,9 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
     for (std::size_t r = 0; r < Rows; ++r) {
       const std::int32_t weight{rows[r * RowStride + j]};
       LADON_UNROLL
-      for (std::size_t t = 0; t < Packs; ++t) add_product(sum[r][t], x[2 * t + j] * weight);
+      for (std::size_t t = 0; t < Packs; ++t) {
+        sum[r][t] = simd::wrapping_sum(sum[r][t], x[2 * t + j] * weight);
+      }
     }
   }
 }

@@ -70,4 +70,9 @@ LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int3
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
+// Returns a + b. The features of a token that is not finite are any 16 bits, so its sums may wrap.
+LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 }  // namespace ladon::inline LADON_ABI::detail::simd

@@ -71,7 +71,9 @@ LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::si
         instructions::convert_2_rows(rows + i, second + i, features, weights);
         instructions::sums_of_2x4(x + 4 * i, weights, (features + 1) / 2, of_block);
         LADON_UNROLL
-        for (std::size_t s = 0; s < 8; ++s) sums[s / 4][s % 4] += of_block[s / 4][s % 4];
+        for (std::size_t s = 0; s < 8; ++s) {
+          sums[s / 4][s % 4] = simd::wrapping_sum(sums[s / 4][s % 4], of_block[s / 4][s % 4]);
+        }
       }
     }
     finish<Rows, Packs>(w, first_row, p, in.template scale<4>(p), sums, epilogue);
