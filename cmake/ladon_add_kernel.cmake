@@ -20,7 +20,8 @@
 #                      (and there ROTARY has it always: an offset is the mask's)
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
 #   FEED_FORWARD <n>   makes it an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
-#                      NORM_KIND layer|rms, GATED, FEED_FORWARD_BIAS with|without, EPSILON <number>
+#                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
+#                      EPSILON <number>
 #   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
 # How weights lie
 #   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none

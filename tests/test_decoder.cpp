@@ -12,7 +12,7 @@ namespace ladon_test {
 namespace {
 
 using S = ladon::Shape;
-using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
+using ladon::Activation, ladon::Bias, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
 using ladon::mask::None, ladon::mask::Causal, ladon::mask::Padding;
 
 template <class SelfMask, class MemoryMask>
@@ -55,6 +55,11 @@ TEST_CASE("decoder layer: pre-LN, causal and padding, the whole memory") {
 TEST_CASE("decoder layer: post-LN, no masks, grouped heads, (in, out)") {
   check_layer<S{.queries = 5, .model = 8, .heads = 4, .kv_heads = 2, .head_width = 3, .value_width = 5}, 40,
               LayerConfig{.feed_forward = 7, .gated = true}, None, None, ladon::layout::InOut>();
+}
+
+TEST_CASE("decoder layer: LayerNorm without a bias") {
+  check_layer<S{.queries = 6, .model = 8, .heads = 2}, 9, LayerConfig{.feed_forward = 5, .norm_bias = Bias::without},
+              Causal, None>();
 }
 
 TEST_CASE("decoder stack: post-LN") {

@@ -71,6 +71,19 @@ TEST_CASE("layer: pre-LN, ReLU, no mask, a single token") {
               ladon::mask::None>();
 }
 
+TEST_CASE("layer: LayerNorm without a bias, no other biases, a single token and several") {
+  constexpr LayerConfig config{.feed_forward = 9, .bias = Bias::without, .norm_bias = Bias::without};
+  using Layout = layout::WithoutBias<layout::InProj>;
+  check_layer<S{.queries = 1, .model = 10, .heads = 2}, config, ladon::mask::None, Layout>();
+  check_layer<S{.queries = 19, .model = 10, .heads = 2}, config, ladon::mask::Causal, Layout>();
+}
+
+TEST_CASE("stack: pre-LN, LayerNorm without a bias before each part and at the end") {
+  check_stack<2, S{.queries = 10, .model = 6, .heads = 2},
+              LayerConfig{.feed_forward = 9, .norm = NormOrder::pre, .norm_bias = Bias::without}, ladon::mask::Causal,
+              FinalNorm::with>();
+}
+
 TEST_CASE("layer: post-LN, a gate of GELU, (in, out), no output bias, padding") {
   check_layer<S{.queries = 21, .model = 8, .heads = 2},
               LayerConfig{.feed_forward = 11, .activation = Activation::gelu, .gated = true}, ladon::mask::Padding,

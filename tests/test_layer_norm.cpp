@@ -1,9 +1,12 @@
 // LayerNorm and RMSNorm by themselves: a pre-LN layer whose weights are all zero hands its input through, and the final
 // norm follows.
+#include <initializer_list>
+#include <type_traits>
 #include <utility>
 
 #include <doctest/doctest.h>
 
+#include "attention_check.hpp"
 #include "encoder_check.hpp"
 #include "encoder_subject.hpp"
 
@@ -11,12 +14,13 @@ namespace ladon_test {
 
 namespace {
 
-using ladon::NormKind;
+using ladon::Bias, ladon::NormKind;
 
-template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5>
+template <std::size_t Model, NormKind Kind, std::size_t Tokens = 5, Bias B = Bias::with>
 Subject norm_subject() {
   constexpr ladon::Shape shape{.queries = Tokens, .model = Model, .heads = 1, .head_width = 1};
-  constexpr ladon::LayerConfig config{.feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind};
+  constexpr ladon::LayerConfig config{
+      .feed_forward = 1, .norm = ladon::NormOrder::pre, .norm_kind = Kind, .norm_bias = B};
   return encoder_subject<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>();
 }
 
@@ -93,6 +97,25 @@ TEST_CASE("RMSNorm: several widths, large and small features") {
   check_norm<NormKind::rms, 1>();
   check_norm<NormKind::rms, 100>();
 #endif
+}
+
+TEST_CASE("LayerNorm without a bias is LayerNorm with a bias of zeros, of one token and of several") {
+  const auto check = []<std::size_t Tokens>(std::integral_constant<std::size_t, Tokens>) {
+    const Subject with = norm_subject<17, NormKind::layer, Tokens>();
+    EncoderProblem problem = norm_problem(with, NormKind::layer, 2, 5, 1e-5f);
+    const Outcome biased = run_guarded(with, task_of(with, problem, {}));
+    oracle::LayerWeights& layer = problem.layers[0];
+    const std::initializer_list<oracle::Norm*> norms{&layer.norm1, &layer.norm2, &problem.final_norm};
+    for (oracle::Norm* norm : norms) norm->bias.assign(17, 0.0f);
+    const Outcome zeros = run_guarded(with, task_of(with, problem, {}));
+    for (oracle::Norm* norm : norms) norm->bias.clear();
+    CHECK(distance_of_norm(norm_subject<17, NormKind::layer, Tokens, Bias::without>(), problem, 1e-5f) <= 1);
+    const Subject without = norm_subject<17, NormKind::layer, Tokens, Bias::without>();
+    CHECK(same_bits(run_guarded(without, task_of(without, problem, {})).y, zeros.y));
+    CHECK_FALSE(same_bits(biased.y, zeros.y));
+  };
+  check(std::integral_constant<std::size_t, 1>());
+  check(std::integral_constant<std::size_t, 5>());
 }
 
 TEST_CASE("LayerNorm: epsilon counts where the variance is small, and is not another") {

@@ -48,10 +48,10 @@ class DecodeMemory {
     linear.row_sum = make_of(row_sum);
     if constexpr (B == Bias::with) linear.bias = make(Out, 0.1f);
   }
-  template <std::size_t Size, NormKind K>
-  void make(Norm<Size, K>& norm) {
+  template <std::size_t Size, NormKind K, Bias B>
+  void make(Norm<Size, K, B>& norm) {
     norm.weight = make(Size, 1);
-    if constexpr (K == NormKind::layer) norm.bias = make(Size, 1);
+    if constexpr (requires { norm.bias; }) norm.bias = make(Size, 1);
   }
   // The last token of the cache is for the step to add.
   template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>

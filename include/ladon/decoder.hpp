@@ -23,7 +23,7 @@ struct Decoder {
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
   using Workspace = typename Layer::Workspace;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;

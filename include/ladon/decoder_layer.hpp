@@ -37,9 +37,9 @@ struct DecoderLayerWeights {
   typename Layout::template Weights<S> cross_attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Config.norm_kind> norm1;
-  Norm<S.model, Config.norm_kind> norm2;
-  Norm<S.model, Config.norm_kind> norm3;
+  LayerNormOf<S, Config> norm1;
+  LayerNormOf<S, Config> norm2;
+  LayerNormOf<S, Config> norm3;
 };
 template <Shape S, LayerConfig Config, class Layout>
   requires(Config.gated)
@@ -50,9 +50,9 @@ struct DecoderLayerWeights<S, Config, Layout> {
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Config.norm_kind> norm1;
-  Norm<S.model, Config.norm_kind> norm2;
-  Norm<S.model, Config.norm_kind> norm3;
+  LayerNormOf<S, Config> norm1;
+  LayerNormOf<S, Config> norm2;
+  LayerNormOf<S, Config> norm3;
 };
 
 // The options of a run. `self` has the options of self-attention, and `memory` has the options of the attention to the

@@ -37,7 +37,7 @@ struct Encoder {
   static constexpr Shape shape = Layer::shape;
   static_assert(Layers > 0, "ladon: an encoder needs at least one layer");
 
-  using Weights = StackWeights<Layers, typename Layer::Weights, Norm<shape.model, Config.norm_kind>, Final>;
+  using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
   using Shared = typename Layer::Shared;
   using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;

@@ -40,8 +40,8 @@ struct EncoderLayerWeights {
   typename Layout::template Weights<S> attention;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Config.norm_kind> norm1;
-  Norm<S.model, Config.norm_kind> norm2;
+  LayerNormOf<S, Config> norm1;
+  LayerNormOf<S, Config> norm2;
 };
 template <Shape S, LayerConfig Config, class Layout>
   requires(Config.gated)
@@ -51,8 +51,8 @@ struct EncoderLayerWeights<S, Config, Layout> {
   typename Linears::First gate;
   typename Linears::First linear1;
   typename Linears::Second linear2;
-  Norm<S.model, Config.norm_kind> norm1;
-  Norm<S.model, Config.norm_kind> norm2;
+  LayerNormOf<S, Config> norm1;
+  LayerNormOf<S, Config> norm2;
 };
 
 // A single encoder layer. The class Encoder computes a stack of layers, and converts between rows and panels only at

@@ -30,8 +30,13 @@ struct LayerConfig {
   NormOrder norm = NormOrder::post;
   bool gated = false;  // true: hidden = f(gate(x)) * linear1(x) (arXiv 2002.05202); false: hidden = f(linear1(x))
   NormKind norm_kind = NormKind::layer;
-  Bias bias = Bias::with;  // whether the feed-forward network has biases; for attention, the layout decides
+  Bias bias = Bias::with;       // whether the feed-forward network has biases; for attention, the layout decides
+  Bias norm_bias = Bias::with;  // whether LayerNorms have biases; RMSNorm never has a bias
 };
+
+// The type of the norms of a layer, and of the final norm of a stack.
+template <Shape S, LayerConfig Config>
+using LayerNormOf = Norm<S.model, Config.norm_kind, Config.norm_bias>;
 
 // The types of the linear maps of a feed-forward network. linear1 and the gate have the type First, and linear2 has the
 // type Second.

@@ -153,15 +153,18 @@ struct Linear<Out, In, O, B, precision::Int8<Bits>> {
 // LayerNorm is by Ba, Kiros and Hinton. RMSNorm is by Zhang and Sennrich.
 enum class NormKind { layer, rms };
 
-// The weights of a norm: the gain `weight` [Size] and the shift `bias` [Size]. RMSNorm has no shift.
-template <std::size_t Size, NormKind K = NormKind::layer>
+// The weights of a norm: the gain `weight` [Size] and the shift `bias` [Size]. RMSNorm has no shift. LayerNorm has no
+// shift if B is Bias::without, as PyTorch's LayerNorm(bias=False). The result is then bit-identical to the result with
+// a shift of zeros.
+template <std::size_t Size, NormKind K = NormKind::layer, Bias B = Bias::with>
 struct Norm {
   VectorView<const float, Size> weight;
   VectorView<const float, Size> bias;
   float epsilon = 1e-5f;
 };
-template <std::size_t Size>
-struct Norm<Size, NormKind::rms> {
+template <std::size_t Size, NormKind K, Bias B>
+  requires(K == NormKind::rms || B == Bias::without)
+struct Norm<Size, K, B> {
   VectorView<const float, Size> weight;
   float epsilon = 1e-5f;
 };

@@ -82,6 +82,8 @@ ladon_add_wrong_arguments(activation "ACTIVATION is 'swish'. allowed: relu, gelu
   ${some} FEED_FORWARD 8 ACTIVATION swish)
 ladon_add_wrong_arguments(activation_alone "ACTIVATION needs FEED_FORWARD" ${some} ACTIVATION gelu)
 ladon_add_wrong_arguments(gated_alone "GATED needs FEED_FORWARD" ${some} GATED)
+ladon_add_wrong_arguments(norm_bias "NORM_BIAS is given. allowed with NORM_KIND layer only"
+  ${some} FEED_FORWARD 8 NORM_KIND rms NORM_BIAS without)
 ladon_add_wrong_arguments(layers_alone "LAYERS needs FEED_FORWARD" ${some} LAYERS 2)
 ladon_add_wrong_arguments(final_norm "FINAL_NORM needs LAYERS" ${some} FEED_FORWARD 8 FINAL_NORM)
 ladon_add_wrong_arguments(layer_context "attends to itself" ${some} FEED_FORWARD 8 CONTEXT)

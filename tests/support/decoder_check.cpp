@@ -98,7 +98,7 @@ void check_lengths(const Subject& subject, const DecoderForm& form, const Length
 
 DecoderProblem random_decoder(const ladon::Shape& cross, const DecoderForm& form, std::uint64_t seed) {
   Random random(seed * 6271 + cross.queries + cross.model);
-  DecoderProblem problem{form, {}, random_norm(random, cross.model, form.layer.norm_kind, form.epsilon), {}, {}};
+  DecoderProblem problem{form, {}, random_norm(random, cross.model, form.layer, form.epsilon), {}, {}};
   for (std::size_t i = 0; i < form.layers; ++i) {
     problem.layers.push_back(random_decoder_layer(random, cross, form.layer, form.epsilon));
     if (form.activation_bits != 0) quantise(problem.layers.back(), form.activation_bits);

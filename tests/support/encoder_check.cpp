@@ -65,7 +65,7 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
 
 EncoderProblem random_encoder(const ladon::Shape& shape, const EncoderForm& form, std::uint64_t seed) {
   Random random(seed * 7919 + shape.queries + shape.model);
-  EncoderProblem problem{form, {}, random_norm(random, shape.model, form.layer.norm_kind, form.epsilon), {}};
+  EncoderProblem problem{form, {}, random_norm(random, shape.model, form.layer, form.epsilon), {}};
   for (std::size_t i = 0; i < form.layers; ++i) {
     problem.layers.push_back(random_layer(random, shape, form.layer, form.epsilon));
     drop_biases(problem.layers.back().attention, form.projections, form.output);

@@ -296,7 +296,8 @@ Matrix layer_norm(const Norm& norm, const Matrix& x) {
     for (std::size_t i = 0; i < x.columns; ++i) squares = squares + (x(t, i) - mean) * (x(t, i) - mean);
     const Real scale = Real(1) / sqrt(squares * share + Real(norm.epsilon));
     for (std::size_t i = 0; i < x.columns; ++i) {
-      y(t, i) = (x(t, i) - mean) * scale * Real(norm.weight[i]) + Real(norm.bias[i]);
+      y(t, i) = (x(t, i) - mean) * scale * Real(norm.weight[i]);
+      if (!norm.bias.empty()) y(t, i) = y(t, i) + Real(norm.bias[i]);
     }
   }
   return y;

@@ -57,7 +57,7 @@ struct Heads {
 
 struct Norm {
   std::vector<float> weight;
-  std::vector<float> bias;  // empty in RMSNorm
+  std::vector<float> bias;  // empty in RMSNorm, and in a LayerNorm without a bias
   float epsilon = 1e-5f;
 };
 

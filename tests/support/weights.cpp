@@ -24,9 +24,9 @@ AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
           random_linear(random, shape.model, shape.concat_width())};
 }
 
-Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float epsilon) {
+Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon) {
   Norm norm{random.normals(size, 0.2, 1), random.normals(size, 0.2), epsilon};
-  if (kind == ladon::NormKind::rms) norm.bias.clear();
+  if (config.norm_kind == ladon::NormKind::rms || config.norm_bias == ladon::Bias::without) norm.bias.clear();
   return norm;
 }
 
@@ -35,8 +35,8 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
                      {},
                      random_linear(random, config.feed_forward, shape.model),
                      random_linear(random, shape.model, config.feed_forward),
-                     random_norm(random, shape.model, config.norm_kind, epsilon),
-                     random_norm(random, shape.model, config.norm_kind, epsilon)};
+                     random_norm(random, shape.model, config, epsilon),
+                     random_norm(random, shape.model, config, epsilon)};
   if (config.gated) layer.gate = random_linear(random, config.feed_forward, shape.model);
   if (config.bias == ladon::Bias::without) {
     for (Linear* linear : {&layer.gate, &layer.linear1, &layer.linear2}) linear->bias.clear();
@@ -47,7 +47,7 @@ LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
                                                  const ladon::LayerConfig& config, float epsilon) {
   return {random_layer(random, shape, config, epsilon), random_attention(random, shape),
-          random_norm(random, shape.model, config.norm_kind, epsilon)};
+          random_norm(random, shape.model, config, epsilon)};
 }
 
 void drop_biases(AttentionWeights& weights, ladon::Bias projections, ladon::Bias output) {

@@ -14,7 +14,7 @@ namespace ladon_test {
 // Outputs of unit size from inputs of unit size, times gain; biases large enough to be missed.
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
-oracle::Norm random_norm(Random& random, std::size_t size, ladon::NormKind kind, float epsilon);
+oracle::Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon);
 oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, const ladon::LayerConfig& config,
                                   float epsilon);
 

@@ -67,6 +67,22 @@ TEST_CASE("PyTorch's encoder layer") {
                            "attention_");
 }
 
+TEST_CASE("PyTorch's encoder layer with bias=False has no biases at all") {
+  Checkpoint checkpoint;
+  checkpoint.add("layers.0.self_attn.in_proj_weight", 8, 4, 0).add("layers.0.self_attn.out_proj.weight", 4, 4, 200);
+  checkpoint.add("layers.0.linear1.weight", 3, 4, 400).add("layers.0.linear2.weight", 4, 3, 440);
+  checkpoint.add("layers.0.norm1.weight", 4, 500).add("layers.0.norm2.weight", 4, 520);
+  const Result result = packed(checkpoint,
+                               "attention.in_proj_weight 4+2+2 4\nattention.out_proj_weight 4 4\nlinear1_weight 3 4\n"
+                               "linear2_weight 4 3\nnorm1_weight 4\nnorm2_weight 4\n",
+                               "layers.0");
+  CHECK(result.values("norm1_weight", 4) == counted(4, 500));
+  CHECK(result.values("norm2_weight", 4) == counted(4, 520));
+  CHECK(result.left_out.empty());
+  CHECK(complaint(checkpoint, "norm1_weight 4\nnorm1_bias 4\n", "layers.0").find("norm1_bias: there is no") !=
+        std::string::npos);
+}
+
 TEST_CASE("BERT's layer, with its norms' names of today and of its first checkpoints") {
   for (const auto& [gain, shift] : {std::pair{"weight", "bias"}, std::pair{"gamma", "beta"}}) {
     Checkpoint checkpoint;

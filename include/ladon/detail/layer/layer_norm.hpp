@@ -3,7 +3,7 @@
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
 //     in, out         [Features][T.width()]; `in` and `out` may be the same array
-//     weight, bias    [Features]
+//     weight, bias    [Features]; without a bias, bias[i] is 0
 //     mean, scale     [Packs] packs in registers, one number per token
 //
 // All features of a token are in the same lane, so no sum crosses lanes. The variance is computed in a second pass,
@@ -26,8 +26,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // Writes the LayerNorm of the first `Packs` packs of the panel `in` to `out`.
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
-constexpr void normalize_panel(const float* in, const Norm<Features>& norm, float* out) noexcept {
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, Bias B>
+constexpr void normalize_panel(const float* in, const Norm<Features, NormKind::layer, B>& norm, float* out) noexcept {
   using Pack = typename Simd::template Pack<T.lanes>;
   const Pack inverse_features = Pack::broadcast(1.0f / static_cast<float>(Features));
   const auto offset = [](std::size_t i, std::size_t v) { return i * T.width() + v * Pack::lanes; };
@@ -52,7 +52,9 @@ constexpr void normalize_panel(const float* in, const Norm<Features>& norm, floa
     scale[v] = Pack::broadcast(1.0f) / sqrt(fma(scale[v], inverse_features, Pack::broadcast(norm.epsilon)));
   }
   for (std::size_t i = 0; i < Features; ++i) {
-    const Pack weight = Pack::broadcast(norm.weight.data[i]), bias = Pack::broadcast(norm.bias.data[i]);
+    const Pack weight = Pack::broadcast(norm.weight.data[i]);
+    Pack bias = Pack::broadcast(0.0f);
+    if constexpr (B == Bias::with) bias = Pack::broadcast(norm.bias.data[i]);
     LADON_UNROLL
     for (std::size_t v = 0; v < Packs; ++v) {
       fma((Pack::load(in + offset(i, v)) - mean[v]) * scale[v], weight, bias).store(out + offset(i, v));

@@ -44,8 +44,9 @@ LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexc
 }
 
 // Writes the LayerNorm of `in` to `out`. The variance is computed in a second pass, from the deviations from the mean.
-template <class Simd, std::size_t Features>
-constexpr void normalize_single_token(const float* in, const Norm<Features>& norm, float* out) noexcept {
+template <class Simd, std::size_t Features, Bias B>
+constexpr void normalize_single_token(const float* in, const Norm<Features, NormKind::layer, B>& norm,
+                                      float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
   constexpr float inverse_features = 1.0f / static_cast<float>(Features);
   const Pack mean = Pack::broadcast(sum_of<Pack, Features>(in, [](const Pack& x) { return x; }) * inverse_features);
@@ -53,13 +54,16 @@ constexpr void normalize_single_token(const float* in, const Norm<Features>& nor
   const float variance = inverse_features * squares;
   const Pack scale = Pack::broadcast(1.0f / simd::sqrt_scalar(variance + norm.epsilon));
   for_features<Pack, Features>(in, out, [&](const Pack& x, auto load) {
-    return fma((x - mean) * scale, load(norm.weight.data), load(norm.bias.data));
+    Pack bias = Pack::broadcast(0.0f);
+    if constexpr (B == Bias::with) bias = load(norm.bias.data);
+    return fma((x - mean) * scale, load(norm.weight.data), bias);
   });
 }
 
 // Writes the RMSNorm of `in` to `out`.
-template <class Simd, std::size_t Features>
-constexpr void normalize_single_token(const float* in, const Norm<Features, NormKind::rms>& norm, float* out) noexcept {
+template <class Simd, std::size_t Features, Bias B>
+constexpr void normalize_single_token(const float* in, const Norm<Features, NormKind::rms, B>& norm,
+                                      float* out) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;
   constexpr float inverse_features = 1.0f / static_cast<float>(Features);
   const float squares = sum_of<Pack, Features>(in, [](const Pack& x) { return x * x; });

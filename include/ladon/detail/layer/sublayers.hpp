@@ -26,7 +26,7 @@ struct Sublayers {
   static constexpr std::size_t width = t.width();
   static constexpr std::size_t stride = S.model * width;                 // how many floats a panel of x has
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
-  using NormOf = Norm<S.model, Config.norm_kind>;
+  using NormOf = LayerNormOf<S, Config>;
 
   // Computes x += output(heads), then normed = norm(x). `output` is the output projection, and `heads` a view of its
   // input. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs to the next sublayer.
