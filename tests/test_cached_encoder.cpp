@@ -1,6 +1,8 @@
 // A stack of layers with a cache each, fed in pieces: what the oracle makes of the whole text at once.
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -38,12 +40,18 @@ typename Encoder::Weights weights_of(const std::vector<Floats>& tensors, float e
 
 template <class Encoder, class Position>
 void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches,
-            const typename Encoder::Weights& weights, float* y) {
+            const typename Encoder::Weights& weights, float* y, const std::vector<Floats*>& maps = {}) {
   static typename Encoder::CachedWorkspace workspace;
   typename Encoder::Options options;
   set_position<Position>(options, {});
   options.tokens = tokens;
-  Encoder::extend(x, caches, weights, y, workspace, options);
+  if (maps.empty()) return Encoder::extend(x, caches, weights, y, workspace, options);
+  typename Encoder::Maps pointers;
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    maps[i]->assign(Encoder::shape.heads * Encoder::shape.queries * Encoder::shape.keys, poison());
+    pointers[i] = maps[i]->data();
+  }
+  Encoder::extend(x, caches, weights, y, workspace, options, pointers);
 }
 
 // A single layer, called as a stack of one.
@@ -56,11 +64,34 @@ struct Alone {
   using Caches = std::array<typename Layer::Cache, 1>;
   using CachedWorkspace = typename Layer::CachedWorkspace;
   using Options = typename Layer::Options;
+  using Maps = std::array<float*, 1>;
   static void extend(const float* x, Caches& caches, const Weights& weights, float* y, CachedWorkspace& workspace,
                      const Options& options) {
     Layer::extend(x, caches[0], weights.layers[0], y, workspace, options);
   }
+  static void extend(const float* x, Caches& caches, const Weights& weights, float* y, CachedWorkspace& workspace,
+                     const Options& options, const Maps& maps) {
+    Layer::extend(x, caches[0], weights.layers[0], y, workspace, options, typename Layer::Map(maps[0]));
+  }
 };
+
+// The rows of a map for `tokens` tokens behind `past` others, of the map of a whole text of `length` tokens. Key k has
+// the column k % keys, as in a ring.
+Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, std::size_t past, std::size_t tokens,
+                 std::size_t queries, std::size_t keys) {
+  Expected map(heads * queries * keys);
+  for (std::size_t h = 0; h < heads; ++h) {
+    for (std::size_t q = 0; q < tokens; ++q) {
+      auto* const row = map.data() + (h * queries + q) * keys;
+      std::fill_n(row, keys, Real(0));
+      for (std::size_t k = 0; k < length; ++k) {
+        const auto& weight = whole[(h * length + past + q) * length + k];
+        if (weight->deviation != 0) row[k % keys] = weight;
+      }
+    }
+  }
+  return map;
+}
 
 // Many takes up to Many::shape.queries tokens in a call, One takes one. The shape's keys are what the caches hold.
 template <class Many, class One, class Mask, class Position = ladon::position::None>
@@ -79,28 +110,44 @@ void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
     whole.score = score_form<shape, ladon::score::Scaled, Position>();
     whole.score.rotary.first_query = 0;
     const EncoderProblem problem = random_encoder(whole.shape, form, 3);
-    const Expected expected = expected_encoder(whole, problem, {.lengths = {.offset = 0}}).y;
+    const ExpectedEncoder expected = expected_encoder(whole, problem, {.lengths = {.offset = 0}});
 
     const std::vector<Floats> tensors = task_of(whole, problem, {}).weights;
     const auto many = weights_of<Many>(tensors, form.epsilon);
     const auto one = weights_of<One>(tensors, form.epsilon);
-    static typename Many::Caches caches;
+    static typename Many::Caches caches, caches_with_maps;
     for (auto& cache : caches) cache.clear();
+    for (auto& cache : caches_with_maps) cache.clear();
+    std::vector<Floats> maps(form.layers);
+    std::vector<Floats*> given;
+    for (Floats& map : maps) given.push_back(&map);
     Floats y(length * shape.model);
     std::size_t at = 0;
     for (const std::size_t tokens : cut.pieces) {
       const float* const x = problem.x.data() + at * shape.model;
-      if (cut.by_one && tokens == 1) {
+      const bool by_one = cut.by_one && tokens == 1;
+      if (by_one) {
         extend<One, Position>(x, 1, caches, one, y.data() + at * shape.model);
+        Floats mapped(shape.model);
+        extend<One, Position>(x, 1, caches_with_maps, one, mapped.data(), given);
+        CHECK_MESSAGE(same_bits(mapped, std::span(y).subspan(at * shape.model, shape.model)), "the maps changed y");
       } else {
         Floats padded(shape.queries * shape.model), out(shape.queries * shape.model, poison());
         std::copy_n(x, tokens * shape.model, padded.begin());
         extend<Many, Position>(padded.data(), tokens, caches, many, out.data());
         std::copy_n(out.begin(), tokens * shape.model, y.begin() + static_cast<std::ptrdiff_t>(at * shape.model));
+        Floats mapped(shape.queries * shape.model, poison());
+        extend<Many, Position>(padded.data(), tokens, caches_with_maps, many, mapped.data(), given);
+        CHECK_MESSAGE(same_bits(mapped, out), "the maps changed y");
+      }
+      for (std::size_t i = 0; i < form.layers; ++i) {
+        const Expected rows =
+            rows_of(expected.maps[i], shape.heads, length, at, tokens, by_one ? 1 : shape.queries, shape.keys);
+        CHECK(worst_distance(maps[i], rows) <= 1);
       }
       at += tokens;
     }
-    CHECK(worst_distance(y, expected) <= 1);
+    CHECK(worst_distance(y, expected.y) <= 1);
   }
 }
 
@@ -147,6 +194,44 @@ TEST_CASE("growing text: post-LN, in a ring; a stack, and a layer alone") {
   using Many = ladon::EncoderLayer<shape, config, Window<5>>;
   using One = ladon::EncoderLayer<for_one(shape), config, Window<5>>;
   check_growing<Alone<Many>, Alone<One>, Window<5>>({.layer = config}, cuts);
+}
+
+namespace {
+
+constexpr S scored_shape{.queries = 7, .keys = 19, .model = 12, .heads = 2};
+constexpr LayerConfig scored_config{.feed_forward = 5, .norm = ladon::NormOrder::pre};
+using Scored = ladon::EncoderLayer<scored_shape, scored_config, Causal>;
+constexpr std::size_t scored_tokens = 6;
+
+// Returns the result of stage G for the first tokens of a text.
+template <ladon::Stage G>
+Floats scores_of(const EncoderProblem& problem, const std::vector<Floats>& tensors) {
+  const auto weights = weights_of<Alone<Scored>>(tensors, problem.form.epsilon).layers[0];
+  static Scored::Cache cache;
+  static Scored::CachedWorkspace workspace;
+  cache.clear();
+  Floats y(Scored::Output::size), map(Scored::Map::size, poison());
+  Scored::extend(problem.x.data(), cache, weights, y.data(), workspace, {.tokens = scored_tokens},
+                 ladon::Capture<G>{map.data()});
+  return map;
+}
+
+}  // namespace
+
+TEST_CASE("growing text: every stage of a layer's scores") {
+  Subject whole{};
+  whole.shape = Scored::shape;
+  const EncoderProblem problem = random_encoder(whole.shape, {.layer = scored_config}, 4);
+  const std::vector<Floats> tensors = task_of(whole, problem, {}).weights;
+  const oracle::Matrix x(scored_tokens, whole.shape.model, problem.x.data());
+  const auto attended = oracle::encoder_layer(x, problem.layers[0], heads_of(whole.shape), scored_config, scored_tokens,
+                                              scored_tokens, [](std::size_t q, std::size_t k) { return k <= q; });
+  const auto check = [&](const Floats& map, const std::vector<oracle::Matrix>& scores, double beyond) {
+    CHECK(worst_distance(map, expected_scores(whole.shape, scores, beyond)) <= 1);
+  };
+  check(scores_of<ladon::Stage::scaled>(problem, tensors), attended.scaled, 0);
+  check(scores_of<ladon::Stage::capped>(problem, tensors), attended.capped, 0);
+  check(scores_of<ladon::Stage::masked>(problem, tensors), attended.masked, -std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("growing text: int8, a stack and a layer alone") {

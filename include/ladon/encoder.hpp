@@ -51,6 +51,9 @@ struct Encoder {
   // One array [heads][queries][keys] for each layer, which receives the attention weights of the layer. If the pointer
   // of a layer is null, the weights of the layer are not written.
   using Maps = std::array<float*, Layers>;
+  // Like Maps, for the results of stage G (attention_map.hpp).
+  template <Stage G>
+  using Captures = std::array<Capture<G>, Layers>;
 
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
@@ -73,6 +76,12 @@ struct Encoder {
                             const Maps& attention) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(attention));
   }
+  // Computes `y` like the functions above, and writes the result of stage G of layer i to captures[i].
+  template <Stage G>
+  static constexpr void run(Input x, const Weights& weights, Output y, Workspace& workspace, const Options& options,
+                            const std::array<Capture<G>, Layers>& captures) noexcept {
+    compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(captures));
+  }
 
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
@@ -86,11 +95,45 @@ struct Encoder {
     LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
+  template <Stage G>
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
+                                  Shared& shared, Scratch& scratch, const Options& options,
+                                  const std::array<Capture<G>, Layers>& captures) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(captures));
+  }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
   // the cache and the lengths. Each layer has its own cache: layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
+    extend_by(x, caches, weights, y, workspace, options, capture_none);
+  }
+  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i]. A row of the
+  // weights has one element for each token that the cache has room for.
+  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
+                               const Options& options, const Maps& attention) noexcept {
+    extend_by(x, caches, weights, y, workspace, options, capture_in(attention));
+  }
+  // Computes `y` like the functions above, and writes the result of stage G of layer i to captures[i].
+  template <Stage G>
+  static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
+                               const Options& options, const std::array<Capture<G>, Layers>& captures) noexcept {
+    extend_by(x, caches, weights, y, workspace, options, capture_in(captures));
+  }
+
+ private:
+  // The two arguments that `compute` and `extend_by` take as `with_capture`. For each layer i, these functions call
+  // with_capture(i, layer), which calls `layer` with a capture. The capture of capture_none writes nothing. The capture
+  // of capture_in(maps) writes the attention weights, or the result of a stage, to maps[i].
+  static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
+  static constexpr auto capture_in(const auto& maps) noexcept {
+    return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
+  }
+
+  template <class WithCapture>
+  static constexpr void extend_by(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
+                                  const Options& options, WithCapture with_capture) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, caches, workspace);
@@ -98,19 +141,13 @@ struct Encoder {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
-      for (std::size_t i = 0; i < Layers; ++i) Steps::extend(weights.layers[i], tokens, options, caches[i], workspace);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        with_capture(
+            i, [&](auto capture) { Steps::extend(weights.layers[i], tokens, options, caches[i], workspace, capture); });
+      }
       if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
       Steps::Attention::queries_out(panels, tokens, y.data);
     });
-  }
-
- private:
-  // The two arguments that `compute` takes as `with_capture`. For each layer i, `compute` calls with_capture(i, layer),
-  // which calls `layer` with a capture. The capture of capture_none writes nothing. The capture of capture_in(maps)
-  // writes the attention weights to maps[i].
-  static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
-  static constexpr auto capture_in(const Maps& maps) noexcept {
-    return [&](std::size_t i, auto layer) { detail::CaptureWanted<shape>{maps[i]}(layer); };
   }
 
   // Computes the part of a run that `part` selects: the whole run, or one share of one phase.

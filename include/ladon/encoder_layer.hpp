@@ -109,9 +109,10 @@ struct EncoderLayer {
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
   // these tokens to `cache`. The cache has room for shape.keys tokens, and a call takes at most shape.queries tokens.
-  // MultiHeadAttention::extend describes positions, options and errors.
+  // MultiHeadAttention::extend describes positions, options and errors, and MultiHeadAttention describes `to`.
+  template <class To = detail::CaptureNothing>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
-                               const Options& options = {}) noexcept {
+                               const Options& options = {}, To&& to = {}) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
     detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, cache, workspace);
@@ -119,7 +120,7 @@ struct EncoderLayer {
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       Steps::Attention::queries_in(x.data, tokens, panels);
-      Steps::extend(weights, tokens, options, cache, workspace);
+      Steps::extend(weights, tokens, options, cache, workspace, detail::capture<shape>(to));
       Steps::Attention::queries_out(panels, tokens, y.data);
     });
   }

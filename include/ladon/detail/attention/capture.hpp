@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <ladon/attention_map.hpp>
 #include <ladon/detail/memory/range.hpp>
@@ -86,6 +87,10 @@ struct CaptureScoreRows {
   }
 };
 
+// The capture that writes the result of stage G.
+template <Stage G>
+using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
+
 // Function objects that return the capture of one query block and one head. CaptureNothing returns NoCapture.
 // CaptureMap returns a capture that writes the query block's rows of `map` [heads][queries][keys].
 struct CaptureNothing {
@@ -105,12 +110,8 @@ constexpr CaptureNothing capture(CaptureNothing) noexcept {
   return {};
 }
 template <Shape S, Stage G>
-constexpr auto capture(Capture<G> to) noexcept {
-  if constexpr (G == Stage::weights) {
-    return CaptureMap<S>{to.data};
-  } else {
-    return CaptureMap<S, CaptureScoreRows<G>>{to.data};
-  }
+constexpr CaptureMap<S, RowsOf<G>> capture(Capture<G> to) noexcept {
+  return {to.data};
 }
 template <Shape S>
 constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
@@ -119,18 +120,27 @@ constexpr CaptureMap<S> capture(AttentionMap<S> to) noexcept {
 
 // A function object that calls its argument `attend`. If `map` is not null, `attend` receives a CaptureMap. If `map` is
 // null, `attend` receives a CaptureNothing.
-template <Shape S>
+template <Shape S, class Rows = CaptureRows>
 struct CaptureWanted {
   float* map;
   template <class F>
   constexpr void operator()(F attend) const noexcept {
     if (map != nullptr) {
-      attend(CaptureMap<S>{map});
+      attend(CaptureMap<S, Rows>{map});
     } else {
       attend(CaptureNothing{});
     }
   }
 };
+// Converts what a stack's caller gives for one layer, a pointer to a map or a Capture<G>, into a CaptureWanted.
+template <Shape S>
+constexpr CaptureWanted<S> wanted(float* map) noexcept {
+  return {map};
+}
+template <Shape S, Stage G>
+constexpr CaptureWanted<S, RowsOf<G>> wanted(Capture<G> to) noexcept {
+  return {to.data};
+}
 // A function object that calls its argument `attend` with a CaptureNothing.
 struct CaptureNone {
   template <class F>

@@ -36,6 +36,15 @@ struct EncoderShared {
   // Memory for the input of the projections of attention, then of the output projection, then of the feed-forward
   // network.
   [[no_unique_address]] QueryInput<S, Target, Precision> input;
+
+  // Returns the array that holds the input of the next sublayer: `normed` in pre-LN, x in post-LN.
+  constexpr float* sublayer_input() noexcept {
+    if constexpr (Config.norm == NormOrder::pre) {
+      return normed.data;
+    } else {
+      return x.data;
+    }
+  }
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
@@ -73,7 +82,7 @@ struct EncoderSteps {
     if constexpr (Config.norm == NormOrder::pre) {
       Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
     }
-    Attention::query_input(normed(shared), active, shared.input, part);
+    Attention::query_input(shared.sublayer_input(), active, shared.input, part);
   }
 
   // Computes the attention of all heads and stores the result in shared.heads.
@@ -81,7 +90,7 @@ struct EncoderSteps {
   static constexpr void attend(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
                                EncoderScratch<S, Config, Target, Precision>& scratch, CaptureOf capture_of,
                                Part part) noexcept {
-    const auto in = shared.input.view(normed(shared));
+    const auto in = shared.input.view(shared.sublayer_input());
     Attention::attend_layer(HeadsCall{w.attention, options, lengths, in, shared.heads.data, capture_of}, in,
                             scratch.attention, part);
   }
@@ -100,8 +109,8 @@ struct EncoderSteps {
           shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
               .template panels_from<S.concat_width(), q.width()>(first);
       Sublayers::template add_attention<Packs>(w.attention.output(), concatenated, count, x, norm,
-                                               normed(shared) + first * Sublayers::stride);
-      const auto in = shared.input.template quantise<Simd, Packs, S.model>(normed(shared), first, count)
+                                               shared.sublayer_input() + first * Sublayers::stride);
+      const auto in = shared.input.template quantise<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
                           .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
@@ -110,25 +119,16 @@ struct EncoderSteps {
 
   // Computes the whole layer for the `tokens` new tokens of a text that grows. `cache` holds the keys and values of the
   // earlier tokens. The function appends the keys and values of the new tokens.
-  template <class Options, class Cache, class Workspace>
+  template <class Options, class Cache, class Workspace, class CaptureOf>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
-                               Workspace& workspace) noexcept {
+                               Workspace& workspace, CaptureOf capture_of) noexcept {
     Shared& shared = workspace.shared;
     attention_input(w, tokens, shared);
-    const HeadsCall call{w.attention,       options,         Lengths{tokens, tokens}, shared.input.view(normed(shared)),
-                         shared.heads.data, CaptureNothing{}};
+    const HeadsCall call{
+        w.attention,       options,   Lengths{tokens, tokens}, shared.input.view(shared.sublayer_input()),
+        shared.heads.data, capture_of};
     Attention::extend(call, cache, workspace.scratch.attention);
     after_heads(w, tokens, shared, workspace.scratch);
-  }
-
- private:
-  // Returns the array that holds the input of the next sublayer: `normed` in pre-LN, x in post-LN.
-  static constexpr float* normed(Shared& shared) noexcept {
-    if constexpr (Config.norm == NormOrder::pre) {
-      return shared.normed.data;
-    } else {
-      return shared.x.data;
-    }
   }
 };
 
