@@ -3,6 +3,7 @@
 
 #include "attention_check.hpp"
 #include "attention_subject.hpp"
+#include "decoder_check.hpp"
 #include "encoder_check.hpp"
 #include "encoder_subject.hpp"
 #include "team.hpp"
@@ -67,6 +68,20 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
+// A decoder layer or a stack, with every attention map. The memory is at least as long as the text (decoder_check.hpp).
+template <class Decoder, std::size_t... Shares, class SubjectOf>
+void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
+  const Subject whole = subject_of.template operator()<Decoder>();
+  const DecoderProblem problem = random_decoder(whole.shape, form, 6);
+  const std::size_t tokens = whole.shape.queries, memory = whole.shape.keys;
+  for (const Lengths& lengths :
+       {Lengths{}, Lengths{.tokens = tokens * 2 / 3, .queries = tokens / 2, .keys = memory - 1},
+        Lengths{.tokens = 1, .queries = 1, .keys = 1}}) {
+    const Task task = task_of(whole, problem, lengths, {});
+    (check_same(whole, subject_of.template operator()<InPhases<Decoder, InTurn<Shares>>>(), task), ...);
+  }
+}
+
 // Every part is in one share, no share has two parts more than another, and those beyond the parts have none.
 constexpr bool shares_evenly(std::size_t parts, std::size_t count) {
   std::size_t next = 0, least = parts, most = 0;
@@ -91,6 +106,10 @@ static_assert(Cross::phases == 3);
 static_assert(Cross::parts(0) == L::keys.panels(300) && Cross::parts(1) == 2 &&
               Cross::parts(2) == L::queries.panels(3));
 using Stack = ladon::Encoder<2, S{.queries = 3, .model = 6, .heads = 3}, LayerConfig{.feed_forward = 2}>;
+using Decoder = ladon::Decoder<2, S{.queries = 3, .model = 6, .heads = 3}, 300, LayerConfig{.feed_forward = 2}>;
+using MemoryLayout = ladon::detail::PanelLayout<Decoder::Layer::cross, ladon::detail::simd::NativeVectors>;
+static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.panels(300) && Decoder::parts(3) == 3);
+static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
 
 // A team has one of everything, and a scratch a thread.
@@ -130,6 +149,23 @@ TEST_CASE("stack: pre-LN with a final norm, padding") {
 TEST_CASE("stack: post-LN, RMSNorm") {
   check_stack_in_phases<2, S{.queries = 34, .model = 9, .heads = 3},
                         LayerConfig{.feed_forward = 7, .norm_kind = NormKind::rms}, mask::Causal, FinalNorm::without>();
+}
+TEST_CASE("decoder layer: post-LN, a memory longer than the text, int8") {
+  using Layout = layout::Int8<layout::InProj>;
+  const auto subject_of = []<class Layer>() {
+    return subject_of_decoder_layer<Layer, mask::Causal, mask::Padding, Layout>();
+  };
+  constexpr LayerConfig config{.feed_forward = 9};
+  using Layer = ladon::DecoderLayer<S{.queries = 35, .model = 12, .heads = 4, .kv_heads = 2}, 69, config, mask::Causal,
+                                    mask::Padding, Layout>;
+  check_decoder_in_phases<Layer, 1, 2, 3, too_many>({.layer = config, .activation_bits = 8}, subject_of);
+}
+TEST_CASE("decoder stack: pre-LN with a final norm") {
+  const auto subject_of = []<class Stacked>() { return subject_of_decoder<Stacked, mask::Causal, mask::None>(); };
+  constexpr LayerConfig config{.feed_forward = 9, .norm = NormOrder::pre};
+  using DecoderStack = ladon::Decoder<2, S{.queries = 34, .model = 9, .heads = 3}, 37, config, mask::Causal, mask::None,
+                                      FinalNorm::with>;
+  check_decoder_in_phases<DecoderStack, 1, 2, 5>({.layers = 2, .layer = config, .final_norm = true}, subject_of);
 }
 
 }  // namespace ladon_test

@@ -10,6 +10,7 @@
 
 #include "attention_subject.hpp"
 #include "random.hpp"
+#include "random_weights.hpp"
 #include "team.hpp"
 #include "threads.hpp"
 
@@ -24,24 +25,6 @@ using Floats = std::vector<float>;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t rounds = 100;
-
-// Weights, tensor after tensor from one pool of small numbers.
-template <class Weights>
-struct RandomWeights {
-  Floats pool = Random(3).normals(2000, 0.3);
-  Weights weights{};
-  RandomWeights() {
-    std::vector<const float*> tensors;
-    for (std::size_t i = 0; i < 50; ++i) tensors.push_back(pool.data() + 23 * i);
-    const float* const* next = tensors.data();
-    if constexpr (requires { weights.layers; }) {
-      for (auto& layer : weights.layers) point(layer, next);
-    } else {
-      point(weights, next);
-    }
-    if constexpr (requires { weights.norm; }) point(weights.norm, next);
-  }
-};
 
 bool same(const Floats& a, const Floats& b) {
   return std::ranges::equal(a, b, {}, std::bit_cast<std::uint32_t, float>, std::bit_cast<std::uint32_t, float>);
@@ -60,6 +43,8 @@ constexpr S oblong{.queries = 9, .keys = 40, .model = 12, .heads = 6, .kv_heads 
 constexpr std::size_t numbers = 41 * 12;
 
 using Attention = ladon::MultiHeadAttention<square, mask::Causal>;
+using Decoder = ladon::Decoder<2, square, 29, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal,
+                               mask::None, FinalNorm::with>;
 using Cross = ladon::MultiHeadAttention<oblong>;
 using One = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 12, .heads = 3}>;
 using Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}>;
@@ -171,6 +156,20 @@ TEST_CASE("one encoder layer by several threads") {
 TEST_CASE("one stack by several threads") {
   check_team<Stack, 2>();
   check_team<Stack, 4>({.queries = 18, .keys = 41});
+}
+
+TEST_CASE("one decoder by several threads") {
+  using Team = InPhases<Decoder, OnThreads<3>>;
+  const RandomWeights<Decoder::Weights> random;
+  const Floats x = Random(4).normals(numbers), memory = Random(5).normals(29 * 12);
+  const auto alone = std::make_unique<Decoder::Workspace>();
+  const auto workspace = std::make_unique<Team::Workspace>();
+  const Floats expected =
+      output_of(numbers, [&](float* y) { Decoder::run(x.data(), memory.data(), random.weights, y, *alone); });
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const auto run = [&](float* y) { Team::run(x.data(), memory.data(), random.weights, y, *workspace); };
+    REQUIRE(same(output_of(numbers, run), expected));
+  }
 }
 
 TEST_CASE("attention to a context by several threads, with the map") { check_cross_team<Cross>(); }

@@ -24,55 +24,164 @@ struct Decoder {
   static_assert(Layers > 0, "ladon: a decoder needs at least one layer");
 
   using Weights = StackWeights<Layers, typename Layer::Weights, LayerNormOf<shape, Config>, Final>;
+  using Shared = typename Layer::Shared;
+  using Scratch = typename Layer::Scratch;
   using Workspace = typename Layer::Workspace;
+  template <std::size_t Threads>
+  using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
+  using MemoryWorkspace = typename Layer::MemoryWorkspace;
+  using CachedWorkspace = typename Layer::CachedWorkspace;
+  // One cache for each layer: of the text's tokens, and of the memory.
+  using Caches = std::array<typename Layer::Cache, Layers>;
+  using MemoryCaches = std::array<typename Layer::MemoryCache, Layers>;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using MemoryInput = typename Layer::MemoryInput;
   using Output = typename Layer::Output;
+  // One pair of arrays for each layer, which receive the attention weights of the layer, or the results of stage G.
   using Maps = std::array<DecoderMaps, Layers>;
+  template <Stage G>
+  using Captures = std::array<DecoderCaptures<G>, Layers>;
+
+  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
+  // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
+  static constexpr std::size_t phases = 1 + 4 * Layers;
+  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
+  // additional shares are empty.
+  static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
   // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer skips the
   // tokens that are not active queries. Encoder::run gives the reason.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    run_layers(x, memory, weights, y, workspace, options,
-               [](std::size_t, auto layer) { layer(detail::CaptureNone{}, detail::CaptureNone{}); });
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
   }
   // Computes `y` like the function above, and writes the attention weights of layer i to maps[i].
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
-    run_layers(x, memory, weights, y, workspace, options, [&](std::size_t i, auto layer) {
-      layer(detail::CaptureWanted<shape>{maps[i].self}, detail::CaptureWanted<Layer::cross>{maps[i].memory});
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
+  }
+  // Computes `y` like the function above, and writes the results of stage G of layer i to maps[i].
+  template <Stage G>
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options, const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
+  }
+
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
+  }
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
+                                  const Maps& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
+  }
+  template <Stage G>
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
+                                  const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
+  }
+
+  // Projects the keys and values of `memory` for every layer: caches[i] receives those of layer i.
+  // DecoderLayer::project_memory describes the lengths.
+  static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
+                                       MemoryWorkspace& workspace, const Options& options = {}) noexcept {
+    const std::size_t active = options.memory.lengths().keys;
+    detail::expect_memory({{}, {}, {{memory.data, active * shape.model}}}, caches, workspace);
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Cross = typename Layer::template Steps<Simd>::Cross;
+      float* const panels = workspace.context.data;
+      Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
+      const auto context = workspace.context_input.view(panels);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        Cross::fill(context, weights.layers[i].cross_attention, active, caches[i]);
+      }
     });
   }
 
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. DecoderLayer::extend describes
+  // lengths, positions, maps and errors. Each layer has its own caches: layer i uses caches[i] and memory[i].
+  static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options = {}) noexcept {
+    extend_by(x, caches, memory, weights, y, workspace, options, nothing);
+  }
+  static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
+    extend_by(x, caches, memory, weights, y, workspace, options, in(maps));
+  }
+  template <Stage G>
+  static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options,
+                               const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
+    extend_by(x, caches, memory, weights, y, workspace, options, in(maps));
+  }
+
  private:
-  // Computes all layers. For each layer i, calls with_captures(i, layer). with_captures then calls `layer` with two
-  // captures. The first capture is for self-attention, and the second capture is for the attention to the memory.
-  template <class WithCaptures>
-  static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
-                                   const Options& options, WithCaptures with_captures) noexcept {
+  // Function objects that return the captures of layer i: no captures, or captures that write to maps[i].
+  static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
+  static constexpr auto in(const auto& maps) noexcept {
+    return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
+  }
+
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  template <class Part, class CapturesOf>
+  static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
+                                Shared& shared, Scratch& scratch, const Options& options,
+                                CapturesOf captures_of) noexcept {
     const detail::DecoderLengths last = Layer::lengths(options);
-    Layer::expect_memory(x, memory, y, last, workspace);
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
-    float* const panels = workspace.tokens.shared.x.data;
+    Layer::expect_memory(x, memory, y, last, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
-      Steps::Self::queries_in(x.data, longer, panels);
-      Steps::Cross::template context_in<shape.model>(memory.data, last.memory.keys, workspace.memory.data,
-                                                     workspace.memory_input);
+      if (part.has(0)) {
+        Steps::Self::queries_in(x.data, longer, shared.tokens.x.data, part);
+        Steps::memory_in(memory.data, last.memory.keys, shared, part);
+        Steps::self_input(weights.layers[0], longer, shared.tokens, part);
+      }
       for (std::size_t i = 0; i < Layers; ++i) {
-        with_captures(i, [&](auto self, auto cross) {
-          Steps::run(weights.layers[i], i + 1 < Layers ? inner : last, options, workspace, self, cross);
-        });
+        const detail::DecoderLengths& active = i + 1 < Layers ? inner : last;
+        Steps::run(weights.layers[i], active, options, shared, scratch, captures_of(i), part, 1 + 4 * i);
+        if (part.has(4 + 4 * i) && i + 1 < Layers) {
+          Steps::self_input(weights.layers[i + 1], longer, shared.tokens, part);
+        }
       }
-      if constexpr (Final == FinalNorm::with) {
-        Steps::Sublayers::norm_all(weights.norm, panels, last.self.queries, panels);
-      }
-      Steps::Self::queries_out(panels, last.self.queries, y.data);
+      if (part.has(4 * Layers)) leave<Steps>(part, weights, last.self.queries, shared.tokens, y);
     });
+  }
+
+  template <class CapturesOf>
+  static constexpr void extend_by(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
+                                  CachedWorkspace& workspace, const Options& options, CapturesOf captures_of) noexcept {
+    const std::size_t tokens = options.self.lengths().queries;
+    if (tokens == 0) return;
+    const std::size_t floats = tokens * shape.model;
+    detail::expect_memory({{y.data, floats}, {x.data, floats}}, caches, memory, workspace);
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = typename Layer::template Steps<Simd>;
+      Steps::Self::queries_in(x.data, tokens, workspace.shared.x.data);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        const Lengths active = Layer::lengths(options, memory[i]);
+        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], workspace, captures_of(i));
+      }
+      leave<Steps>(detail::WholeCall{}, weights, tokens, workspace.shared, y);
+    });
+  }
+
+  // If the stack has a final norm, computes the final norm. Then converts the panels of the tokens into the rows of
+  // `y`.
+  template <class Steps, class Part>
+  static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {
+    float* const panels = tokens.x.data;
+    if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, queries, panels, part);
+    Steps::Self::queries_out(panels, queries, y.data, part);
   }
 };
 

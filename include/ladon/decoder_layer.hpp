@@ -13,15 +13,20 @@
 
 #include <cstddef>
 
+#include <ladon/attention_map.hpp>
+#include <ladon/checks.hpp>
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
+#include <ladon/detail/memory/call_part.hpp>
+#include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
 #include <ladon/position.hpp>
 #include <ladon/score.hpp>
 #include <ladon/shape.hpp>
+#include <ladon/threads.hpp>
 #include <ladon/views.hpp>
 #include <ladon/weights.hpp>
 
@@ -68,24 +73,34 @@ struct DecoderOptions {
   RunOptions<memory_shape<S, Memory>(), MemoryMask, Score, position::None> memory{};
 };
 
-// The arrays of the caller that receive a layer's attention weights: `self` [heads][queries][queries] for
-// self-attention, and `memory` [heads][queries][Memory] for the attention to the memory. If a pointer is null, the
-// weights of that attention are not written.
+// The arrays of the caller that receive a layer's attention weights: `self` [heads][queries][keys] for self-attention,
+// and `memory` [heads][queries][Memory] for the attention to the memory. If a pointer is null, the weights of that
+// attention are not written.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
 };
 
+// Like DecoderMaps, for the results of stage G (attention_map.hpp).
+template <Stage G>
+struct DecoderCaptures {
+  Capture<G> self{};
+  Capture<G> memory{};
+};
+
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
+//
+//     run(x, memory, ...)            all tokens of a text at once
+//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, once for many tokens
+//     extend(x, cache, memory, ...)  the next tokens of a text, with the memory that project_memory has stored
+//     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct DecoderLayer {
   static_assert(valid<ShapeGiven>());
   static constexpr Shape shape = ShapeGiven.complete();
-  static_assert(shape.queries == shape.keys,
-                "ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart");
   static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                 "ladon: a decoder's keys and values come from tokens as wide as the model, and so does its memory");
   static_assert(Memory > 0, "ladon: a decoder needs a memory of at least one token");
@@ -94,7 +109,21 @@ struct DecoderLayer {
   static_assert(valid<cross>());
 
   using Weights = DecoderLayerWeights<shape.with_one_token(), Config, Layout>;
-  using Workspace = DecoderWorkspace<shape, Memory, Config, Target, typename Layout::Precision>;
+  using Precision = typename Layout::Precision;
+  using Shared = DecoderShared<shape, Memory, Config, Target, Precision>;
+  using Scratch = DecoderScratch<shape, Memory, Config, Target, Precision>;
+  using Workspace = ladon::Workspace<Shared, Scratch>;
+  template <std::size_t Threads>
+  using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
+  // The memory of project_memory.
+  using MemoryWorkspace = KeyWorkspace<cross, Target, Precision>;
+  // The memory of extend.
+  using CachedWorkspace = ladon::Workspace<EncoderShared<shape, Config, Target, Precision>,
+                                           DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>>;
+  // The keys and values of the text's tokens, and of the memory. Decoders whose shapes differ only in `queries` can
+  // share both caches.
+  using Cache = CacheOf<shape, SelfMask, Target>;
+  using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
   using Maps = DecoderMaps;
   using Input = MatrixView<const float, shape.queries, shape.model>;
@@ -103,6 +132,16 @@ struct DecoderLayer {
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
+  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 and 3 compute the attention
+  // of all heads: to the decoder's tokens, and to the memory. Phases 2 and 4 compute the steps after attention. Phase 4
+  // also writes `y`.
+  static constexpr std::size_t phases = 5;
+  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
+  // additional shares are empty.
+  static constexpr std::size_t parts(std::size_t phase) noexcept {
+    return detail::parts_of_phase<cross, Target>(phase);
+  }
+
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model].
   //
   // - Lengths: options.self sets how many tokens of `x` are active, and options.memory.keys sets how many tokens of
@@ -110,46 +149,158 @@ struct DecoderLayer {
   // - Aliasing: `y` may be the same array as `x`. Apart from this case, no two arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
   // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
+  // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G (attention_map.hpp). Without
+  //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
-    run_capturing(x, memory, weights, y, workspace, options, detail::CaptureNone{}, detail::CaptureNone{});
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
   }
-  // Computes `y` like the function above, and writes the attention weights to `maps`.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options, const Maps& maps) noexcept {
-    run_capturing(x, memory, weights, y, workspace, options, detail::CaptureWanted<shape>{maps.self},
-                  detail::CaptureWanted<cross>{maps.memory});
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options,
+            captures_of(maps));
+  }
+  template <Stage G>
+  static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
+                            const Options& options, const DecoderCaptures<G>& maps) noexcept {
+    compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options,
+            captures_of(maps));
   }
 
-  // Returns the active lengths of self-attention and of the attention to the memory. Decoder calls this function, too.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
+  }
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
+                                  const Maps& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
+  }
+  template <Stage G>
+  static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
+                                  Output y, Shared& shared, Scratch& scratch, const Options& options,
+                                  const DecoderCaptures<G>& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
+  }
+
+  // Projects the keys and values of the first options.memory.keys tokens of `memory` [Memory][model], and stores the
+  // keys and values in `cache`. The earlier content of the cache is lost.
+  static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCache& cache,
+                                       MemoryWorkspace& workspace, const Options& options = {}) noexcept {
+    const std::size_t active = options.memory.lengths().keys;
+    detail::expect_memory({{}, {}, {{memory.data, active * shape.model}}}, cache, workspace);
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Cross = typename Steps<Simd>::Cross;
+      float* const panels = workspace.context.data;
+      Cross::template context_in<shape.model>(memory.data, active, panels, workspace.context_input);
+      Cross::fill(workspace.context_input.view(panels), weights.cross_attention, active, cache);
+    });
+  }
+
+  // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
+  // these tokens to `cache`. `memory` holds the keys and values that project_memory has stored.
+  //
+  // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
+  //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
+  //   of the memory.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
+  //   to the memory, token t of the text has the position t + Memory - shape.keys, unless the data of MemoryMask
+  //   contain another offset. Such an offset counts from the first token of `x`.
+  // - Maps: a row of `self` has one element for each token that the cache has room for.
+  // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
+  //   (checks.hpp).
+  static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options = {}) noexcept {
+    extend_by(x, cache, memory, weights, y, workspace, options, nothing);
+  }
+  static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
+    extend_by(x, cache, memory, weights, y, workspace, options, captures_of(maps));
+  }
+  template <Stage G>
+  static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
+                               CachedWorkspace& workspace, const Options& options,
+                               const DecoderCaptures<G>& maps) noexcept {
+    extend_by(x, cache, memory, weights, y, workspace, options, captures_of(maps));
+  }
+
+  // The members below are for Decoder.
+
+  // Returns the active lengths of self-attention and of the attention to the memory.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
+    static_assert(
+        shape.queries == shape.keys,
+        "ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart; "
+        "where keys is the capacity of a cache, extend");
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};
   }
+  // Returns how many tokens `extend` appends, and how many tokens of the memory are active.
+  static constexpr Lengths lengths(const Options& options, const MemoryCache& memory) noexcept {
+    const std::size_t keys = options.memory.lengths().keys;
+    const std::size_t active = options.memory.keys == all && options.memory.tokens == all ? memory.length : keys;
+    LADON_EXPECTS(active <= memory.length, "ladon: more keys than the cache holds");
+    return {options.self.lengths().queries, active};
+  }
 
-  // Checks the memory of a run. Decoder calls this function, too.
+  // Checks the memory of a run.
+  template <class... Owned>
   static constexpr void expect_memory(Input x, MemoryInput memory, Output y, const detail::DecoderLengths& active,
-                                      const Workspace& workspace) noexcept {
+                                      const Owned&... owned) noexcept {
     detail::expect_memory({{y.data, active.self.queries * shape.model},
                            {x.data, active.self.longer() * shape.model},
                            {{memory.data, active.memory.keys * shape.model}}},
-                          workspace);
+                          owned...);
+  }
+
+  // The captures of the two attentions of a layer: function objects that call their argument with a capture.
+  template <class Self, class Cross>
+  struct Captures {
+    Self self;
+    Cross memory;
+  };
+  static constexpr Captures<detail::CaptureNone, detail::CaptureNone> nothing{};
+  static constexpr auto captures_of(const auto& maps) noexcept {
+    return Captures<decltype(detail::wanted<shape>(maps.self)), decltype(detail::wanted<cross>(maps.memory))>{
+        detail::wanted<shape>(maps.self), detail::wanted<cross>(maps.memory)};
   }
 
  private:
-  template <class CaptureSelf, class CaptureMemory>
-  static constexpr void run_capturing(Input x, MemoryInput memory, const Weights& weights, Output y,
-                                      Workspace& workspace, const Options& options, CaptureSelf capture_self,
-                                      CaptureMemory capture_memory) noexcept {
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  template <class Part, class Captured>
+  static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
+                                Shared& shared, Scratch& scratch, const Options& options,
+                                const Captured& captures) noexcept {
     const detail::DecoderLengths active = lengths(options);
-    expect_memory(x, memory, y, active, workspace);
-    float* const panels = workspace.tokens.shared.x.data;
+    expect_memory(x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);
-      Steps<Simd>::Cross::template context_in<shape.model>(memory.data, active.memory.keys, workspace.memory.data,
-                                                           workspace.memory_input);
-      Steps<Simd>::run(weights, active, options, workspace, capture_self, capture_memory);
-      Steps<Simd>::Self::queries_out(panels, active.self.queries, y.data);
+      if (part.has(0)) {
+        Steps<Simd>::Self::queries_in(x.data, active.self.longer(), shared.tokens.x.data, part);
+        Steps<Simd>::memory_in(memory.data, active.memory.keys, shared, part);
+        Steps<Simd>::self_input(weights, active.self.longer(), shared.tokens, part);
+      }
+      Steps<Simd>::run(weights, active, options, shared, scratch, captures, part, 1);
+      if (part.has(4)) Steps<Simd>::Self::queries_out(shared.tokens.x.data, active.self.queries, y.data, part);
+    });
+  }
+
+  template <class Captured>
+  static constexpr void extend_by(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
+                                  CachedWorkspace& workspace, const Options& options,
+                                  const Captured& captures) noexcept {
+    const Lengths active = lengths(options, memory);
+    if (active.queries == 0) return;
+    const std::size_t floats = active.queries * shape.model;
+    detail::expect_memory({{y.data, floats}, {x.data, floats}}, cache, memory, workspace);
+    float* const panels = workspace.shared.x.data;
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      Steps<Simd>::Self::queries_in(x.data, active.queries, panels);
+      Steps<Simd>::extend(weights, active, options, cache, memory, workspace, captures);
+      Steps<Simd>::Self::queries_out(panels, active.queries, y.data);
     });
   }
 };

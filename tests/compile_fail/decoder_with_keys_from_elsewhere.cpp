@@ -1,6 +1,8 @@
-// message: ladon: a decoder attends to itself
+// message: ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart
 #include <ladon/ladon.hpp>
 
 using Layer = ladon::DecoderLayer<ladon::Shape{.queries = 4, .keys = 5, .model = 6, .heads = 2}, 5,
                                   ladon::LayerConfig{.feed_forward = 3}>;
-Layer::Options options;
+void run(const float* x, const float* memory, const Layer::Weights& weights, float* y, Layer::Workspace& workspace) {
+  Layer::run(x, memory, weights, y, workspace);
+}

@@ -51,9 +51,11 @@ void run_file(const fs::path& path, Wanted wanted, Tally& tally) {
   } else if (conformance::is_onnx(document)) {
     if (!wanted.onnx) return void(++tally.of_the_other_kind);
     report(document.value("name", path.stem().string()), [&] { return conformance::run_onnx(document); }, tally);
-  } else if (conformance::is_pytorch(document)) {
+  } else if (conformance::is_pytorch(document) || conformance::is_decoding(document)) {
     if (!wanted.pytorch) return void(++tally.of_the_other_kind);
-    conformance::for_pytorch_cases(document, [&](const std::string& name, const std::function<Outcome()>& run) {
+    const auto for_cases =
+        conformance::is_pytorch(document) ? conformance::for_pytorch_cases : conformance::for_decoding_cases;
+    for_cases(document, [&](const std::string& name, const std::function<Outcome()>& run) {
       report(path.stem().string() + ": " + name, run, tally);
     });
   } else {

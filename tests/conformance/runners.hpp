@@ -19,4 +19,10 @@ bool is_pytorch(const nlohmann::json& document);
 void for_pytorch_cases(const nlohmann::json& document,
                        const std::function<void(const std::string& name, const std::function<Outcome()>& run)>& report);
 
+// Stacks of PyTorch's decoder layers, token by token (decoding.cpp).
+bool is_decoding(const nlohmann::json& document);
+void for_decoding_cases(
+    const nlohmann::json& document,
+    const std::function<void(const std::string& name, const std::function<Outcome()>& run)>& report);
+
 }  // namespace conformance

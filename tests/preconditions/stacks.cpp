@@ -86,6 +86,24 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
   if (broken == "decoder_y") Decoder::run(x, memory, decoder, decoding.array(6), decoding.object);
   if (broken == "decoder_x") Decoder::run(decoding.array(6), memory, decoder, y, decoding.object);
   if (broken == "decoder_memory") Decoder::run(x, decoding.array(8), decoder, y, decoding.object);
+  static Behind<DecoderLayer::CachedWorkspace> growing;
+  static Behind<Decoder::Caches> decoder_caches;
+  static Decoder::MemoryCaches projected;
+  if (broken == "decoder_extend_y") {
+    Decoder::extend(x, decoder_caches.object, projected, decoder, decoder_caches.array(6), growing.object);
+  }
+  if (broken == "decoder_extend_x") {
+    Decoder::extend(growing.array(6), decoder_caches.object, projected, decoder, y, growing.object);
+  }
+  if (broken == "decoder_memory_keys") {  // nothing has been projected
+    Decoder::extend(x, decoder_caches.object, projected, decoder, y, growing.object,
+                    {.self = {}, .memory = {.keys = 1}});
+  }
+  if (broken == "decoder_phase" || broken == "decoder_layer_phase") {
+    auto& [shared, scratch] = decoding.object;
+    if (broken == "decoder_phase") Decoder::run_phase(5, {}, x, memory, decoder, y, shared, scratch);
+    DecoderLayer::run_phase(5, {}, x, memory, decoder.layers[0], y, shared, scratch);
+  }
   if (broken == "decoder_layer_memory") {
     DecoderLayer::run(x, decoding.array(8), decoder.layers[0], y, decoding.object);
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include <ladon/decoder.hpp>
@@ -77,10 +78,8 @@ Subject decoder_subject_running(void (*run)(const Call&), WeightLayout layout) {
   return subject;
 }
 
-template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,
-          class Layout = ladon::layout::InProj>
-Subject decoder_layer_subject() {
-  using Layer = ladon::DecoderLayer<S, Memory, Config, SelfMask, MemoryMask, Layout>;
+template <class Layer, class SelfMask, class MemoryMask, class Layout = ladon::layout::InProj>
+Subject subject_of_decoder_layer() {
   const auto run = [](const Call& call) {
     typename Layer::Weights weights;
     const float* const* next = call.weights;
@@ -88,23 +87,29 @@ Subject decoder_layer_subject() {
     auto& workspace = *static_cast<typename Layer::Workspace*>(call.workspace);
     const auto options = decoder_options_of<Layer, SelfMask, MemoryMask>(call);
     if (call.maps != nullptr) {
-      Layer::run(call.x, call.context, weights, call.y, workspace, options, {call.maps[0], call.maps[1]});
+      Layer::run(call.x, call.context, weights, call.y, workspace, options,
+                 typename Layer::Maps{call.maps[0], call.maps[1]});
     } else {
       Layer::run(call.x, call.context, weights, call.y, workspace, options);
     }
   };
   return decoder_subject_running<Layer, 1>(run, weight_layout<Layout>);
 }
+template <ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask, class MemoryMask,
+          class Layout = ladon::layout::InProj>
+Subject decoder_layer_subject() {
+  return subject_of_decoder_layer<ladon::DecoderLayer<S, Memory, Config, SelfMask, MemoryMask, Layout>, SelfMask,
+                                  MemoryMask, Layout>();
+}
 
-template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask,
-          class MemoryMask, ladon::FinalNorm Final>
-Subject decoder_subject() {
-  using Decoder = ladon::Decoder<Layers, S, Memory, Config, SelfMask, MemoryMask, Final>;
+template <class Decoder, class SelfMask, class MemoryMask>
+Subject subject_of_decoder() {
+  constexpr std::size_t layers = std::tuple_size_v<typename Decoder::Maps>;
   const auto run = [](const Call& call) {
     typename Decoder::Weights weights;
     const float* const* next = call.weights;
     for (auto& layer : weights.layers) point_decoder_layer(layer, next, call.epsilon);
-    if constexpr (Final == ladon::FinalNorm::with) {
+    if constexpr (requires { weights.norm; }) {
       point(weights.norm, next);
       weights.norm.epsilon = call.epsilon;
     }
@@ -112,13 +117,19 @@ Subject decoder_subject() {
     const auto options = decoder_options_of<typename Decoder::Layer, SelfMask, MemoryMask>(call);
     if (call.maps != nullptr) {
       typename Decoder::Maps maps;
-      for (std::size_t i = 0; i < Layers; ++i) maps[i] = {call.maps[2 * i], call.maps[2 * i + 1]};
+      for (std::size_t i = 0; i < layers; ++i) maps[i] = {call.maps[2 * i], call.maps[2 * i + 1]};
       Decoder::run(call.x, call.context, weights, call.y, workspace, options, maps);
     } else {
       Decoder::run(call.x, call.context, weights, call.y, workspace, options);
     }
   };
-  return decoder_subject_running<Decoder, Layers>(run, WeightLayout::in_proj);
+  return decoder_subject_running<Decoder, layers>(run, WeightLayout::in_proj);
+}
+template <std::size_t Layers, ladon::Shape S, std::size_t Memory, ladon::LayerConfig Config, class SelfMask,
+          class MemoryMask, ladon::FinalNorm Final>
+Subject decoder_subject() {
+  return subject_of_decoder<ladon::Decoder<Layers, S, Memory, Config, SelfMask, MemoryMask, Final>, SelfMask,
+                            MemoryMask>();
 }
 
 }  // namespace ladon_test

@@ -354,8 +354,10 @@ Decoded decoder_layer(const Matrix& x, const Matrix& memory, const DecoderLayerW
       multi_head_attention(first_rows(input, queries), first_rows(input, keys), weights.own.attention, heads, may_see);
   Matrix y = sum(first_rows(x, queries), self.out);
   if (!pre) y = normed(weights.own.norm1, y);
-  Attended cross =
-      multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross, heads, memory_seen);
+  Heads without_positions = heads;
+  without_positions.score.rotary = {};
+  Attended cross = multi_head_attention(pre ? normed(weights.own.norm2, y) : y, memory, weights.cross,
+                                        without_positions, memory_seen);
   y = sum(y, cross.out);
   if (!pre) y = normed(weights.own.norm2, y);
   y = sum(y, feed_forward(weights.own, config, pre ? normed(weights.norm3, y) : y));

@@ -1,6 +1,6 @@
 // The steps of multi-head attention on panels. Each level calls the level below:
 //
-//     layer         attend_layer, attend_cache and extend: all heads
+//     layer         attend_layer, attend_cache, attend_filled and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
 //     head          attend_head: one query head and all active queries
 //     query block   attend_query_block (detail/attention/attend.hpp): one query head and the queries of one panel
@@ -143,17 +143,32 @@ struct MultiHeadSteps {
     LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
     if constexpr (projects_all_heads) {
       append_one(call, cache);
-      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
-                                                  Epilogue<1>{call.heads, 0, {query_scale}});
     } else {
       append(call, cache, scratch);
     }
     call.lengths.keys = cache.length < S.keys ? cache.length : S.keys;
     const BoundQueries bound{bind_behind<S>(call.options, cache, tokens),
                              static_cast<std::ptrdiff_t>(cache.length - tokens)};
+    attend_filled(call, bound, cache, scratch);
+  }
+  // Computes the attention of every head to all active tokens in the cache. Unlike attend_cache, attend_filled projects
+  // the queries of a single token in one product for all heads, if projects_all_heads is true.
+  template <class Call, class Queries, class Cache>
+  static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
+                                      CachedScratch<S, Target>& scratch) noexcept {
+    if constexpr (projects_all_heads) {
+      matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
+                                                  Epilogue<1>{call.heads, 0, {query_scale}});
+    }
     attend_cache<projects_all_heads>(call, bound, cache, scratch);
   }
 
+  // Computes K^T and V^T of every head from a context and stores K^T and V^T in a cache. Without a position encoding.
+  template <class Context, class Cache>
+  static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
+    fill_keys(context, w, active, typename Position::Data{}, cache);
+    fill_values(context, w, active, cache);
+  }
   // Computes K^T of every head from a context and stores K^T in a cache. The earlier content of the cache is lost.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,

@@ -1,8 +1,18 @@
-// The steps of a decoder layer on panels, and the workspace of these steps. DecoderLayer and Decoder call the steps.
+// The steps of a decoder layer on panels, and the workspace of these steps. DecoderLayer and Decoder call the steps. A
+// layer updates the decoder's tokens x in place, in five steps:
+//
+//     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
+//     attend_self      attention of all heads to the decoder's tokens
+//     after_self       output projection, residual connection, and the norm before or after it
+//     attend_memory    attention of all heads to the memory, the encoder's output
+//     after_memory     output projection, residual connections, norms and feed-forward network
+//
+// For a text that grows, `extend` calls the same steps, but attends to keys and values in caches.
 #pragma once
 
 #include <cstddef>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/attention/multi_head_steps.hpp>
 #include <ladon/detail/layer/encoder_steps.hpp>
 #include <ladon/detail/layer/sublayers.hpp>
@@ -11,19 +21,25 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The workspace of a decoder layer:
+// The part of the workspace that all threads share:
 //
-//     tokens    the workspace of an encoder layer, for the decoder's tokens
+//     tokens    the memory that an encoder layer needs for the decoder's tokens
 //     memory    the encoder's output, in panels
-//     scratch   the scratch memory of the attention to the encoder's output
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32>
-struct DecoderWorkspace {
-  static constexpr Shape cross = memory_shape<S, Memory>();
-  static constexpr detail::Tiling keys = detail::PanelLayout<cross, Target>::keys;
-  EncoderWorkspace<S, Config, Target, Precision> tokens;
+struct DecoderShared {
+  static constexpr detail::Tiling keys = detail::PanelLayout<memory_shape<S, Memory>(), Target>::keys;
+  EncoderShared<S, Config, Target, Precision> tokens;
   Panels<Memory, S.model, keys> memory;
-  HeadScratch<cross, Target> scratch;
   [[no_unique_address]] detail::LinearInput<Precision, Target, Memory, S.model, keys> memory_input;
+};
+
+// The part of the workspace that each thread has for itself: the scratch memory of an encoder layer, and the scratch
+// memory of the attention to the encoder's output. AttentionScratch is CachedScratch for a text that grows.
+template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
+          template <Shape, class> class AttentionScratch = HeadScratch>
+struct DecoderScratch {
+  EncoderScratch<S, Config, Target, Precision, AttentionScratch<S, Target>> tokens;
+  AttentionScratch<memory_shape<S, Memory>(), Target> memory;
 };
 
 namespace detail {
@@ -35,68 +51,138 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. The steps update the decoder's tokens x in place. x is workspace.tokens.shared.x, in
-// panels.
+// The steps of one decoder layer. `shared` is the memory of the decoder's tokens, and shared.x holds the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
+  static constexpr Shape cross = memory_shape<S, Memory>();
   using Self = MultiHeadSteps<S, decltype(Layer::self_attention), Score, Position, Target, Simd>;
-  using Cross =
-      MultiHeadSteps<memory_shape<S, Memory>(), decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
+  using Cross = MultiHeadSteps<cross, decltype(Layer::cross_attention), Score, position::None, Target, Simd>;
   using Precision = typename decltype(Layer::self_attention)::Precision;
-  using Workspace = DecoderWorkspace<S, Memory, Config, Target, Precision>;
+  using Shared = EncoderShared<S, Config, Target, Precision>;
   static constexpr Tiling q = Self::q;
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;
 
-  template <class Options, class CaptureSelf, class CaptureMemory>
-  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options, Workspace& workspace,
-                            CaptureSelf capture_self, CaptureMemory capture_memory) noexcept {
-    auto& input = workspace.tokens.shared.input;
-    float* const x = workspace.tokens.shared.x.data;
-    float* const heads = workspace.tokens.shared.heads.data;
-    float* normed = x;
-    if constexpr (!post) {
-      normed = workspace.tokens.shared.normed.data;
-      Sublayers::norm_all(w.norm1, x, lengths.self.longer(), normed);
+  // Converts the rows of the memory into panels.
+  template <class DecoderShared, class Part = WholeCall>
+  static constexpr void memory_in(const float* rows, std::size_t active, DecoderShared& shared,
+                                  Part part = {}) noexcept {
+    Cross::template context_in<S.model>(rows, active, shared.memory.data, shared.memory_input, part);
+  }
+
+  template <class Part = WholeCall>
+  static constexpr void self_input(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+    if constexpr (!post) Sublayers::norm_all(w.norm1, shared.x.data, active, shared.normed.data, part);
+    Self::query_input(shared.sublayer_input(), active, shared.input, part);
+  }
+
+  // Computes the layer after self_input: the part of the phases `first` to `first` + 3 that `part` selects. `captures`
+  // has the captures of both attentions (DecoderLayer::Captures).
+  template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
+  static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
+                            DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
+                            std::size_t first) noexcept {
+    Shared& tokens = shared.tokens;
+    if (part.has(first)) {
+      captures.self([&](auto capture) {
+        attend_self(w, lengths.self, options.self, tokens, scratch.tokens.attention, capture, part);
+      });
     }
-    Self::query_input(normed, lengths.self.longer(), input);
-    capture_self([&](auto capture) {
-      const auto in = input.view(normed);
-      Self::attend_layer(HeadsCall{w.self_attention, options.self, lengths.self, in, heads, capture}, in,
-                         workspace.tokens.scratch.attention);
-    });
-    // Returns a view of panels of the heads or of `normed`, as the input of a product.
-    const auto heads_from = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      return input.template quantise<Simd, Packs, S.concat_width()>(heads, first, count)
-          .template panels_from<S.concat_width(), q.width()>(first);
+    if (part.has(first + 1)) after_self(w, lengths.self.queries, tokens, part);
+    if (part.has(first + 2)) {
+      captures.memory([&](auto capture) {
+        attend_memory(w, lengths.memory, options.memory, shared, scratch.memory, capture, part);
+      });
+    }
+    if (part.has(first + 3)) after_memory(w, lengths.self.queries, tokens, scratch.tokens, part);
+  }
+
+  template <class Options, class Scratch, class CaptureOf, class Part>
+  static constexpr void attend_self(const Layer& w, Lengths lengths, const Options& options, Shared& shared,
+                                    Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
+    const auto in = shared.input.view(shared.sublayer_input());
+    Self::attend_layer(HeadsCall{w.self_attention, options, lengths, in, shared.heads.data, capture_of}, in, scratch,
+                       part);
+  }
+
+  template <class Part = WholeCall>
+  static constexpr void after_self(const Layer& w, std::size_t active, Shared& shared, Part part = {}) noexcept {
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      Sublayers::template add_attention<Packs>(w.self_attention.output(), heads_from<Packs>(shared, first, count),
+                                               count, shared.x.data + first * Sublayers::stride,
+                                               post ? w.norm1 : w.norm2,
+                                               shared.sublayer_input() + first * Sublayers::stride);
+      input_from<Packs>(shared, first, count);
     };
-    const auto normed_from = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      return input.template quantise<Simd, Packs, S.model>(normed, first, count)
-          .template panels_from<S.model, q.width()>(first);
+    for_panels<q, S.queries, Sublayers::plan.panels>(active, run, part);
+  }
+
+  template <class Options, class DecoderShared, class Scratch, class CaptureOf, class Part>
+  static constexpr void attend_memory(const Layer& w, Lengths lengths, const Options& options, DecoderShared& shared,
+                                      Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
+    Shared& tokens = shared.tokens;
+    const auto in = tokens.input.view(tokens.sublayer_input());
+    Cross::attend_layer(HeadsCall{w.cross_attention, options, lengths, in, tokens.heads.data, capture_of},
+                        shared.memory_input.view(shared.memory.data), scratch, part);
+  }
+
+  template <class Scratch, class Part = WholeCall>
+  static constexpr void after_memory(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
+                                     Part part = {}) noexcept {
+    const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      float* const x = shared.x.data + first * Sublayers::stride;
+      Sublayers::template add_attention<Packs>(w.cross_attention.output(), heads_from<Packs>(shared, first, count),
+                                               count, x, post ? w.norm2 : w.norm3,
+                                               shared.sublayer_input() + first * Sublayers::stride);
+      Sublayers::template add_feed_forward<Packs>(w, input_from<Packs>(shared, first, count), count, scratch,
+                                                  shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          Sublayers::template add_attention<Packs>(
-              w.self_attention.output(), heads_from.template operator()<Packs>(first, count), count,
-              x + first * Sublayers::stride, post ? w.norm1 : w.norm2, normed + first * Sublayers::stride);
-          normed_from.template operator()<Packs>(first, count);
-        });
-    capture_memory([&](auto capture) {
-      Cross::attend_layer(
-          HeadsCall{w.cross_attention, options.memory, lengths.memory, input.view(normed), heads, capture},
-          workspace.memory_input.view(workspace.memory.data), workspace.scratch);
+    for_panels<q, S.queries, Sublayers::plan.panels>(active, run, part);
+  }
+
+  // Computes the whole layer for the new tokens of a text that grows. `cache` holds the keys and values of the
+  // earlier tokens. The function appends the keys and values of the new tokens. `memory` holds the projected keys and
+  // values of the memory. lengths.queries is the number of new tokens, and lengths.keys that of active memory tokens.
+  template <class Options, class Cache, class MemoryCache, class Workspace, class Captures>
+  static constexpr void extend(const Layer& w, Lengths lengths, const Options& options, Cache& cache,
+                               const MemoryCache& memory, Workspace& workspace, const Captures& captures) noexcept {
+    const std::size_t tokens = lengths.queries;
+    Shared& shared = workspace.shared;
+    auto& scratch = workspace.scratch;
+    self_input(w, tokens, shared);
+    const auto in = shared.input.view(shared.sublayer_input());
+    captures.self([&](auto capture) {
+      const HeadsCall call{w.self_attention, options.self, Lengths{tokens, tokens}, in, shared.heads.data, capture};
+      Self::extend(call, cache, scratch.tokens.attention);
     });
-    for_panels<q, S.queries, Sublayers::plan.panels>(
-        lengths.self.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-          float* const to = x + first * Sublayers::stride;
-          Sublayers::template add_attention<Packs>(w.cross_attention.output(),
-                                                   heads_from.template operator()<Packs>(first, count), count, to,
-                                                   post ? w.norm2 : w.norm3, normed + first * Sublayers::stride);
-          Sublayers::template add_feed_forward<Packs>(w, normed_from.template operator()<Packs>(first, count), count,
-                                                      workspace.tokens.scratch, heads + first * Sublayers::heads_stride,
-                                                      to, w.norm3);
-        });
+    after_self(w, tokens, shared);
+    const BoundQueries bound{options.memory.bind(lengths, memory_position(cache.length - tokens)), 0};
+    captures.memory([&](auto capture) {
+      const HeadsCall call{w.cross_attention, options.memory, lengths, in, shared.heads.data, capture};
+      Cross::attend_filled(call, bound, memory, scratch.memory);
+    });
+    after_memory(w, tokens, shared, scratch.tokens);
+  }
+
+ private:
+  // Returns the position of token number `token` of the text among the memory's tokens. The last token that the cache
+  // has room for has the position of the last token of the memory, as in a run with S.keys queries.
+  static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
+    return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
+  }
+
+  // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. The panels are
+  // those of the heads or of the next sublayer's input. If the weights are int8, the functions quantise `count` panels.
+  template <std::size_t Packs>
+  static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+        .template panels_from<S.concat_width(), q.width()>(first);
+  }
+  template <std::size_t Packs>
+  static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
+    return shared.input.template quantise<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
+        .template panels_from<S.model, q.width()>(first);
   }
 };
 

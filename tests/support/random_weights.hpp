@@ -1,0 +1,30 @@
+// Weights of an attention, a layer or a stack, for tests that compare two calls with one another.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "random.hpp"
+#include "weight_views.hpp"
+
+namespace ladon_test {
+
+// Weights, tensor after tensor from one pool of small numbers.
+template <class Weights>
+struct RandomWeights {
+  std::vector<float> pool = Random(3).normals(2000, 0.3);
+  Weights weights{};
+  RandomWeights() {
+    std::vector<const float*> tensors;
+    for (std::size_t i = 0; i < 50; ++i) tensors.push_back(pool.data() + 23 * i);
+    const float* const* next = tensors.data();
+    if constexpr (requires { weights.layers; }) {
+      for (auto& layer : weights.layers) point(layer, next);
+    } else {
+      point(weights, next);
+    }
+    if constexpr (requires { weights.norm; }) point(weights.norm, next);
+  }
+};
+
+}  // namespace ladon_test
