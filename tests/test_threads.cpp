@@ -172,6 +172,33 @@ TEST_CASE("one decoder by several threads") {
   }
 }
 
+TEST_CASE("a text that grows, by several threads") {
+  using Growing = ladon::Encoder<2, S{.queries = 18, .keys = 41, .model = 12, .heads = 3},
+                                 LayerConfig{.feed_forward = 14}, mask::Causal, FinalNorm::with>;
+  constexpr std::size_t threads = 3, size = 18 * 12;
+  const RandomWeights<Growing::Weights> random;
+  const Floats x = Random(4).normals(size);
+  const auto alone = std::make_unique<Growing::CachedWorkspace>();
+  const auto workspace = std::make_unique<Growing::CachedTeamWorkspace<threads>>();
+  const auto caches = std::make_unique<Growing::Caches>(), team_caches = std::make_unique<Growing::Caches>();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    if (round % 2 == 0) {
+      for (auto* both : {caches.get(), team_caches.get()}) {
+        for (auto& cache : *both) cache.clear();
+      }
+    }
+    const Floats expected =
+        output_of(size, [&](float* y) { Growing::extend(x.data(), *caches, random.weights, y, *alone); });
+    const auto run = [&](float* y) {
+      OnThreads<threads>::drive(Growing::phases, [&](std::size_t phase, ladon::Share share) {
+        Growing::extend_phase(phase, share, x.data(), *team_caches, random.weights, y, workspace->shared,
+                              workspace->scratch[share.index]);
+      });
+    };
+    REQUIRE(same(output_of(size, run), expected));
+  }
+}
+
 TEST_CASE("attention to a context by several threads, with the map") { check_cross_team<Cross>(); }
 TEST_CASE("attention of one query by several threads") { check_cross_team<One>(); }
 

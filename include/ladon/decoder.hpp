@@ -30,7 +30,11 @@ struct Decoder {
   template <std::size_t Threads>
   using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
   using MemoryWorkspace = typename Layer::MemoryWorkspace;
+  using ExtendShared = typename Layer::ExtendShared;
+  using ExtendScratch = typename Layer::ExtendScratch;
   using CachedWorkspace = typename Layer::CachedWorkspace;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
   // One cache for each layer: of the text's tokens, and of the memory.
   using Caches = std::array<typename Layer::Cache, Layers>;
   using MemoryCaches = std::array<typename Layer::MemoryCache, Layers>;
@@ -110,17 +114,34 @@ struct Decoder {
   // lengths, positions, maps and errors. Each layer has its own caches: layer i uses caches[i] and memory[i].
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
-    extend_by(x, caches, memory, weights, y, workspace, options, nothing);
+    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   nothing);
   }
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
-    extend_by(x, caches, memory, weights, y, workspace, options, in(maps));
+    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   in(maps));
   }
   template <Stage G>
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options,
                                const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    extend_by(x, caches, memory, weights, y, workspace, options, in(maps));
+    compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   in(maps));
+  }
+
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
+                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
+                                     ExtendScratch& scratch, const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, nothing);
+  }
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
+                                     const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
+                                     ExtendScratch& scratch, const Options& options, const Maps& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, in(maps));
   }
 
  private:
@@ -157,21 +178,28 @@ struct Decoder {
     });
   }
 
-  template <class CapturesOf>
-  static constexpr void extend_by(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
-                                  CachedWorkspace& workspace, const Options& options, CapturesOf captures_of) noexcept {
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  template <class Part, class CapturesOf>
+  static constexpr void compute_extend(Part part, Input x, Caches& caches, const MemoryCaches& memory,
+                                       const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                       const Options& options, CapturesOf captures_of) noexcept {
     const std::size_t tokens = options.self.lengths().queries;
     if (tokens == 0) return;
     const std::size_t floats = tokens * shape.model;
-    detail::expect_memory({{y.data, floats}, {x.data, floats}}, caches, memory, workspace);
+    detail::expect_memory({{y.data, floats}, {x.data, floats}}, caches, memory, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
-      Steps::Self::queries_in(x.data, tokens, workspace.shared.x.data);
+      if (part.has(0)) {
+        Steps::Self::queries_in(x.data, tokens, shared.x.data, part);
+        Steps::self_input(weights.layers[0], tokens, shared, part);
+      }
       for (std::size_t i = 0; i < Layers; ++i) {
         const Lengths active = Layer::lengths(options, memory[i]);
-        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], workspace, captures_of(i));
+        Steps::extend(weights.layers[i], active, options, caches[i], memory[i], shared, scratch, captures_of(i), part,
+                      1 + 4 * i);
+        if (part.has(4 + 4 * i) && i + 1 < Layers) Steps::self_input(weights.layers[i + 1], tokens, shared, part);
       }
-      leave<Steps>(detail::WholeCall{}, weights, tokens, workspace.shared, y);
+      if (part.has(4 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
     });
   }
 

@@ -95,6 +95,7 @@ struct DecoderCaptures {
 //     project_memory(memory, ...)    stores the keys and values of the memory in a cache, once for many tokens
 //     extend(x, cache, memory, ...)  the next tokens of a text, with the memory that project_memory has stored
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
+//     extend_phase(phase, share, ...)   one share of one phase of `extend`
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
           mask::Policy MemoryMask = mask::None, class Layout = layout::InProj, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
@@ -117,9 +118,12 @@ struct DecoderLayer {
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of project_memory.
   using MemoryWorkspace = KeyWorkspace<cross, Target, Precision>;
-  // The memory of extend.
-  using CachedWorkspace = ladon::Workspace<EncoderShared<shape, Config, Target, Precision>,
-                                           DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>>;
+  // The memory of extend and extend_phase.
+  using ExtendShared = EncoderShared<shape, Config, Target, Precision>;
+  using ExtendScratch = DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>;
+  using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   // The keys and values of the text's tokens, and of the memory. Decoders whose shapes differ only in `queries` can
   // share both caches.
   using Cache = CacheOf<shape, SelfMask, Target>;
@@ -215,17 +219,35 @@ struct DecoderLayer {
   //   (checks.hpp).
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
-    extend_by(x, cache, memory, weights, y, workspace, options, nothing);
+    compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   nothing);
   }
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options, const Maps& maps) noexcept {
-    extend_by(x, cache, memory, weights, y, workspace, options, captures_of(maps));
+    compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   captures_of(maps));
   }
   template <Stage G>
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options,
                                const DecoderCaptures<G>& maps) noexcept {
-    extend_by(x, cache, memory, weights, y, workspace, options, captures_of(maps));
+    compute_extend(detail::WholeCall{}, x, cache, memory, weights, y, workspace.shared, workspace.scratch, options,
+                   captures_of(maps));
+  }
+
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
+                                     const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                     const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options, nothing);
+  }
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
+                                     const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                     const Options& options, const Maps& maps) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options,
+                   captures_of(maps));
   }
 
   // The members below are for Decoder.
@@ -288,19 +310,22 @@ struct DecoderLayer {
     });
   }
 
-  template <class Captured>
-  static constexpr void extend_by(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
-                                  CachedWorkspace& workspace, const Options& options,
-                                  const Captured& captures) noexcept {
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  template <class Part, class Captured>
+  static constexpr void compute_extend(Part part, Input x, Cache& cache, const MemoryCache& memory,
+                                       const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                       const Options& options, const Captured& captures) noexcept {
     const Lengths active = lengths(options, memory);
     if (active.queries == 0) return;
     const std::size_t floats = active.queries * shape.model;
-    detail::expect_memory({{y.data, floats}, {x.data, floats}}, cache, memory, workspace);
-    float* const panels = workspace.shared.x.data;
+    detail::expect_memory({{y.data, floats}, {x.data, floats}}, cache, memory, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      Steps<Simd>::Self::queries_in(x.data, active.queries, panels);
-      Steps<Simd>::extend(weights, active, options, cache, memory, workspace, captures);
-      Steps<Simd>::Self::queries_out(panels, active.queries, y.data);
+      if (part.has(0)) {
+        Steps<Simd>::Self::queries_in(x.data, active.queries, shared.x.data, part);
+        Steps<Simd>::self_input(weights, active.queries, shared, part);
+      }
+      Steps<Simd>::extend(weights, active, options, cache, memory, shared, scratch, captures, part, 1);
+      if (part.has(4)) Steps<Simd>::Self::queries_out(shared.x.data, active.queries, y.data, part);
     });
   }
 };

@@ -43,7 +43,10 @@ struct Encoder {
   using Workspace = typename Layer::Workspace;
   template <std::size_t Threads>
   using TeamWorkspace = typename Layer::template TeamWorkspace<Threads>;
+  using ExtendScratch = typename Layer::ExtendScratch;
   using CachedWorkspace = typename Layer::CachedWorkspace;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
   using Caches = std::array<typename Layer::Cache, Layers>;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
@@ -107,46 +110,75 @@ struct Encoder {
   // the cache and the lengths. Each layer has its own cache: layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
-    extend_by(x, caches, weights, y, workspace, options, capture_none);
+    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
+                   capture_none);
   }
   // Computes `y` like the function above, and writes the attention weights of layer i to attention[i]. A row of the
   // weights has one element for each token that the cache has room for.
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options, const Maps& attention) noexcept {
-    extend_by(x, caches, weights, y, workspace, options, capture_in(attention));
+    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
+                   capture_in(attention));
   }
   // Computes `y` like the functions above, and writes the result of stage G of layer i to captures[i].
   template <Stage G>
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options, const std::array<Capture<G>, Layers>& captures) noexcept {
-    extend_by(x, caches, weights, y, workspace, options, capture_in(captures));
+    compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
+                   capture_in(captures));
+  }
+
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
+                                     Output y, Shared& shared, ExtendScratch& scratch,
+                                     const Options& options = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options, capture_none);
+  }
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
+                                     Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
+                                     const Maps& attention) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options,
+                   capture_in(attention));
   }
 
  private:
-  // The two arguments that `compute` and `extend_by` take as `with_capture`. For each layer i, these functions call
-  // with_capture(i, layer), which calls `layer` with a capture. The capture of capture_none writes nothing. The capture
-  // of capture_in(maps) writes the attention weights, or the result of a stage, to maps[i].
+  // The two arguments that `compute` and `compute_extend` take as `with_capture`. For each layer i, these functions
+  // call with_capture(i, layer), which calls `layer` with a capture. The capture of capture_none writes nothing. The
+  // capture of capture_in(maps) writes the attention weights, or the result of a stage, to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
 
-  template <class WithCapture>
-  static constexpr void extend_by(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
-                                  const Options& options, WithCapture with_capture) noexcept {
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  template <class Part, class WithCapture>
+  static constexpr void compute_extend(Part part, Input x, Caches& caches, const Weights& weights, Output y,
+                                       Shared& shared, ExtendScratch& scratch, const Options& options,
+                                       WithCapture with_capture) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, caches, workspace);
-    float* const panels = workspace.shared.x.data;
+    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, caches, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
-      Steps::Attention::queries_in(x.data, tokens, panels);
-      for (std::size_t i = 0; i < Layers; ++i) {
-        with_capture(
-            i, [&](auto capture) { Steps::extend(weights.layers[i], tokens, options, caches[i], workspace, capture); });
+      if (part.has(0)) {
+        Steps::Attention::queries_in(x.data, tokens, shared.x.data, part);
+        Steps::attention_input(weights.layers[0], tokens, shared, part);
       }
-      if constexpr (Final == FinalNorm::with) Steps::Sublayers::norm_all(weights.norm, panels, tokens, panels);
-      Steps::Attention::queries_out(panels, tokens, y.data);
+      for (std::size_t i = 0; i < Layers; ++i) {
+        if (part.has(1 + 2 * i)) {
+          with_capture(i, [&](auto capture) {
+            Steps::extend(weights.layers[i], tokens, options, caches[i], shared, scratch, capture, part);
+          });
+        }
+        if (part.has(2 + 2 * i)) {
+          Steps::Attention::count_tokens(tokens, caches[i], part);
+          Steps::after_heads(weights.layers[i], tokens, shared, scratch, part);
+          if (i + 1 < Layers) Steps::attention_input(weights.layers[i + 1], tokens, shared, part);
+        }
+      }
+      if (part.has(2 * Layers)) leave<Steps>(part, weights, tokens, shared, y);
     });
   }
 

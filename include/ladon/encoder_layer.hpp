@@ -74,8 +74,11 @@ struct EncoderLayer {
   using Workspace = EncoderWorkspace<shape, Config, Target, Precision>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  using CachedWorkspace =
-      ladon::Workspace<Shared, EncoderScratch<shape, Config, Target, Precision, CachedScratch<shape, Target>>>;
+  // The memory of extend and extend_phase.
+  using ExtendScratch = EncoderScratch<shape, Config, Target, Precision, CachedScratch<shape, Target>>;
+  using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = ladon::TeamWorkspace<Shared, ExtendScratch, Threads>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
@@ -113,19 +116,43 @@ struct EncoderLayer {
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Input x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
-    const std::size_t tokens = options.lengths().queries;
-    if (tokens == 0) return;
-    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, cache, workspace);
-    float* const panels = workspace.shared.x.data;
-    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
-      Steps::Attention::queries_in(x.data, tokens, panels);
-      Steps::extend(weights, tokens, options, cache, workspace, detail::capture<shape>(to));
-      Steps::Attention::queries_out(panels, tokens, y.data);
-    });
+    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
+  }
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  template <class To = detail::CaptureNothing>
+  static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
+                                     Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
+                                     To&& to = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
   }
 
  private:
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  template <class Part, class To>
+  static constexpr void compute_extend(Part part, Input x, Cache& cache, const Weights& weights, Output y,
+                                       Shared& shared, ExtendScratch& scratch, const Options& options,
+                                       To& to) noexcept {
+    const std::size_t tokens = options.lengths().queries;
+    if (tokens == 0) return;
+    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, cache, shared, scratch);
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
+      if (part.has(0)) {
+        Steps::Attention::queries_in(x.data, tokens, shared.x.data, part);
+        Steps::attention_input(weights, tokens, shared, part);
+      }
+      if (part.has(1)) {
+        Steps::extend(weights, tokens, options, cache, shared, scratch, detail::capture<shape>(to), part);
+      }
+      if (part.has(2)) {
+        Steps::Attention::count_tokens(tokens, cache, part);
+        Steps::after_heads(weights, tokens, shared, scratch, part);
+        Steps::Attention::queries_out(shared.x.data, tokens, y.data, part);
+      }
+    });
+  }
+
   // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,

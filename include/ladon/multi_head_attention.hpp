@@ -39,6 +39,7 @@ namespace ladon::inline LADON_ABI {
 //     attend(x, cache, ...)          attention of x to the context in the cache
 //     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
+//     extend_phase(phase, share, ...)   one share of one phase of `extend`
 //
 // The following rules hold for every function.
 //
@@ -82,8 +83,12 @@ struct MultiHeadAttention {
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
   // The memory of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Target, Precision>;
-  // The memory of attend and extend.
-  using CachedWorkspace = ladon::Workspace<SelfShared<shape, Target, Precision>, CachedScratch<shape, Target>>;
+  // The memory of attend, extend and extend_phase.
+  using ExtendShared = SelfShared<shape, Target, Precision>;
+  using ExtendScratch = CachedScratch<shape, Target>;
+  using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
+  template <std::size_t Threads>
+  using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
   using Cache = CacheOf<shape, Mask, Target>;
   using Queries = MatrixView<const float, shape.queries, shape.model>;
   using Context = MatrixView<const float, shape.keys, shape.key_model>;
@@ -196,27 +201,49 @@ struct MultiHeadAttention {
   template <class To = detail::CaptureNothing>
   static constexpr void extend(Queries x, Cache& cache, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}, To&& to = {}) noexcept {
+    compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
+  }
+  // Computes one share of one phase of `extend`. The rules in the comment on run_phase of self-attention apply, and
+  // `extend` has as many phases. In phase 0, at most parts(2) shares have work. No other call may use `cache` until all
+  // phases are finished. With a single token, the last bits of `y` may differ from those of `extend`: `extend` projects
+  // the queries of all heads in one product. The result is bit-identical for any number of shares.
+  template <class To = detail::CaptureNothing>
+  static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
+                                     Output y, ExtendShared& shared, ExtendScratch& scratch,
+                                     const Options& options = {}, To&& to = {}) noexcept {
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
+  }
+
+ private:
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  template <class Part, class To>
+  static constexpr void compute_extend(Part part, Queries x, Cache& cache, const Weights& weights, Output y,
+                                       ExtendShared& shared, ExtendScratch& scratch, const Options& options,
+                                       To& to) noexcept {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory({rows(y, tokens), rows(x, tokens)}, cache, workspace);
+    detail::expect_memory({rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
-      auto& shared = workspace.shared;
-      Steps::queries_in(x.data, tokens, shared.x.data);
-      Steps::query_input(shared.x.data, tokens, shared.input);
-      const detail::HeadsCall call{weights,
-                                   options,
-                                   Lengths{tokens, tokens},
-                                   shared.input.view(shared.x.data),
-                                   shared.heads.data,
-                                   detail::capture<shape>(to)};
-      Steps::extend(call, cache, workspace.scratch);
-      finish<Steps>(detail::WholeCall{}, workspace.shared, weights, tokens, y);
+      if (part.has(0)) {
+        Steps::queries_in(x.data, tokens, shared.x.data, part);
+        Steps::query_input(shared.x.data, tokens, shared.input, part);
+      }
+      if (part.has(1)) {
+        const auto in = shared.input.view(shared.x.data);
+        const detail::HeadsCall call{weights, options,           Lengths{tokens, tokens},
+                                     in,      shared.heads.data, detail::capture<shape>(to)};
+        Steps::extend(call, cache, scratch, part);
+      }
+      if (part.has(2)) {
+        Steps::count_tokens(tokens, cache, part);
+        finish<Steps>(part, shared, weights, tokens, y);
+      }
     });
   }
 
- private:
   // Returns the first `count` rows of an array, for the checks of a call's memory.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {

@@ -104,6 +104,13 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
     if (broken == "decoder_phase") Decoder::run_phase(5, {}, x, memory, decoder, y, shared, scratch);
     DecoderLayer::run_phase(5, {}, x, memory, decoder.layers[0], y, shared, scratch);
   }
+  if (broken == "encoder_extend_phase") {
+    Encoder::extend_phase(3, {}, x, caches.object, encoder, y, cached.object.shared, cached.object.scratch);
+  }
+  if (broken == "decoder_extend_phase") {
+    Decoder::extend_phase(5, {}, x, decoder_caches.object, projected, decoder, y, growing.object.shared,
+                          growing.object.scratch);
+  }
   if (broken == "decoder_layer_memory") {
     DecoderLayer::run(x, decoding.array(8), decoder.layers[0], y, decoding.object);
   }

@@ -1,5 +1,5 @@
-// Two additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
-// returns the mask of a call. `scatter` writes new keys and values into the cache.
+// Additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
+// returns the mask of a call. `scatter` writes new keys and values into the cache. stored_finite checks new values.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,19 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the mask of a call that has already appended its `tokens` tokens to the cache. `past` is the number of tokens
-// before the call, so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a
-// ring stores token p in slot p % S.keys.
-template <Shape S, class Options, class Cache>
-constexpr auto bind_behind(const Options& options, const Cache& cache, std::size_t tokens) noexcept {
+// Returns the mask of a call that appends `tokens` tokens to the cache. `past` is the number of tokens before the call,
+// so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a ring stores token
+// p in slot p % S.keys.
+template <Shape S, class Cache, class Options>
+constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
   [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
-  const std::size_t past = cache.length - tokens;
   if constexpr (Cache::ring) {
     static_assert(S.keys >= reach + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
     LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own");
     return BoundRing<reach>(past, tokens, S.keys);
   } else {
-    return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));
+    return options.bind({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));
   }
 }
 
@@ -43,6 +42,19 @@ constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first
     float* const column = to + slot / T.width() * T.width() * Rows + slot % T.width();
     for (std::size_t row = 0; row < Rows; ++row) column[row * T.width()] = panel[row * Width + t];
   }
+}
+
+// Returns whether the tokens `first` to `first` + `tokens` - 1 of the text contain neither an infinity nor a NaN in one
+// head of a cache. `from` has the layout of `to` in `scatter`.
+template <Tiling T, std::size_t Slots, std::size_t Rows>
+constexpr bool stored_finite(const float* from, std::size_t tokens, std::size_t first) noexcept {
+  bool finite = true;
+  for (std::size_t t = 0; t < tokens; ++t) {
+    const std::size_t slot = (first + t) % Slots;
+    const float* const column = from + slot / T.width() * T.width() * Rows + slot % T.width();
+    for (std::size_t row = 0; row < Rows; ++row) finite = finite && column[row * T.width()] * 0.0f == 0.0f;
+  }
+  return finite;
 }
 
 }  // namespace ladon::inline LADON_ABI::detail

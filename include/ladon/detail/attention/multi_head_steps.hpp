@@ -126,10 +126,11 @@ struct MultiHeadSteps {
 
   // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
   // holds Q^T of every head. O^T of a head then overwrites Q^T of this head.
-  template <bool Projected = false, class Call, class Queries, class Cache>
+  template <bool Projected = false, class Call, class Queries, class Cache, class Part = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
-                                     CachedScratch<S, Target>& scratch) noexcept {
-    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+                                     CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
+    const Range groups = part.of(S.kv_heads);
+    for (std::size_t g = groups.begin; g < groups.end; ++g) {
       attend_group<Projected>(call, bound, {g, cache.keys[g].data, cache.values[g].data, cache.values_finite()},
                               scratch);
     }
@@ -137,30 +138,56 @@ struct MultiHeadSteps {
 
   // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
   // tokens in the cache.
-  template <class Call, class Cache>
-  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
-    const std::size_t tokens = call.lengths.queries;
-    LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
-    if constexpr (projects_all_heads) {
+  //
+  // If `part` is one share of a phase, the function handles only the head groups of the share. cache.length and
+  // cache.not_finite_end then stay unchanged, because other shares read them. count_tokens updates both in a later
+  // phase.
+  template <class Call, class Cache, class Part = WholeCall>
+  static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
+    const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
+    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens");
+    if constexpr (projects_all_heads && Part::whole) {
       append_one(call, cache);
     } else {
-      append(call, cache, scratch);
+      append(call, cache, scratch, part);
     }
-    call.lengths.keys = cache.length < S.keys ? cache.length : S.keys;
-    const BoundQueries bound{bind_behind<S>(call.options, cache, tokens),
-                             static_cast<std::ptrdiff_t>(cache.length - tokens)};
-    attend_filled(call, bound, cache, scratch);
+    call.lengths.keys = length < S.keys ? length : S.keys;
+    const BoundQueries bound{bind_behind<S, Cache>(call.options, past, tokens), static_cast<std::ptrdiff_t>(past)};
+    if constexpr (Part::whole) {
+      attend_filled(call, bound, cache, scratch);
+    } else {
+      const bool earlier_finite = cache.not_finite_end == 0 || length >= cache.not_finite_end + S.keys;
+      const Range groups = part.of(S.kv_heads);
+      for (std::size_t g = groups.begin; g < groups.end; ++g) {
+        const bool finite = earlier_finite && new_values_finite(g, past, tokens, cache);
+        attend_group<false>(call, bound, {g, cache.keys[g].data, cache.values[g].data, finite}, scratch);
+      }
+    }
+  }
+  // Updates cache.length and cache.not_finite_end after the shares of a phase have appended `tokens` tokens. Only one
+  // share of a phase does so.
+  template <class Cache, class Part>
+  static constexpr void count_tokens(std::size_t tokens, Cache& cache, Part part) noexcept {
+    if constexpr (Part::whole) return;  // `extend` has counted the tokens
+    const Range once = part.of(1);
+    if (once.begin == once.end) return;
+    const std::size_t past = cache.length;
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      if (!new_values_finite(g, past, tokens, cache)) cache.not_finite_end = past + tokens;
+    }
+    cache.length = past + tokens;
   }
   // Computes the attention of every head to all active tokens in the cache. Unlike attend_cache, attend_filled projects
   // the queries of a single token in one product for all heads, if projects_all_heads is true.
-  template <class Call, class Queries, class Cache>
+  template <class Call, class Queries, class Cache, class Part = WholeCall>
   static constexpr void attend_filled(const Call& call, const Queries& bound, const Cache& cache,
-                                      CachedScratch<S, Target>& scratch) noexcept {
-    if constexpr (projects_all_heads) {
+                                      CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
+    constexpr bool projected = projects_all_heads && Part::whole;
+    if constexpr (projected) {
       matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
                                                   Epilogue<1>{call.heads, 0, {query_scale}});
     }
-    attend_cache<projects_all_heads>(call, bound, cache, scratch);
+    attend_cache<projected>(call, bound, cache, scratch, part);
   }
 
   // Computes K^T and V^T of every head from a context and stores K^T and V^T in a cache. Without a position encoding.
@@ -221,24 +248,33 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Computes K^T and V^T of every head for the active tokens of `call.x`, and appends K^T and V^T to the cache.
-  template <class Call, class Cache>
-  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
+  // Returns whether the values of the last `tokens` tokens of a text, behind `past` others, are finite in head `g`.
+  template <class Cache>
+  static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
+                                          const Cache& cache) noexcept {
+    return stored_finite<k, S.keys, S.value_width>(cache.values[g].data, tokens, past);
+  }
+
+  // Computes K^T and V^T of the heads of `part` for the active tokens of `call.x`, and appends K^T and V^T to the
+  // cache.
+  template <class Call, class Cache, class Part>
+  static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
     const std::size_t tokens = call.lengths.queries;
+    const Range groups = part.of(S.kv_heads);
     const Epilogue<q.width()> project{scratch.projected.data, 0};
     for_panels<q, S.queries>(tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
       for (std::size_t p = first; p < first + count; ++p) {
         const Range range = Range{p * q.width(), (p + 1) * q.width()} & Range{0, tokens};
         const auto x = call.x.template panels_from<S.model, q.width()>(p);
-        for (std::size_t g = 0; g < S.kv_heads; ++g) {
+        for (std::size_t g = groups.begin; g < groups.end; ++g) {
           matmul<Simd, q, Packs, S.head_width, S.model>(call.weights.key(g), x, 1, project);
           append_keys<Packs>(g, project.out, range, call.options.position, cache);
           matmul<Simd, q, Packs, S.value_width, S.model>(call.weights.value(g), x, 1, project);
-          append_values(g, project.out, range, cache);
+          append_values<Part::whole>(g, project.out, range, cache);
         }
       }
     });
-    cache.length += tokens;
+    if constexpr (Part::whole) cache.length += tokens;
   }
   // Like `append`, but for a single token and only if projects_all_heads is true. `call.heads` serves as scratch
   // memory: first for K^T of all heads, then for V^T of all heads.
@@ -251,13 +287,15 @@ struct MultiHeadSteps {
       append_keys<1>(g, call.heads + g * S.head_width, {0, 1}, call.options.position, cache);
     }
     matmul<Simd, q, 1, rows, S.model>(call.weights.value(0), call.x, 1, project);
-    for (std::size_t g = 0; g < S.kv_heads; ++g) append_values(g, call.heads + g * S.value_width, {0, 1}, cache);
+    for (std::size_t g = 0; g < S.kv_heads; ++g) {
+      append_values<true>(g, call.heads + g * S.value_width, {0, 1}, cache);
+    }
     cache.length += 1;
   }
 
   // append_keys appends a panel of projected keys to head `g` of the cache. With a rotary embedding, append_keys
-  // rotates the keys first. append_values appends a panel of projected values. The panel holds the tokens `range` of
-  // the call.
+  // rotates the keys first. append_values appends a panel of projected values, and updates cache.not_finite_end if
+  // UpdatesFinite is true. The panel holds the tokens `range` of the call.
   template <std::size_t Packs, class Data, class Cache>
   static constexpr void append_keys(std::size_t g, float* projected, Range range, const Data& position,
                                     Cache& cache) noexcept {
@@ -268,10 +306,11 @@ struct MultiHeadSteps {
     }
     scatter<k, S.keys, S.head_width, q.width()>(projected, tokens, first, cache.keys[g].data);
   }
-  template <class Cache>
+  template <bool UpdatesFinite, class Cache>
   static constexpr void append_values(std::size_t g, const float* projected, Range range, Cache& cache) noexcept {
     const std::size_t first = cache.length + range.begin, tokens = range.end - range.begin;
-    if (!all_finite<QueryPack, q.width(), S.value_width>(projected, tokens)) cache.not_finite_end = first + tokens;
+    if (UpdatesFinite && !all_finite<QueryPack, q.width(), S.value_width>(projected, tokens))
+      cache.not_finite_end = first + tokens;
     scatter<k, S.keys, S.value_width, q.width()>(projected, tokens, first, cache.values[g].data);
   }
 

@@ -141,28 +141,34 @@ struct DecoderSteps {
     for_panels<q, S.queries, Sublayers::plan.panels>(active, run, part);
   }
 
-  // Computes the whole layer for the new tokens of a text that grows. `cache` holds the keys and values of the
-  // earlier tokens. The function appends the keys and values of the new tokens. `memory` holds the projected keys and
-  // values of the memory. lengths.queries is the number of new tokens, and lengths.keys that of active memory tokens.
-  template <class Options, class Cache, class MemoryCache, class Workspace, class Captures>
+  // Computes the layer after self_input for the new tokens of a text that grows: the part of the phases `first` to
+  // `first` + 3 that `part` selects. `cache` holds the keys and values of the earlier tokens. The function appends the
+  // keys and values of the new tokens. `memory` holds the projected keys and values of the memory. lengths.queries is
+  // the number of new tokens, and lengths.keys that of active memory tokens.
+  template <class Options, class Cache, class MemoryCache, class Scratch, class Captures, class Part>
   static constexpr void extend(const Layer& w, Lengths lengths, const Options& options, Cache& cache,
-                               const MemoryCache& memory, Workspace& workspace, const Captures& captures) noexcept {
+                               const MemoryCache& memory, Shared& shared, Scratch& scratch, const Captures& captures,
+                               Part part, std::size_t first) noexcept {
     const std::size_t tokens = lengths.queries;
-    Shared& shared = workspace.shared;
-    auto& scratch = workspace.scratch;
-    self_input(w, tokens, shared);
     const auto in = shared.input.view(shared.sublayer_input());
-    captures.self([&](auto capture) {
-      const HeadsCall call{w.self_attention, options.self, Lengths{tokens, tokens}, in, shared.heads.data, capture};
-      Self::extend(call, cache, scratch.tokens.attention);
-    });
-    after_self(w, tokens, shared);
-    const BoundQueries bound{options.memory.bind(lengths, memory_position(cache.length - tokens)), 0};
-    captures.memory([&](auto capture) {
-      const HeadsCall call{w.cross_attention, options.memory, lengths, in, shared.heads.data, capture};
-      Cross::attend_filled(call, bound, memory, scratch.memory);
-    });
-    after_memory(w, tokens, shared, scratch.tokens);
+    if (part.has(first)) {
+      captures.self([&](auto capture) {
+        const HeadsCall call{w.self_attention, options.self, Lengths{tokens, tokens}, in, shared.heads.data, capture};
+        Self::extend(call, cache, scratch.tokens.attention, part);
+      });
+    }
+    if (part.has(first + 1)) {
+      Self::count_tokens(tokens, cache, part);
+      after_self(w, tokens, shared, part);
+    }
+    if (part.has(first + 2)) {
+      const BoundQueries bound{options.memory.bind(lengths, memory_position(cache.length - tokens)), 0};
+      captures.memory([&](auto capture) {
+        const HeadsCall call{w.cross_attention, options.memory, lengths, in, shared.heads.data, capture};
+        Cross::attend_filled(call, bound, memory, scratch.memory, part);
+      });
+    }
+    if (part.has(first + 3)) after_memory(w, tokens, shared, scratch.tokens, part);
   }
 
  private:

@@ -117,18 +117,15 @@ struct EncoderSteps {
     for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
   }
 
-  // Computes the whole layer for the `tokens` new tokens of a text that grows. `cache` holds the keys and values of the
-  // earlier tokens. The function appends the keys and values of the new tokens.
-  template <class Options, class Cache, class Workspace, class CaptureOf>
-  static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache,
-                               Workspace& workspace, CaptureOf capture_of) noexcept {
-    Shared& shared = workspace.shared;
-    attention_input(w, tokens, shared);
-    const HeadsCall call{
-        w.attention,       options,   Lengths{tokens, tokens}, shared.input.view(shared.sublayer_input()),
-        shared.heads.data, capture_of};
-    Attention::extend(call, cache, workspace.scratch.attention);
-    after_heads(w, tokens, shared, workspace.scratch);
+  // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
+  // shared.heads. `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of
+  // the new tokens. Attention::count_tokens counts the new tokens in a later phase.
+  template <class Options, class Cache, class Scratch, class CaptureOf, class Part>
+  static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
+                               Scratch& scratch, CaptureOf capture_of, Part part) noexcept {
+    const auto in = shared.input.view(shared.sublayer_input());
+    const HeadsCall call{w.attention, options, Lengths{tokens, tokens}, in, shared.heads.data, capture_of};
+    Attention::extend(call, cache, scratch.attention, part);
   }
 };
 

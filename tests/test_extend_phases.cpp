@@ -1,0 +1,222 @@
+// A text that grows, in phases and shares: any number of shares gives the bits of `extend`, in y, in the maps and in
+// the cache. With a single token, `extend` adds in another order, and any number of shares gives the bits of one share.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "guarded_run.hpp"
+#include "random.hpp"
+#include "random_weights.hpp"
+#include "team.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using S = ladon::Shape;
+using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder;
+namespace mask = ladon::mask;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t memory_tokens = 7;
+
+// Equal bits, or NaN in both: the bits of a NaN are not promised.
+bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::ranges::equal(a, b, [](float x, float y) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
+  });
+}
+
+// What a kind of kernel keeps of a text, and the arguments of its calls.
+template <class Kernel>
+struct Text {
+  static constexpr S shape = Kernel::shape;
+  typename Kernel::Cache cache{};
+  auto arguments() { return std::tie(cache); }
+  std::vector<float> map = std::vector<float>(shape.heads * shape.queries * shape.keys, nan);
+  auto maps() { return typename Kernel::Map(map.data()); }
+  std::vector<float> written() const { return map; }
+  bool finite() const { return cache.values_finite(); }
+  std::size_t length() const { return cache.length; }
+  static auto options(std::size_t tokens) { return typename Kernel::Options{.tokens = tokens}; }
+};
+template <class Stack>
+  requires requires { typename Stack::Caches; }
+struct Text<Stack> {
+  static constexpr S shape = Stack::shape;
+  static constexpr std::size_t layers = std::tuple_size_v<typename Stack::Caches>;
+  static constexpr bool decoder = requires { typename Stack::MemoryCaches; };
+  struct Nothing {};
+  template <class T>
+  struct MemoryOf {
+    using Type = Nothing;
+  };
+  template <class T>
+    requires requires { typename T::MemoryCaches; }
+  struct MemoryOf<T> {
+    using Type = typename T::MemoryCaches;
+  };
+  typename Stack::Caches caches{};
+  typename MemoryOf<Stack>::Type memory{};
+  std::vector<std::vector<float>> arrays =
+      std::vector(2 * layers, std::vector<float>(shape.heads* shape.queries* std::max(shape.keys, memory_tokens), nan));
+
+  Text() {
+    if constexpr (decoder) {
+      const auto workspace = std::make_unique<typename Stack::MemoryWorkspace>();
+      const std::vector<float> rows = Random(8).normals(memory_tokens * shape.model);
+      const RandomWeights<typename Stack::Weights> random;
+      Stack::project_memory(rows.data(), random.weights, memory, *workspace);
+    }
+  }
+  auto arguments() {
+    if constexpr (decoder) {
+      return std::tie(caches, std::as_const(memory));
+    } else {
+      return std::tie(caches);
+    }
+  }
+  auto maps() {
+    typename Stack::Maps to;
+    for (std::size_t i = 0; i < layers; ++i) {
+      if constexpr (decoder) {
+        to[i] = {arrays[2 * i].data(), arrays[2 * i + 1].data()};
+      } else {
+        to[i] = arrays[2 * i].data();
+      }
+    }
+    return to;
+  }
+  std::vector<float> written() const {
+    std::vector<float> all;
+    for (const auto& array : arrays) all.insert(all.end(), array.begin(), array.end());
+    return all;
+  }
+  bool finite() const {
+    return std::ranges::all_of(caches, [](const auto& cache) { return cache.values_finite(); });
+  }
+  std::size_t length() const { return caches.back().length; }
+  static auto options(std::size_t tokens) {
+    if constexpr (decoder) {
+      return typename Stack::Options{.self = {.tokens = tokens}, .memory = {}};
+    } else {
+      return typename Stack::Options{.tokens = tokens};
+    }
+  }
+};
+
+template <class Kernel>
+std::vector<float> whole(const std::vector<float>& x, const typename Kernel::Weights& weights, std::size_t tokens,
+                         Text<Kernel>& text) {
+  const auto workspace = std::make_unique<typename Kernel::CachedWorkspace>();
+  std::vector<float> y(x.size(), nan);
+  std::apply(
+      [&](auto&... kept) {
+        Kernel::extend(x.data(), kept..., weights, y.data(), *workspace, Text<Kernel>::options(tokens), text.maps());
+      },
+      text.arguments());
+  return y;
+}
+
+template <class Kernel, std::size_t Shares>
+std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel::Weights& weights, std::size_t tokens,
+                             Text<Kernel>& text) {
+  const auto workspace = std::make_unique<typename Kernel::template CachedTeamWorkspace<Shares>>();
+  std::vector<float> y(x.size(), nan);
+  InTurn<Shares>::drive(Kernel::phases, [&](std::size_t phase, ladon::Share share) {
+    auto& scratch = workspace->scratch[share.index];
+    spoil(scratch, nan);
+    std::apply(
+        [&](auto&... kept) {
+          Kernel::extend_phase(phase, share, x.data(), kept..., weights, y.data(), workspace->shared, scratch,
+                               Text<Kernel>::options(tokens), text.maps());
+        },
+        text.arguments());
+  });
+  return y;
+}
+
+// Feeds a text whose token number `lost` is NaN.
+template <class Kernel, std::size_t... Shares>
+void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
+  constexpr S shape = Kernel::shape;
+  const RandomWeights<typename Kernel::Weights> random;
+  const auto expected = std::make_unique<Text<Kernel>>();
+  const auto texts = std::make_unique<std::array<Text<Kernel>, sizeof...(Shares)>>();
+  std::size_t past = 0;
+  for (const std::size_t tokens : pieces) {
+    CAPTURE(past);
+    std::vector<float> x = Random(past + 4).normals(shape.queries * shape.model);
+    if (lost >= past && lost < past + tokens) x[(lost - past) * shape.model + 1] = nan;
+    const std::vector<float> y = whole<Kernel>(x, random.weights, tokens, *expected);
+    std::vector<float> first;
+    const auto check = [&](Text<Kernel>& text, const std::vector<float>& actual) {
+      if (shape.queries > 1 || LADON_DETERMINISTIC) {
+        CHECK(same_numbers(actual, y));
+        CHECK(same_numbers(text.written(), expected->written()));
+      } else if (first.empty()) {
+        first = actual;
+        for (std::size_t f = 0; f < y.size(); ++f) {
+          CHECK((std::isnan(y[f]) ? std::isnan(actual[f]) : std::abs(actual[f] - y[f]) < 1e-5f));
+        }
+      }
+      if (!first.empty()) CHECK(same_numbers(actual, first));
+      CHECK(text.length() == expected->length());
+      CHECK(text.finite() == expected->finite());
+    };
+    auto* text = texts->data();
+    const auto check_shares = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>) {
+      CAPTURE(Count);
+      check(*text, in_phases<Kernel, Count>(x, random.weights, tokens, *text));
+      ++text;
+    };
+    (check_shares(std::integral_constant<std::size_t, Shares>{}), ...);
+    past += tokens;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("extend in phases: attention, grouped heads, a NaN that leaves the window") {
+  using Attention =
+      ladon::MultiHeadAttention<S{.queries = 19, .keys = 24, .model = 12, .heads = 6, .kv_heads = 3}, mask::Window<5>>;
+  check_extend_in_phases<Attention, 1, 2, 3, 5>({19, 1, 18, 7, 19, 19}, 3);
+}
+TEST_CASE("extend in phases: an encoder layer") {
+  using Layer = ladon::EncoderLayer<S{.queries = 5, .keys = 40, .model = 12, .heads = 3},
+                                    LayerConfig{.feed_forward = 14}, mask::Causal>;
+  check_extend_in_phases<Layer, 1, 2, 7>({5, 1, 4}, 1000);
+}
+TEST_CASE("extend in phases: a stack") {
+  using Stack = ladon::Encoder<2, S{.queries = 18, .keys = 40, .model = 12, .heads = 3},
+                               LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
+  check_extend_in_phases<Stack, 1, 2, 4>({18, 1, 3, 18}, 20);
+}
+TEST_CASE("extend in phases: int8 weights") {
+  using Layout = ladon::layout::Int8<ladon::layout::InProj>;
+  using Stack = ladon::Encoder<2, S{.queries = 9, .keys = 20, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 14},
+                               mask::Causal, FinalNorm::without, Layout>;
+  check_extend_in_phases<Stack, 1, 3>({9, 2, 9}, 1000);
+}
+TEST_CASE("extend in phases: a decoder") {
+  using Decoder = ladon::Decoder<2, S{.queries = 6, .keys = 20, .model = 12, .heads = 3}, memory_tokens,
+                                 LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, mask::None,
+                                 FinalNorm::with>;
+  check_extend_in_phases<Decoder, 1, 2, 5>({6, 1, 5, 6}, 7);
+}
+TEST_CASE("extend in phases: a single token") {
+  using Stack = ladon::Encoder<2, S{.queries = 1, .keys = 20, .model = 12, .heads = 3},
+                               LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal>;
+  check_extend_in_phases<Stack, 1, 2, 5>({1, 1, 1, 1}, 1000);
+}
+
+}  // namespace ladon_test
