@@ -9,6 +9,7 @@
 #include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
+#include <ladon/detail/simd/wasm_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

@@ -9,7 +9,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && defined(__SSE2__) && !defined(__wasm__)
 template <>
 struct GroupDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t group = 2;
