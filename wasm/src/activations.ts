@@ -24,7 +24,7 @@ export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
  */
 export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
   const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";
-  if (dot === "wrong") fail("unsupported", "relaxed dot products of this engine", "exact sums", "wrong sums");
+  if (dot === "wrong") fail("unsupported", "relaxed dot products of this engine (other variants do not use them)", "exact sums", "wrong sums");
   const most = dot === "saturating" ? 7 : description.activationBits!;
   const bits = wanted ?? most;
   if (bits > most) {

@@ -1,6 +1,5 @@
 // The header of a safetensors file: JSON that lists the tensors.
 import { isSize, product } from "./check.js";
-import type { WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 import { floatsOf } from "./narrow-floats.js";
 import type { GivenTensor } from "./weight-plan.js";
@@ -12,9 +11,14 @@ export interface FileTensor extends GivenTensor {
   readonly begin: number;
 }
 
-/** The dtypes that the package reads. */
-const elementSizes: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I8: 1, I32: 4 };
-const weightTypes: Readonly<Record<string, WeightType>> = { F32: "float32", I8: "int8", I32: "int32" };
+/** The dtypes that the package reads: the bytes of an element, and the type of the tensor. */
+const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = new Map([
+  ["F32", [4, "float32"]],
+  ["F16", [2, "F16"]],
+  ["BF16", [2, "BF16"]],
+  ["I8", [1, "int8"]],
+  ["I32", [4, "int32"]],
+]);
 
 const parseJson = (text: Uint8Array): object => {
   let header: unknown;
@@ -44,10 +48,10 @@ const tensorOf = (name: string, entry: any): FileTensor => {
   if (!isSound) fail("weights", `entry of ${name}`, "dtype, shape and two data_offsets", textOf(entry));
   const [begin, end] = offsets;
   const bytes = end - begin;
-  const size = Object.hasOwn(elementSizes, dtype) ? elementSizes[dtype]! : 0;
+  const [size, type] = knownTypes.get(dtype) ?? [0, `dtype ${dtype}`];
   const length = product(shape);
   if (size && size * length !== bytes) fail("weights", `bytes of ${name}`, size * length, bytes);
-  return { dtype, type: weightTypes[dtype] ?? dtype, begin, bytes, length, shape, widen: size === 2 ? floatsOf[dtype] : undefined };
+  return { dtype, type, begin, bytes, length, shape, widen: size === 2 ? floatsOf[dtype] : undefined };
 };
 
 /** Throws unless the tensors follow each other without overlaps and gaps. Returns the number of bytes. */

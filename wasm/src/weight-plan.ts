@@ -89,6 +89,15 @@ export type PlanWeights = (
   isFile?: boolean,
 ) => WeightPlan;
 
+/** Throws "weights" for a file of int8 weights that keeps a matrix of the kernel in float: the kernel would change it. */
+const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
+  const names = [...matrices.keys()];
+  const isFloat = (name: string): boolean => matrices.get(name)!.scale !== undefined;
+  const float = names.find(isFloat);
+  const int8 = names.find((name) => !isFloat(name));
+  if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
+};
+
 /** Returns the shapes of the int8 matrices that a record or file can have, by member. */
 const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
   new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
@@ -112,6 +121,7 @@ export const weightPlanner = (description: Description): PlanWeights => {
       if (shape) matrices.set(name, addMatrix(block, name, tensor, shape));
       else addOther(block, name, tensor, member);
     }
+    if (isFile) checkMixture(matrices);
     const members: Members = new Map();
     for (const [name, tensor] of block.tensors) {
       if (name.startsWith(prefix)) members.set(memberOfName(name) ?? name.slice(prefix.length), [name, tensor]);
