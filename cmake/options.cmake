@@ -15,6 +15,7 @@ option(LADON_WERROR "Treat warnings as errors" OFF)
 
 add_library(ladon_checks INTERFACE)
 add_library(ladon_options INTERFACE)
+target_compile_definitions(ladon_checks INTERFACE LADON_ALLOW_UNOPTIMIZED) # tests are not optimised, to compile faster
 ladon_arch_flags(arch_flags ${LADON_ARCH})
 target_compile_options(ladon_options INTERFACE ${arch_flags})
 target_link_libraries(ladon_options INTERFACE ladon_checks)

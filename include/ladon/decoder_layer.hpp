@@ -79,8 +79,9 @@ struct DecoderMaps {
 
 // Declares the overload of `run` for options that DecoderOptions does not have, as LADON_REJECT_OPTIONS does
 // (options.hpp).
-#define LADON_MISTAKEN_DECODER_OPTIONS                                                                              \
-  "ladon: these options do not exist here: a decoder's options are {.self, .memory}, in this order; both take the " \
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
+  "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
+  "the "                                                                                                             \
   "options {.tokens, .queries, .keys, .mask, .sinks, .position}"
 #define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
 
