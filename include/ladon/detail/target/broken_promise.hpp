@@ -21,8 +21,12 @@ struct Value {
       : name(name_given), number(static_cast<std::ptrdiff_t>(number_given)) {}
 };
 
-// Prints `number` in decimal to stderr, without the functions that a C library needs for formats.
-inline void print(std::ptrdiff_t number) noexcept {
+// Prints `text` to stderr. The compiler cannot see the text, and so calls no other function than fputs: for a short
+// text, g++ would call fputc or fwrite.
+LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
+
+// Prints `number` in decimal, without the functions that a C library needs for formats.
+inline void print_number(std::ptrdiff_t number) noexcept {
   char digits[24];
   char* first = digits + sizeof(digits) - 1;
   *first = 0;
@@ -30,7 +34,7 @@ inline void print(std::ptrdiff_t number) noexcept {
   do *--first = static_cast<char>('0' + rest % 10);
   while ((rest /= 10) != 0);
   if (number < 0) *--first = '-';
-  std::fputs(first, stderr);
+  print(first);
 }
 
 // Prints a broken precondition to stderr and aborts. The text begins with the caller's place or, if the caller is
@@ -39,25 +43,25 @@ inline void print(std::ptrdiff_t number) noexcept {
                                                        Caller caller = {},
                                                        std::initializer_list<Value> values = {}) noexcept {
   const auto print_place = [](const char* before, const char* name, unsigned number, const char* after) {
-    std::fputs(before, stderr);
-    std::fputs(name, stderr);
-    std::fputs(":", stderr);
-    print(static_cast<std::ptrdiff_t>(number));
-    std::fputs(after, stderr);
+    print(before);
+    print(name);
+    print(":");
+    print_number(static_cast<std::ptrdiff_t>(number));
+    print(after);
   };
   const bool known = caller.file != nullptr;
   print_place("", known ? caller.file : file, known ? caller.line : line, ": ");
-  std::fputs(message, stderr);
+  print(message);
   const char* before = ": ";
   for (const Value& value : values) {
-    std::fputs(before, stderr);
-    std::fputs(value.name, stderr);
-    std::fputs(" = ", stderr);
-    print(value.number);
+    print(before);
+    print(value.name);
+    print(" = ");
+    print_number(value.number);
     before = ", ";
   }
   if (known) print_place(" (checked at ", file, line, ")");
-  std::fputs("\n", stderr);
+  print("\n");
   std::abort();
 }
 
