@@ -26,6 +26,25 @@ function(ladon_arch_flags out arch)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
+# ladon_default_arch(<variable>): the instruction set where LADON_ARCH names none: this machine's or, in a cross build, the
+# compiler's default.
+function(ladon_default_arch out)
+  set(${out} native PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING)
+    set(${out} default PARENT_SCOPE)
+  endif()
+endfunction()
+
+# ladon_set_arch(<target>): the flags of LADON_ARCH for C++ sources of the targets that link <target>.
+function(ladon_set_arch target)
+  set(arch "${LADON_ARCH}")
+  if(NOT arch)
+    ladon_default_arch(arch)
+  endif()
+  ladon_arch_flags(flags ${arch})
+  target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+endfunction()
+
 # Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"

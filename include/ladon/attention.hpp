@@ -56,7 +56,8 @@ struct Attention {
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {
     const Lengths lengths = options.lengths();
-    detail::expect_memory({.y = active(out, lengths.queries),
+    detail::expect_memory(detail::caller_of(options),
+                          {.y = active(out, lengths.queries),
                            .x = active(q, lengths.queries),
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           workspace);
@@ -65,6 +66,8 @@ struct Attention {
     detail::simd::with_packs<Target>(
         [&]<class Simd>(Simd) { detail::AttentionSteps<shape, Score, Position, Target, Simd>::run(call, workspace); });
   }
+
+  LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
 
  private:
   // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/attention/rotary_table.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
@@ -59,6 +60,7 @@ struct Rotary {
   struct Data {
     const Table* table = nullptr;
     std::size_t offset = 0;
+    LADON_CALLER_MEMBER
   };
 };
 

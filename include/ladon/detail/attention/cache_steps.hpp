@@ -22,7 +22,8 @@ constexpr auto bind_behind(const Options& options, const Cache& cache, std::size
   if constexpr (Cache::ring) {
     static_assert(S.keys >= reach + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own");
+    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own",
+                  options.caller, {{"options.mask.offset", options.mask.offset}});
     return BoundRing<reach>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, cache.length}, static_cast<std::ptrdiff_t>(past));

@@ -6,6 +6,13 @@
 // without checks.
 #pragma once
 
+// An older language ends the compilation here: neither g++ nor clang++ stops at an #error, but both stop at a header
+// that does not exist. All other headers include this header before their first declaration.
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
+#include <ladon_needs_std_c++20>
+#endif
+
 // With LADON_CHECKED=1, Ladon checks preconditions (checks.hpp). The default is 1 if assert is active, otherwise 0.
 #if !defined(LADON_CHECKED)
 #if defined(NDEBUG)
