@@ -33,6 +33,8 @@ template <>
 inline constexpr std::string_view dtype_of<float> = "F32";
 template <>
 inline constexpr std::string_view dtype_of<std::int8_t> = "I8";
+template <>
+inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 
 // The tensors of a safetensors file:
 //
@@ -51,7 +53,7 @@ class File {
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
-  // Returns the first value of a tensor. T is float (dtype F32) or std::int8_t (I8); with <ladon/safetensors.hpp> also
+  // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with <ladon/safetensors.hpp> also
   // ladon::BFloat16 (BF16). Throws unless the file has the tensor, and the tensor has the dtype, this shape, as many
   // bytes as the shape needs, and the alignment of T. If the tensor is missing, the error lists similar names.
   template <class T = float>
