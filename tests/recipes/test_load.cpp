@@ -111,12 +111,11 @@ TEST_CASE("epsilon reaches every norm") {
 
 TEST_CASE("what is wrong is named") {
   check_has(complaint<Attention>(attention("encoder.self_attn."), "self_attn"), R"(prefix "encoder.self_attn")");
-  check_has(complaint<Attention>(Checkpoint()
-                                     .add("in_proj_weight", 4, 12, 0)
-                                     .add("in_proj_bias", 12, 0)
-                                     .add("out_proj.weight", 4, 4, 0)),
-            "in_proj_weight: tensor \"in_proj_weight\": expected shape [12,4], found [4,12], transposed\n"
-            "  out_proj_bias: there is no \"out_proj.bias\"");
+  check_has(
+      complaint<Attention>(
+          Checkpoint().add("in_proj_weight", 4, 12, 0).add("in_proj_bias", 12, 0).add("out_proj.weight", 4, 4, 0)),
+      "in_proj_weight: tensor \"in_proj_weight\": expected shape [12,4], found [4,12], transposed\n"
+      "  out_proj_bias: there is no \"out_proj.bias\"");
   check_has(complaint<AttentionWith<ladon::layout::WithoutOutputBias<ladon::layout::InProj>>>(attention()),
             R"(the layer has no place for "out_proj.bias"; with {.strict = false}, load ignores them)");
 

@@ -53,9 +53,10 @@ class File {
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
 
-  // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with <ladon/safetensors.hpp> also
-  // ladon::BFloat16 (BF16). Throws unless the file has the tensor, and the tensor has the dtype, this shape, as many
-  // bytes as the shape needs, and the alignment of T. If the tensor is missing, the error lists similar names.
+  // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with
+  // <ladon/safetensors.hpp> also ladon::BFloat16 (BF16). Throws unless the file has the tensor, and the tensor has the
+  // dtype, this shape, as many bytes as the shape needs, and the alignment of T. If the tensor is missing, the error
+  // lists similar names.
   template <class T = float>
   [[nodiscard]] const T* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
     static_assert(!dtype_of<T>.empty(), "ladon: no dtype of safetensors is read as this type");
