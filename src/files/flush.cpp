@@ -6,7 +6,7 @@
 
 #include "file_error.hpp"
 
-namespace files {
+namespace ladon::files {
 
 void flush(std::ostream& out, const std::string& what) {
   if (out) {
@@ -18,4 +18,4 @@ void flush(std::ostream& out, const std::string& what) {
   throw Error(what + " could not be written" + (reason ? ": " + reason.message() : ""));
 }
 
-}  // namespace files
+}  // namespace ladon::files

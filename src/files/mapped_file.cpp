@@ -24,7 +24,7 @@
 #include <cerrno>
 #endif
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
@@ -198,4 +198,4 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-}  // namespace files
+}  // namespace ladon::files

@@ -12,7 +12,7 @@
 #include "file_error.hpp"
 #include "write_file.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ void check_replaceable(const std::string& path) {
   part.write_temporary();
 }
 
-}  // namespace files
+}  // namespace ladon::files

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace files {
+namespace ladon::files {
 
 struct Replacement {
   std::string path;
@@ -36,4 +36,6 @@ void replace_file(const std::string& path, const Content& content);
 // that computes for a long time calls this function first. The file stays as it is.
 void check_replaceable(const std::string& path);
 
-}  // namespace files
+}  // namespace ladon::files
+
+namespace files = ladon::files;

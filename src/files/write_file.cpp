@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ std::error_code synchronise_folder(const fs::path& folder) {
 
 #endif
 
-}  // namespace files
+}  // namespace ladon::files

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace weights {
+namespace ladon::weights {
 
 // A member's role, and what it is called below the attention, the layer or the stack that it belongs to.
 // A role may have several rows: the first name that a file has is taken.
@@ -24,4 +24,4 @@ struct Convention {
 
 std::span<const Convention> conventions();
 
-}  // namespace weights
+}  // namespace ladon::weights

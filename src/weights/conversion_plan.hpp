@@ -8,7 +8,7 @@
 
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // The type that the matrices of linear layers get.
 enum class Target { int8, bfloat16 };
@@ -63,4 +63,4 @@ struct ConversionPlan {
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 
-}  // namespace weights
+}  // namespace ladon::weights

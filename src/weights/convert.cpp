@@ -15,7 +15,7 @@
 #include "floats.hpp"
 #include "table.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 namespace detail = ladon::detail;
@@ -266,4 +266,4 @@ std::string report(const ConversionPlan& plan, const std::vector<Deviation>& dev
   return table(rows) + totals(plan);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

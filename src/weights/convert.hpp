@@ -8,7 +8,7 @@
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // How far the converted weight is from the weight. Both are 0 for a weight of zeros.
 struct Deviation {
@@ -31,4 +31,4 @@ std::vector<Deviation> write_converted(const files::Safetensors& file, const std
 // are escaped.
 std::string report(const ConversionPlan& plan, const std::vector<Deviation>& deviations);
 
-}  // namespace weights
+}  // namespace ladon::weights

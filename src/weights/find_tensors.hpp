@@ -9,7 +9,7 @@
 #include "sources.hpp"
 #include "spec.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 struct Found {
   std::vector<Source> members;        // of each of the SPEC's members, in its order
@@ -31,4 +31,4 @@ const Source* present(const files::Safetensors& file, const std::vector<Source>&
 std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
                           const std::string& prefix);
 
-}  // namespace weights
+}  // namespace ladon::weights

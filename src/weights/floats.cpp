@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 std::uint32_t widen_bf16(std::uint16_t half) { return std::uint32_t{half} << 16; }
@@ -75,4 +75,4 @@ std::string finite_complaint(std::span<const float> values, std::size_t row, std
          std::to_string(column) + ", counted from 0";
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

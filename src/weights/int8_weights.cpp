@@ -6,7 +6,7 @@
 
 #include "floats.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 using files::in_quotes, files::Safetensors, files::shown, files::Tensor;
 
@@ -46,4 +46,4 @@ std::string zero_point_complaint(const Safetensors& file, std::string_view weigh
   return symmetric ? "" : "expected symmetric int8 weights, found zero points other than 0 in " + in_quotes(name);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -7,7 +7,7 @@
 
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // Returns the name of the scales of a weight: "X.weight" has "X.weight_scale".
 std::string scale_name(std::string_view weight);
@@ -25,4 +25,4 @@ std::string scale_complaint(const files::Safetensors& file, const files::Tensor&
 // Expects that the zero points of the weight are 0, if the file has zero points.
 std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -4,7 +4,7 @@
 
 #include "table.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 std::string list(const files::Safetensors& file) {
   std::vector<Cells> rows{{"name", "dtype", "shape", "bytes"}};
@@ -14,4 +14,4 @@ std::string list(const files::Safetensors& file) {
   return table(rows);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

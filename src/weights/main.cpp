@@ -21,6 +21,8 @@
 #include "safetensors.hpp"
 #include "spec.hpp"
 
+namespace weights = ladon::weights;
+
 namespace {
 
 constexpr int failure = 1, wrong_usage = 2;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace weights {
+namespace ladon::weights {
 
 // The type of a member. An int8 weight has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
@@ -40,4 +40,7 @@ struct Spec {
 // has a line for each wrong one.
 Spec read_spec(const std::filesystem::path& file);
 
-}  // namespace weights
+// Reads the same lines from a text. `name` is the name of the text in errors.
+Spec parse_spec(const std::string& text, const std::string& name);
+
+}  // namespace ladon::weights

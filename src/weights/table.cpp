@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
@@ -28,4 +28,4 @@ std::string table(const std::vector<Cells>& rows) {
   return text;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace weights {
+namespace ladon::weights {
 
 using Cells = std::array<std::string, 4>;
 
@@ -12,4 +12,4 @@ using Cells = std::array<std::string, 4>;
 // Columns are up to 100 characters wide, so that one huge name does not make every line as long as itself.
 std::string table(const std::vector<Cells>& rows);
 
-}  // namespace weights
+}  // namespace ladon::weights

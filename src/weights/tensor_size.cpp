@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 // Returns the bytes that the shape needs, or the largest integer if that many cannot be counted.
@@ -33,4 +33,4 @@ std::string size_complaint(const files::Tensor& tensor) {
   return "expected " + std::to_string(expected) + " bytes of data, found " + std::to_string(found);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights
