@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package and integrations.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # WebAssembly: modules, the npm package and the page.
 : "${root:?}" "${builds:?}"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { fail } from "./fail.js";
 import { type ShippedAttention, shippedAttentions, type ShippedName, shippedNames } from "./generated/shipped-kernels.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the tensors of a kernel among the tensors of a file or of a record of arrays.
 import { product } from "./check.js";
 import { type Description, type Slot, slotsOf } from "./description.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 export type { ShippedName, Wanted } from "./catalog.js";
 export type { Description, Option, OptionType, Tensor } from "./description.js";
 export { type ErrorCode, LadonError } from "./errors.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { checkOptions } from "./check.js";
 import type { Description } from "./description.js";
 import { fail, failFor } from "./fail.js";

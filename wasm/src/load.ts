@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { shippedNameOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
 import { fail } from "./fail.js";

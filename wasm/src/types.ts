@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Description } from "./description.js";
 import type { MaskOptions } from "./generated/mask-options.js";
