@@ -17,6 +17,7 @@ run_tests() {
       --set) set=${2:?--set takes quick, usual, wide or slow}; shift ;;
       --package) test_package; return ;;
       --integrations) test_integrations; return ;;
+      --release) test_release; return ;;
       --xsimd) xsimd=$(cd "${2:?--xsimd takes a folder}" && pwd); shift ;;
       *) options+=("$1") ;;
     esac
@@ -109,6 +110,7 @@ test_package() {
   need node npm
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
+  npm_packages "$root/wasm/tests/consumers/runtimes"
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
@@ -128,4 +130,14 @@ test_integrations() {
     CXX=$compiler CMAKE_GENERATOR=Ninja LADON_INTEGRATION_TOOLS=all \
       "$venv/bin/python" -B "$root/tests/integrations/test_$tool.py"
   done
+}
+
+# Compiles the WebAssembly modules of the package, unless they are there.
+test_release() {
+  local venv=$builds/release-venv
+  need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
+  wasm >&2
+  python_packages "$venv" "$root/tests/release/requirements.txt"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_release.py"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_conan.py"
 }
