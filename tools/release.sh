@@ -45,6 +45,7 @@ release_npm() {
   rm -rf "$stage"
   mkdir -p "$stage"
   cp -R "$root/wasm/package.json" "$root/wasm/README.md" "$root/wasm/LICENSE" "$root/wasm/dist" "$stage"
+  chmod -R u=rwX,go=rX "$stage" # npm pack keeps the modes of files, which come from the umask
   (cd "$stage" && npm pkg set repository.type=git "repository.url=git+$2.git" "homepage=$2#readme" "bugs.url=$2/issues" &&
     npm pack --silent --pack-destination "$1") >&2
 }
