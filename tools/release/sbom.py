@@ -24,6 +24,8 @@ CPP_DEPENDENCIES = {
     "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
     "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
 }
+# Name, address and checksum in a call of dependencies.cmake.
+PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
 AUTHORS = "Organization: The Ladon authors"
 
 
@@ -54,7 +56,7 @@ def released_files(folder, version):
 def cpp_dependencies(checkout):
     """Pairs of a package and its relationship, of each dependency that CMake fetches."""
     text = (checkout / "cmake/dependencies.cmake").read_text()
-    pinned = re.findall(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})", text)
+    pinned = PINNED.findall(text)
     found = {name for name, _, _ in pinned}
     if found != set(CPP_DEPENDENCIES):
         sys.exit(f"sbom: cmake/dependencies.cmake has {sorted(found)}, and sbom.py has {sorted(CPP_DEPENDENCIES)}")
@@ -65,7 +67,7 @@ def cpp_dependencies(checkout):
 
 
 def npm_dependencies(checkout):
-    """The packages that build and test the binding. They are never optional dependencies of other systems only."""
+    """The packages that build and test the binding, without the parts of some for certain systems only."""
     lock = json.loads((checkout / "wasm/package-lock.json").read_text())
     for place, entry in sorted(lock["packages"].items()):
         if not place or entry.get("optional"):
