@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
 # default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
 # avx512 and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.

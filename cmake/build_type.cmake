@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_warn_without_optimisation(): warns in a project that contains this one and names neither a build type nor a level of
 # optimisation. Toolchains of other machines may add the level later.
 function(ladon_warn_without_optimisation)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is installed: headers, the CMake package, the pkg-config files. Everything but the program ladon-weights and the
 # library ladon::safetensors is the same on every architecture, so it goes to share/, where a cross compiler's
 # find_package looks, too.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How tests, examples and benchmarks are compiled (target ladon_options), and tools that are installed, which must run on
 # other machines than this one (target ladon_checks: the same without an instruction set). A user of the library is
 # asked for none of it.

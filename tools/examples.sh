@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The examples: ./dev demo and ./dev run.
 : "${root:?}" "${builds:?}"

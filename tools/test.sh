@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package, integrations and recipes.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
@@ -17,6 +18,7 @@ run_tests() {
       --package) test_package; return ;;
       --integrations) test_integrations; return ;;
       --recipes) test_recipes; return ;;
+      --release) test_release; return ;;
       --xsimd) xsimd=$(cd "${2:?--xsimd takes a folder}" && pwd); shift ;;
       *) options+=("$1") ;;
     esac
@@ -110,6 +112,7 @@ test_package() {
   need node npm
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
+  npm_packages "$root/wasm/tests/consumers/runtimes"
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
@@ -146,4 +149,14 @@ test_recipes() {
   configure "$builds/recipes" --preset native -DLADON_EXAMPLES= -DLADON_RECIPE_FILES="$files" -DLADON_WERROR="${CI:+ON}"
   build "$builds/recipes" ladon_recipes
   ctest_in "$builds/recipes" -R '^ladon[.]recipes$'
+}
+
+# Compiles the WebAssembly modules of the package, unless they are there.
+test_release() {
+  local venv=$builds/release-venv
+  need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
+  wasm >&2
+  python_packages "$venv" "$root/tests/release/requirements.txt"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_release.py"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_conan.py"
 }

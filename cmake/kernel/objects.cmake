@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The files of a kernel: its header, the object code of each instruction set, stored weights, the library.
 
 # Leaves the folders of what a kernel is made of. Objects can be made to keep all but the kernel's own names to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks preconditions on values that are known only at run time. The compiler cannot check these preconditions.
 //
 // LADON_CHECKED selects whether the build is checked (detail/target/abi.hpp). In a checked build, LADON_EXPECTS prints

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stack of decoder layers. The memory is the output of an encoder. A run first converts the tokens and the memory
 // from rows into panels (detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run
 // converts the result from panels into rows.

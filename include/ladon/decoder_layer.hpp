@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
 // connection and a norm. The memory is the output of an encoder.

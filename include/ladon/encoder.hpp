@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stack of encoder layers. A run first converts the tokens from rows into panels (detail/memory/panels.hpp). The run
 // then computes all layers in place. Finally, the run converts the result from panels into rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a call: the lengths, and the data of the mask, the score and the position encoding.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) groups the features of a head into pairs. Each
 // pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way, so a
 // score depends on positions only through the distance between query and key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes int8 weights from float32 weights, without allocating. The functions also run in constant evaluation and on a
 // microcontroller.
 //

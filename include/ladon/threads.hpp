@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares, one
 // share for each thread.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of the caller's arrays. The type of a view contains the sizes of the array. A view owns nothing and copies
 // nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of attention and of layers. The weights are views of tensors, in the layouts that checkpoints use. The
 // library reads the tensors in place and never packs them. Int8 products for several tokens convert a few rows at a
 // time on the stack.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes files so that a reader never sees half of one. Every program writes its result files with these functions.
 #pragma once
 

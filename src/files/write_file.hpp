@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of replacing a file, as the system offers them. Each returns the error that stopped it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the tensors of a layer in a checkpoint, as ladon-weights does, but takes them in place.
 #include <cstddef>
 #include <cstdint>

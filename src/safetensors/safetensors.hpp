@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of safetensors files, and what tools need beside the reader.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How checkpoints name what a kernel needs.
 #pragma once
 

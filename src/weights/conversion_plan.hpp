@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors of a checkpoint become int8 or BF16, and where each tensor of the resulting file lies.
 #pragma once
 

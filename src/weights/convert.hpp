@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the int8 or BF16 version of a checkpoint. Memory holds neither the output nor a whole tensor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's members found in a checkpoint.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 weights in checkpoints. The names are those of compressed-tensors.
 #pragma once
 

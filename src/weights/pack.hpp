@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checkpoint's tensors as a kernel takes them: one file of data, and a header that says what is where.
 #pragma once
 

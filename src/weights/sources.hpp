@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From which of a checkpoint's tensors a member of the kernel can be made.
 #pragma once
 

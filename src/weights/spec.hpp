@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel needs: its members, a line each, as CMake writes them.
 #pragma once
 

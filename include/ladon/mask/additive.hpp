@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks that add a number to each score. All heads share the numbers, or each head has its own numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks with one byte for each pair of query and key. All heads share the bytes, or each head has its own bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the attention of one query block to one head. A query block has the queries of one panel. The key blocks are
 // processed one after another:
 //

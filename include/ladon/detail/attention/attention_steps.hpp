@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of attention without projections (attention.hpp):
 //
 //     for each head of keys and values:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
 // returns the mask of a call. `scatter` writes new keys and values into the cache.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels. Each level calls the level below:
 //
 //     layer         attend_layer, attend_cache and extend: all heads

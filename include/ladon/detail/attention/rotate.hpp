@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Applies the rotary position embedding to the features of one head, for the tokens of one panel. position.hpp defines
 // the pairs and the angles.
 //

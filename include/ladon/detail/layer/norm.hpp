@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
 //
 //     several tokens    layer_norm.hpp or rms_norm.hpp, with tokens in the lanes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the memory of a call in a checked build (checks.hpp): null pointers, the alignment of the workspace, and
 // overlaps of memory that the call writes with other memory of the call. An unchecked build checks nothing.
 #pragma once

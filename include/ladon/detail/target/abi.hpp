@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //

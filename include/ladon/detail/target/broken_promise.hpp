@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a program that breaks a precondition, in a checked build (checks.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The place in a caller's source that the message of a broken precondition begins with (checks.hpp).
 #pragma once
 

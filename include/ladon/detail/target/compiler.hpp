@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The differences between compilers: attributes, unrolling, and a few builtins.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overloads that exist to explain a mistake: the compiler chooses them for a wrong argument, and prints their message.
 //
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of a layer from a safetensors file, by the names of PyTorch and Hugging Face. Needs the library
 // ladon::safetensors.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A safetensors file, whose tensors are used in place. The class needs the library ladon::safetensors.
 #pragma once
 
