@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the inputs of int8 products are quantised: to how many levels, and where the integers begin.
 //
 // Both are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines, and a

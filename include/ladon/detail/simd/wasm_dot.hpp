@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of int8 products in WebAssembly. group_dot.hpp documents the interface.
 #pragma once
 
