@@ -19,11 +19,11 @@ namespace stories {
 inline constexpr std::size_t chunk = 32;
 
 inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
-                                    .activation = ladon::Activation::silu,
-                                    .norm = ladon::NormOrder::pre,
-                                    .gated = true,
-                                    .norm_kind = ladon::NormKind::rms,
-                                    .bias = ladon::Bias::without};
+                                           .activation = ladon::Activation::silu,
+                                           .norm = ladon::NormOrder::pre,
+                                           .gated = true,
+                                           .norm_kind = ladon::NormKind::rms,
+                                           .bias = ladon::Bias::without};
 
 using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
 

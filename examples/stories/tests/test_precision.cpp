@@ -63,7 +63,8 @@ TEST_CASE("models with bfloat16 and int8 weights are at most 1% more surprised b
   for (const Precision precision : {Precision::bfloat16, Precision::int8}) {
     Model model(model_file(), files::Load::map, precision);
     const double found = perplexity(model, stories);
-    MESSAGE("perplexity with " << std::string(precision == Precision::int8 ? "int8" : "bfloat16") << " weights: " << found);
+    MESSAGE("perplexity with " << std::string(precision == Precision::int8 ? "int8" : "bfloat16")
+                               << " weights: " << found);
     CHECK(found <= 1.01 * expected);
     CHECK(found >= 0.99 * expected);
     // The weights are converted, so some logit differs.

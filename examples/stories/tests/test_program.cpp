@@ -24,9 +24,10 @@ Answer run(const std::string& arguments, const std::string& environment = "") {
 TEST_SUITE_BEGIN("program");
 
 TEST_CASE("wrong usage ends with 2") {
-  for (const std::string arguments : {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan",
-                                      "--temperature inf", "--top-p 1.5", "--top-p -1", "--top-p nan", "--seed -1",
-                                      "--seed 99999999999999999999", "--seed x", "--precision fp16", "--prompt", "--colour", "text"}) {
+  for (const std::string arguments :
+       {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan", "--temperature inf", "--top-p 1.5",
+        "--top-p -1", "--top-p nan", "--seed -1", "--seed 99999999999999999999", "--seed x", "--precision fp16",
+        "--prompt", "--colour", "text"}) {
     CAPTURE(arguments);
     const Answer answer = run(arguments);
     CHECK(answer.status == 2);
@@ -35,7 +36,8 @@ TEST_CASE("wrong usage ends with 2") {
   }
   const Answer help = run("--help");
   CHECK(help.status == 0);
-  for (const char* option : {"--model", "--tokenizer", "--prompt", "--steps", "--temperature", "--top-p", "--seed", "--precision"})
+  for (const char* option :
+       {"--model", "--tokenizer", "--prompt", "--steps", "--temperature", "--top-p", "--seed", "--precision"})
     CHECK(has(help.out, option));
 }
 

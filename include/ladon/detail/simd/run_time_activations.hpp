@@ -59,8 +59,8 @@ LADON_INLINE constexpr float least_feature() noexcept {
   return adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 }
 
-// Returns the number that a feature stands for. With relaxed SIMD, a byte stands for a signed number if the engine's dot
-// product is signed.
+// Returns the number that a feature stands for. With relaxed SIMD, a byte stands for a signed number if the engine's
+// dot product is signed.
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)
