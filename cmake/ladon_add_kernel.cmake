@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): a shape as a static library and a C header.
 #
 #   lib<name>.a   the target <name>; it needs no C++ runtime, and of the outside memcpy, memmove and memset at most

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev bench browser: WebAssembly modules and MiniLM beside packages of npm.
 : "${root:?}" "${builds:?}"

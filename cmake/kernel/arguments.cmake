@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The arguments of ladon_add_kernel: reads, completes and checks them. A wrong argument stops CMake with a message that
 # says what is allowed. The compiler checks what CMake cannot know (ladon/shape.hpp).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Under Emscripten a kernel is three modules of WebAssembly, too: NAME.relaxed.wasm, NAME.simd.wasm, NAME.scalar.wasm,
 # for a program to load the best that its engine takes. A module imports nothing; it exports its memory, __heap_base
 # (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run; with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stack of decoder layers. The memory is the output of an encoder. A run first converts the tokens and the memory
 // from rows into panels (detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run
 // converts the result from panels into rows.
@@ -47,6 +48,8 @@ struct Decoder {
     });
   }
 
+  LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
+
  private:
   // Computes all layers. For each layer i, calls with_captures(i, layer). with_captures then calls `layer` with two
   // captures. The first capture is for self-attention, and the second capture is for the attention to the memory.
@@ -54,7 +57,7 @@ struct Decoder {
   static constexpr void run_layers(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                                    const Options& options, WithCaptures with_captures) noexcept {
     const detail::DecoderLengths last = Layer::lengths(options);
-    Layer::expect_memory(x, memory, y, last, workspace);
+    Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, workspace);
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
     float* const panels = workspace.tokens.shared.x.data;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
 // connection and a norm. The memory is the output of an encoder.
@@ -16,6 +17,7 @@
 #include <ladon/detail/attention/capture.hpp>
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
+#include <ladon/detail/target/reject.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
 #include <ladon/options.hpp>
@@ -76,6 +78,14 @@ struct DecoderMaps {
   float* memory = nullptr;
 };
 
+// Declares the overload of `run` for options that DecoderOptions does not have, as LADON_REJECT_OPTIONS does
+// (options.hpp).
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
+  "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
+  "the "                                                                                                             \
+  "options {.tokens, .queries, .keys, .mask, .sinks, .position}"
+#define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
+
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
@@ -128,13 +138,16 @@ struct DecoderLayer {
   }
 
   // Checks the memory of a run. Decoder calls this function, too.
-  static constexpr void expect_memory(Input x, MemoryInput memory, Output y, const detail::DecoderLengths& active,
-                                      const Workspace& workspace) noexcept {
-    detail::expect_memory({{y.data, active.self.queries * shape.model},
+  static constexpr void expect_memory(detail::Caller caller, Input x, MemoryInput memory, Output y,
+                                      const detail::DecoderLengths& active, const Workspace& workspace) noexcept {
+    detail::expect_memory(caller,
+                          {{y.data, active.self.queries * shape.model},
                            {x.data, active.self.longer() * shape.model},
                            {{memory.data, active.memory.keys * shape.model}}},
                           workspace);
   }
+
+  LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
 
  private:
   template <class CaptureSelf, class CaptureMemory>
@@ -142,7 +155,7 @@ struct DecoderLayer {
                                       Workspace& workspace, const Options& options, CaptureSelf capture_self,
                                       CaptureMemory capture_memory) noexcept {
     const detail::DecoderLengths active = lengths(options);
-    expect_memory(x, memory, y, active, workspace);
+    expect_memory(detail::caller_of(options.self), x, memory, y, active, workspace);
     float* const panels = workspace.tokens.shared.x.data;
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       Steps<Simd>::Self::queries_in(x.data, active.self.longer(), panels);

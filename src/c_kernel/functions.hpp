@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of a kernel. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the
 // functions.
 #pragma once

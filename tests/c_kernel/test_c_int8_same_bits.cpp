@@ -1,6 +1,6 @@
 // The library of an int8 kernel with DETERMINISTIC and activations of 7 bits computes the same bits as the kernel's
-// modules of WebAssembly. tests/wasm/modules/run_modules.mjs makes the same weights and inputs, and compares the results
-// of the modules with the same digest.
+// modules of WebAssembly. tests/wasm/modules/run_modules.mjs makes the same weights and inputs, and compares the
+// results of the modules with the same digest.
 #include <doctest/doctest.h>
 
 #include <cmath>

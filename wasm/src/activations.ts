@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How int8 kernels quantise the inputs of products.
 import type { Description } from "./description.js";
 import { fail, failFor } from "./fail.js";

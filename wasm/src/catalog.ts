@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Precision } from "./description.js";
 import { fail } from "./fail.js";
 import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, shippedNames } from "./generated/shipped-kernels.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { isSize } from "./check.js";
 import { isWeightType, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";

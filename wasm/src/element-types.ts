@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The type of the elements of a tensor of weights. */
 export type WeightType = "float32" | "int8" | "int32";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the tensors of a kernel among stored tensors.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";

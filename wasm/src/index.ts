@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 export type { ShippedName, Wanted } from "./catalog.js";
 export type { Description, Option, OptionType, Precision, Tensor } from "./description.js";
 export type { WeightArray, WeightType } from "./element-types.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Activations } from "./activations.js";
 import { checkOptions } from "./check.js";
 import type { Description } from "./description.js";

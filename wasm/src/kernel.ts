@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { chooseActivations } from "./activations.js";
 import { describe } from "./description.js";
 import { fail, failFor } from "./fail.js";

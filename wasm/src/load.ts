@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { relaxedDot, usesRelaxedDot } from "./activations.js";
 import { moduleNameOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
@@ -65,6 +66,13 @@ const hasVariants = (source: any): boolean =>
 const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
+/** Reads a module. Some bundlers, such as esbuild, do not copy the modules of the package. */
+const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
+  readBytes(place, signal).catch((cause) => {
+    if (isUrl(source) || cause.code !== "network") throw cause;
+    return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
+  });
+
 /** Compiles the module of a source. A module of the package is for `variant`. */
 const moduleOf = async (
   source: any,
@@ -74,7 +82,7 @@ const moduleOf = async (
   if (source instanceof WebAssembly.Module) return source;
   if (isBytes(source)) return compile(unshared(source), "bytes");
   const place = placeOf(source, variant, precision);
-  return compile((await readBytes(place, signal)) as BufferSource, `${place}`);
+  return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
 };
 
 const checkLoadOptions = (options: LoadOptions): void => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Activations } from "./activations.js";
 import { isSize } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";

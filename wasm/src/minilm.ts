@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sentence-transformers/all-MiniLM-L6-v2: turns a text into a vector of unit length. Texts of similar meaning have similar
 // vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floats of 16 bits.
 
 const widenBfloat16 = (half: number): number => half << 16;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, on which relaxed int8 kernels are built. Loaded
 // on demand.
 //

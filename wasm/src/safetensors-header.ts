@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a safetensors file: JSON that lists the tensors.
 import { isSize, product } from "./check.js";
 import { fail } from "./fail.js";

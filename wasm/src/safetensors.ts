@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams safetensors files into the memory of an instance. Loaded on demand: weights in arrays do not need this file.
 import { ByteStream } from "./byte-stream.js";
 import { checkOptions, checkSignal } from "./check.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the tensors of a file into a block of weights, as the bytes of the file arrive.
 import { floatsOf } from "./narrow-floats.js";
 import type { FileTensor } from "./safetensors-header.js";

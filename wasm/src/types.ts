@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Description, Precision } from "./description.js";
 import type { WeightArray } from "./element-types.js";

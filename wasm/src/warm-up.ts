@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
 import type { Activations } from "./activations.js";
 import { checkCount, checkNumber, checkOptions, product } from "./check.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of an instance in its memory: the C struct of pointers, and then the tensors.
 import { isWeightType, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
 import { fail } from "./fail.js";

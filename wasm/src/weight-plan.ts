@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans the place and the type of each tensor in the memory of an instance.
 import { type Description, type Slot, slotsOf } from "./description.js";
 import { attempt, fail } from "./fail.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels. Each level calls the level below:
 //
 //     layer         attend_layer, attend_cache and extend: all heads
@@ -140,7 +141,8 @@ struct MultiHeadSteps {
   template <class Call, class Cache>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch) noexcept {
     const std::size_t tokens = call.lengths.queries;
-    LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens");
+    LADON_EXPECTS(Cache::ring || cache.length + tokens <= S.keys, "ladon: the cache has no room for these tokens",
+                  call.options.caller, {{"cache.length", cache.length}, {"tokens", tokens}, {"shape.keys", S.keys}});
     if constexpr (projects_all_heads) {
       append_one(call, cache);
       matmul<Simd, q, 1, S.query_rows(), S.model>(call.weights.query(0), call.x, 1,
@@ -266,7 +268,7 @@ struct MultiHeadSteps {
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
     for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
-      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options.sinks, h)};
+      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h)};
       attend_head<Projected>(call, bound, head, scratch);
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls
 //
 //     epilogue(panel, row, pack, result)

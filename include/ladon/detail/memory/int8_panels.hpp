@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
 // from the token's largest and smallest feature:
 //

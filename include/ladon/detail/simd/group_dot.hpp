@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive features of one token, quantised.
 // A step adds the G products of a group to the sum in each lane:
 //

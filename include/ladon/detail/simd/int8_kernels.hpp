@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction set, and the
 // loops and the quantisation of microcontrollers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the inputs of int8 products are quantised: to how many levels, and where the integers begin.
 //
 // Both are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines, and a
@@ -58,8 +59,8 @@ LADON_INLINE constexpr float least_feature() noexcept {
   return adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 }
 
-// Returns the number that a feature stands for. With relaxed SIMD, a byte stands for a signed number if the engine's dot
-// product is signed.
+// Returns the number that a feature stands for. With relaxed SIMD, a byte stands for a signed number if the engine's
+// dot product is signed.
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)

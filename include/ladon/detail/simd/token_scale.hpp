@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scale and the zero point of a quantised token. detail/memory/int8_panels.hpp defines both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of int8 products in WebAssembly. group_dot.hpp documents the interface.
 #pragma once
 
@@ -33,9 +34,8 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
   //     odd     q1 * q3 *
   //     result  q0 q1 q2 q3    then `zero` is added to each byte
   static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
-    const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA -> v128_t {
-      return (x + Pack::broadcast(round_to_low_bits)).batch;
-    };
+    const auto rounded = [](const Pack& x)
+                             LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };
     const auto merged = [](v128_t low, v128_t high) LADON_INLINE_LAMBDA {
       return wasm_v128_bitselect(low, wasm_i32x4_shl(high, 16), wasm_i32x4_const_splat(0xffff));
     };
@@ -63,9 +63,8 @@ struct GroupDot<std::int16_t, XsimdPack<4>> {
     sum.sum = wasm_i32x4_add(sum.sum, wasm_i32x4_dot_i16x8(wasm_v128_load(x), wasm_i16x8_load8x8(weight)));
   }
   static LADON_INLINE void store_group(const Pack (&features)[2], const Pack&, std::int16_t* panel) noexcept {
-    const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA -> v128_t {
-      return (x + Pack::broadcast(round_to_low_bits)).batch;
-    };
+    const auto rounded = [](const Pack& x)
+                             LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };
     wasm_v128_store(panel, wasm_v128_bitselect(rounded(features[0]), wasm_i32x4_shl(rounded(features[1]), 16),
                                                wasm_i32x4_const_splat(0xffff)));
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebAssembly: modules with relaxed SIMD, with SIMD, and without SIMD. The engine assigns the registers. On x86, the
 // engine has 16 registers.
 #pragma once
