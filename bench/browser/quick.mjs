@@ -6,7 +6,8 @@ import {parseArgs} from "node:util";
 
 import "../../wasm/engine/relaxed_simd.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
-import {alternate, figures, repeatsFor, timesAsFast, warmUp} from "./rounds.mjs";
+import {alternate, figures, repeatsFor, timesAsFast} from "./rounds.mjs";
+import {warmUp} from "./warm_up.mjs";
 import {peaksOf, workOf} from "./work.mjs";
 
 const {values: {rounds, offset, milliseconds}, positionals} = parseArgs({
@@ -32,7 +33,8 @@ for (const file of files) {
   await warmUp(kernel.run);
   first ??= kernel.y;
   const difference = kernel.y.reduce((most, y, i) => Math.max(most, Math.abs(y - first[i])), 0);
-  if (!(difference < (description.precision === "int8" ? 0.1 : 1e-4))) console.log(`${file}: y differs from the first's by ${difference}`);
+  const most = description.precision === "int8" ? 0.1 : 1e-4;
+  if (!(difference < most)) console.log(`${file}: y differs from the first's by ${difference}`);
   kernels.push({file, run: kernel.run, repeats: await repeatsFor(kernel.run, Number(milliseconds)),
                 work: workOf(neededFlops(description, causal), peaks[description.variant])});
 }

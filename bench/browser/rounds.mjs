@@ -1,6 +1,7 @@
 // How things are compared: in rounds, each of which runs all of them for a millisecond or so, and the ceiling right
 // before and after each. What the clock and the neighbours do happens to all alike; what counts are the medians of the
 // rounds' ratios.
+import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
 /** The value that a part of the others lies below; 0.5 is the median. */
@@ -14,13 +15,10 @@ export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
 
-/** Gives the engine's other threads, and the page, their turn. */
-export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
-
 /**
  * Contestants are {run, repeats, work}. A run may give a promise. `work` is that of one run (work.mjs): flops of
- * different peaks are taken to be done one after the other. For each, of each round: {seconds, ceiling}, those of one run and the
- * flops a second that its peaks allow, measured just before and after.
+ * different peaks are taken to be done one after the other. For each, of each round: {seconds, ceiling}, those of one
+ * run and the flops a second that its peaks allow, measured just before and after.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -71,28 +69,5 @@ export async function repeatsFor(run, milliseconds) {
       best = Math.min(best, performance.now() - start);
     }
     if (best >= milliseconds / 2) return Math.max(1, Math.round(repeats * milliseconds / best));
-  }
-}
-
-/**
- * Calls, with pauses in which the engine's other threads finish, until two of its spells in a row bring nothing: V8
- * replaces one hot function after the other, and large ones late.
- */
-export async function warmUp(run, spell = 400, most = 15) {
-  let best = Infinity;
-  for (let spells = 0, idle = 0; idle < 2 && spells < most; ++spells) {
-    let fastest = Infinity;
-    for (const end = performance.now() + spell; performance.now() < end; await pause(2)) {
-      const next = performance.now() + 10;
-      let start = performance.now();
-      do {
-        await run();
-        const now = performance.now();
-        fastest = Math.min(fastest, now - start);
-        start = now;
-      } while (start < next);
-    }
-    idle = fastest > 0.95 * best ? idle + 1 : 0;
-    best = Math.min(best, fastest);
   }
 }

@@ -1,5 +1,6 @@
 // The work of a run: how many flops it needs, and which ceiling bounds them.
 import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
+import {warmUp} from "./warm_up.mjs";
 
 /** {KIND: {float32, int8}}: the peaks of each kind of module that this engine runs, the fastest kind first. */
 export async function makePeaks(milliseconds, report) {
@@ -15,9 +16,14 @@ export async function makePeaks(milliseconds, report) {
 }
 
 /** The peaks of a kind of module: {float32, int8}. */
-export const peaksOf = async (kind, milliseconds) => ({
-  float32: await makePeak(kind, {milliseconds}), int8: await makePeak(kind, {precision: "int8", milliseconds}),
-});
+export async function peaksOf(kind, milliseconds) {
+  const peaks = {};
+  for (const precision of ["float32", "int8"]) {
+    peaks[precision] = await makePeak(kind, {precision, milliseconds});
+    await warmUp(peaks[precision].run, 100);  // where other processes take the core, optimising takes longer
+  }
+  return peaks;
+}
 
 /** A list of {flops, peak}, from {float32: flops, int8: flops} and the peaks of a kind. */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)

@@ -4,6 +4,7 @@ import {loadAndCompile, loadLiteRt, Tensor} from "@litertjs/core";
 import {chainModel} from "./tflite.mjs";
 
 export const name = "LiteRT.js";
+export const kind = "relaxed";
 
 /** `folder` gives where a package lies. */
 export async function start({folder}) {
