@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev tidy: the linters of C++, bash and Python.
 : "${root:?}" "${builds:?}"
