@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake [-DOUTPUT=<file>] -P amalgamate.cmake
 #
 # Writes all of include/ladon as one header (ladon.hpp, unless OUTPUT says otherwise), for those who can copy only one
@@ -43,6 +44,7 @@ function(add_header name condition)
   endif()
   file(READ ${root}/include/${name} text)
   string(REPLACE "#pragma once\n" "" text "${text}")
+  string(REPLACE "// SPDX-License-Identifier: Apache-2.0\n" "" text "${text}") # stands at the top, once
   add_text(${name} "${condition}" "${text}")
 endfunction()
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
 # default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
 # avx512 and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
@@ -24,6 +25,25 @@ function(ladon_arch_flags out arch)
     set(flags -march=${arch})
   endif()
   set(${out} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# ladon_default_arch(<variable>): the instruction set where LADON_ARCH names none: this machine's or, in a cross build, the
+# compiler's default.
+function(ladon_default_arch out)
+  set(${out} native PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING)
+    set(${out} default PARENT_SCOPE)
+  endif()
+endfunction()
+
+# ladon_set_arch(<target>): the flags of LADON_ARCH for C++ sources of the targets that link <target>.
+function(ladon_set_arch target)
+  set(arch "${LADON_ARCH}")
+  if(NOT arch)
+    ladon_default_arch(arch)
+  endif()
+  ladon_arch_flags(flags ${arch})
+  target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 endfunction()
 
 # Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake [-DOUTPUT=<folder>] [-DLADON_URL=<address>] -P arduino.cmake
 #
 # Makes the library that the Arduino IDE installs: the folder OUTPUT/Ladon, and Ladon-<version>.zip beside it ("Sketch,

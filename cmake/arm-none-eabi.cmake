@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross build for microcontrollers of Arm: gcc-arm-none-eabi (Debian: with libnewlib-arm-none-eabi and
 # libstdc++-arm-none-eabi-newlib). LADON_CPU says which core; programs are run by QEMU's board that has it
 # (examples/firmware/board/run).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each dependency: the copy that the system (or a package manager, by CMAKE_PREFIX_PATH) has, else the archive of one
 # version, by checksum. FETCHCONTENT_SOURCE_DIR_<NAME>=<folder> puts a copy of one's own before both.
 # The checksums are those of the archives that GitHub makes of the tags; `git archive` of the tag gives the same bytes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Ladon as a component of ESP-IDF, for components that require it: the headers with the flags of the target
 # ladon::ladon, and ladon_add_kernel(). ESP-IDF reads a component twice, first as a script, where
 # idf_component_register() is the end.

@@ -1,7 +1,10 @@
-# What is installed: headers, the CMake package, the pkg-config file. Everything but the program ladon-weights is the
-# same on every architecture, so it goes to share/, where a cross compiler's find_package looks, too.
+# SPDX-License-Identifier: Apache-2.0
+# What is installed: headers, the CMake package, the pkg-config files. Everything but the program ladon-weights and the
+# library ladon::safetensors is the same on every architecture, so it goes to share/, where a cross compiler's
+# find_package looks, too.
 #
 #   include/ladon/              the library
+#   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built
 #   share/ladon/cmake/          the package, and the functions that it offers
 #   share/ladon/src/            what ladon_add_kernel compiles
 #   share/pkgconfig/ladon.pc
@@ -15,6 +18,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
 
 set(ladon_share_dir ${CMAKE_INSTALL_DATADIR}/ladon)
 set(ladon_package_dir ${ladon_share_dir}/cmake)
+set(ladon_lib_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ladon)
 
 # Headers
 install(DIRECTORY include/ladon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ladon FILES_MATCHING PATTERN "*.hpp")
@@ -25,7 +29,7 @@ install(EXPORT ladon NAMESPACE ladon:: FILE ladonTargets.cmake DESTINATION ${lad
 
 # The package
 configure_package_config_file(cmake/ladonConfig.cmake.in ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake
-  INSTALL_DESTINATION ${ladon_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  INSTALL_DESTINATION ${ladon_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR ladon_lib_package_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
@@ -42,6 +46,19 @@ install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT lado
 # The tool
 if(LADON_BUILD_WEIGHTS_TOOL)
   install(TARGETS ladon_weights RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
+endif()
+
+# The reader of checkpoints
+if(LADON_BUILD_SAFETENSORS)
+  install(DIRECTORY src/safetensors/include/ladon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ladon)
+  install(TARGETS ladon_safetensors EXPORT ladon_safetensors
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ladon INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT ladon_safetensors NAMESPACE ladon:: FILE ladonSafetensorsTargets.cmake
+    DESTINATION ${ladon_lib_package_dir} COMPONENT ladon)
+  ladon_configure_pkg_config(cmake/ladon-safetensors.pc.in ${PROJECT_BINARY_DIR}/package/ladon-safetensors.pc
+    ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/package/ladon-safetensors.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ladon)
 endif()
 
 # pkg-config

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): a shape as a static library and a C header.
 #
 #   lib<name>.a   the target <name>; it needs no C++ runtime, and of the outside memcpy, memmove and memset at most
@@ -25,10 +26,12 @@
 #   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
 # How weights lie
 #   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
-#   PRECISION float32|bfloat16|int8   of the weights of linear maps; bfloat16 and int8 with LAYOUT in_proj or separate_qkv,
-#                      and not for modules of WebAssembly. int8 weights have a scale for each row, and <name>_quantise
-#                      makes them of float32 weights. With bfloat16, no DETERMINISTIC
-#   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time
+#   PRECISION float32|bfloat16|int8   of the weights of linear maps; bfloat16 and int8 with LAYOUT in_proj or separate_qkv.
+#                      int8 weights have a scale for each row, and <name>_quantise makes them of float32 weights. With
+#                      bfloat16, no DETERMINISTIC and no modules of WebAssembly
+#   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a module of
+#                      WebAssembly with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. Only with
+#                      7 bits, DETERMINISTIC makes such a module
 #   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
 #                      no PREFIX where nothing stands before their names. With PRECISION int8, float weights are
 #                      quantised when the library is made; int8 weights of a checkpoint (X.weight with X.weight_scale,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where headers of others lie. The source tree and the installed package share this file.
 #
 #   ladon_find_headers(<variable> <name> <header>)   the folder that <header> is included from, or empty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>])
 #
 # Installs the kernel that ladon_add_kernel(<name> ...) made, for people who write C and know nothing of Ladon: the

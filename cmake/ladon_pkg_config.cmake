@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_configure_pkg_config(<template> <output> <folder it is installed to>)
 #
 # Fills @includedir@ and @libdir@ with what GNUInstallDirs says, seen from the file's own folder: pkg-config replaces

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_report(<kernel>...): a target <kernel>_report that prints what the functions of a kernel take: bytes of code and
 # of constants that a program links for that function alone, bytes of stack at most, and the workspace.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For projects that make nothing but modules of WebAssembly (wasm, wasm/tests/kernels, bench/browser): include it after
 # project(). It adds Ladon, and
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: see ladon_report.cmake
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross build for microcontrollers of RISC-V: rv32imafc, by gcc-riscv64-unknown-elf with picolibc-riscv64-unknown-elf.
 # Programs are run by QEMU's board virt (examples/firmware/board/run).
 set(LADON_CPU rv32imafc CACHE STRING "The only one")

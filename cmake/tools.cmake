@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Parts that have dependencies of their own: each is added where it is first asked for, so that who does not use it
 # needs none of them.
 #

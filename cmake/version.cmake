@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ladon_version(<variable>): the version that include/ladon/version.hpp states, as major.minor.patch. CMake runs again
 # when that file changes.
 function(ladon_version out)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross build for WebAssembly, of programs that Node and Chromium run (tests/wasm): Emscripten, from Debian's 3.1.6 on.
 # LADON_WASM_VARIANT says which instructions they have: scalar, simd or relaxed.
 find_program(LADON_EMCONFIG em-config REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What makes modules of WebAssembly beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang that knows
 # its final instructions. Looked for once in a build.
 

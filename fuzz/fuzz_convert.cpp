@@ -20,6 +20,8 @@
 #include "support/memory_file.hpp"
 #include "support/require.hpp"
 
+namespace weights = ladon::weights;
+
 namespace {
 
 using files::Safetensors, files::Tensor;

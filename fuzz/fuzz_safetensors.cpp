@@ -13,6 +13,8 @@
 #include "support/memory_file.hpp"
 #include "support/require.hpp"
 
+namespace weights = ladon::weights;
+
 namespace {
 
 using files::Safetensors, files::Tensor, ladon_fuzz::require, ladon_fuzz::require_shown;

@@ -21,6 +21,8 @@
 #include "support/memory_file.hpp"
 #include "support/require.hpp"
 
+namespace weights = ladon::weights;
+
 namespace {
 
 using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown, ladon_fuzz::value_of,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev bench: the programs in C++, firmware, charts, all. Peers, browsers and compare are in files of their own.
 : "${root:?}" "${builds:?}" "${compiler:?}"

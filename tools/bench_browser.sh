@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev bench browser: WebAssembly modules and MiniLM beside packages of npm.
 : "${root:?}" "${builds:?}"
@@ -10,6 +11,10 @@ bench_browser() {
   need_relaxed
   cmake -S "$here" -B "$dir" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" >&2
   build "$dir" bench_modules
+  if [[ " $* " = *" --precision int8 "* ]]; then
+    build "$dir" bench_int8_modules
+    (package) >&2 || say 'npm does not build the package: relaxed modules have activations of 7 bits'
+  fi
   bench_packages "$here" "$dir" || say 'npm does not install the peers: missing peers are left out'
   exec node "$here/bench.mjs" --build "$dir" "$@"
 }
@@ -21,6 +26,7 @@ bench_browser_minilm() {
   fetch_model
   model=$(minilm_folder)
   make_modules "$root/wasm/dist/modules" minilm_modules
+  if [[ " $* " = *" --precision int8 "* ]]; then make_modules "$root/wasm/dist/modules" minilm_int8_modules; fi
   (package) >&2 || say 'npm does not build the package: the contents of wasm/dist are measured'
   mkdir -p "$dir"
   bench_packages "$here" "$dir" || say 'npm does not install transformers.js: missing packages are left out'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev bench compare: ladon_bench of a revision beside ladon_bench of the work tree.
 : "${root:?}" "${builds:?}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev bench peers, minilm and start: Ladon beside other libraries, which pip installs.
 : "${root:?}" "${builds:?}" "${compiler:?}"

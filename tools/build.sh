@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Configuring, building and testing a CMake project.
 : "${root:?}"

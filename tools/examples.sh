@@ -1,15 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The examples: ./dev demo and ./dev run.
 : "${root:?}" "${builds:?}"
 
-examples=(date_reader minilm stories)
+examples=(hello date_reader minilm stories)
 
 # run_example NAME ARGS...
 run_example() {
   local name=$1 dir=$builds/$1
   shift
   [[ " ${examples[*]} " = *" $name "* ]] || die "no example is called '$name'; there are ${examples[*]}"
-  need c++ cmake ninja xsimd/xsimd.hpp CLI/CLI.hpp
+  need c++ cmake ninja xsimd/xsimd.hpp
+  if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
   if [ "$name" = minilm ]; then need nlohmann/json.hpp utf8proc.h; fi
   configure "$dir" -DLADON_EXAMPLES="$name" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF \
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"

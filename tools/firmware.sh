@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Projects for microcontrollers, and the date reader on them: ./dev firmware.
 : "${root:?}" "${builds:?}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev fuzz: the fuzzers of fuzz/, each for some seconds.
 : "${root:?}" "${builds:?}"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Python: virtual environments, and the modules of the package bench/ladon_bench.
 : "${root:?}"

@@ -1,21 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package and integrations.
+# ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package, integrations and recipes.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
 presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx-vnni array-1 array-4 array-16 aarch64
          aarch64-neon-dot wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
 
 run_tests() {
-  local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset
+  local chosen=(native) native_set=usual other_set=usual set='' xsimd='' options=() preset recipes=''
   while [ $# -gt 0 ]; do
     case $1 in
-      --all) chosen=("${presets[@]}"); native_set=slow other_set=wide ;;
+      --all) chosen=("${presets[@]}"); native_set=slow other_set=wide recipes=yes ;;
       --preset) chosen=("${2:?--preset takes a name}"); shift ;;
       --modules) test_modules; return ;;
       --firmware) shift; test_firmware "$@"; return ;;
       --set) set=${2:?--set takes quick, usual, wide or slow}; shift ;;
       --package) test_package; return ;;
       --integrations) test_integrations; return ;;
+      --recipes) test_recipes; return ;;
+      --release) test_release; return ;;
       --xsimd) xsimd=$(cd "${2:?--xsimd takes a folder}" && pwd); shift ;;
       *) options+=("$1") ;;
     esac
@@ -31,6 +34,7 @@ run_tests() {
     elif [[ $preset = cortex-* ]]; then test_preset "$preset" "${set:-quick}" ${options[@]+"${options[@]}"}
     else test_preset "$preset" "${set:-$other_set}" ${options[@]+"${options[@]}"}; fi
   done
+  if [ -n "$recipes" ]; then test_recipes; fi
 }
 
 test_preset() {
@@ -105,15 +109,19 @@ test_firmware() {
 }
 
 test_package() {
+  local at_once=()
   need node npm
   if [ -z "${LADON_CHROMIUM:-}" ]; then need chromium; fi
   wasm
+  npm_packages "$root/wasm/tests/consumers/runtimes"
   cmake -S "$root/wasm/tests/kernels" -B "$builds/wasm-tests" -G Ninja \
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
+  # By default, Node tests one file fewer at a time than the machine has cores. Node 18 lacks the option.
+  if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
   # The file is for .ci/check_skipped.
-  (cd "$root/wasm" && node --test --test-reporter=spec --test-reporter-destination=stdout \
+  (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_page.mjs)
 }
 
@@ -127,4 +135,31 @@ test_integrations() {
     CXX=$compiler CMAKE_GENERATOR=Ninja LADON_INTEGRATION_TOOLS=all \
       "$venv/bin/python" -B "$root/tests/integrations/test_$tool.py"
   done
+}
+
+# The recipes of docs/pytorch.md with the real exporters, whose packages take several GB. ./dev test runs the recipes
+# with the stored files.
+test_recipes() {
+  local venv=$builds/recipes-venv files=$builds/recipes-files
+  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp python3 pip
+  python_packages "$venv" "$root/tests/recipes/requirements.txt"
+  if ! KERAS_BACKEND=torch "$venv/bin/python" -c 'import keras, onnx, onnxscript, safetensors, torch, transformers' 2>/dev/null; then
+    say "recipes: skipped, pip does not install all packages of tests/recipes/requirements.txt"
+    return
+  fi
+  rm -rf "$files"
+  HF_HUB_OFFLINE=1 "$venv/bin/python" -B "$root/tests/recipes/export.py" "$files"
+  configure "$builds/recipes" --preset native -DLADON_EXAMPLES= -DLADON_RECIPE_FILES="$files" -DLADON_WERROR="${CI:+ON}"
+  build "$builds/recipes" ladon_recipes
+  ctest_in "$builds/recipes" -R '^ladon[.]recipes$'
+}
+
+# Compiles the WebAssembly modules of the package, unless they are there.
+test_release() {
+  local venv=$builds/release-venv
+  need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
+  wasm >&2
+  python_packages "$venv" "$root/tests/release/requirements.txt"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_release.py"
+  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_conan.py"
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # WebAssembly: modules, the npm package and the page.
 : "${root:?}" "${builds:?}"
@@ -29,13 +30,18 @@ make_modules() {
 
 # Builds the binding of the npm package into wasm/dist. npm installs the packages for that once.
 package() {
-  need node npm
-  if [ ! -e "$root/wasm/node_modules/.package-lock.json" ] ||
-    [ "$root/wasm/package-lock.json" -nt "$root/wasm/node_modules/.package-lock.json" ]; then
-    say "npm ci"
-    (cd "$root/wasm" && npm ci --ignore-scripts --no-audit --no-fund) >&2
-  fi
+  npm_packages "$root/wasm"
   (cd "$root/wasm" && npm run --silent build)
+}
+
+# npm_packages FOLDER: installs what its lock file lists, unless it is there.
+npm_packages() {
+  need node npm
+  if [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; then
+    return
+  fi
+  say "npm ci for ${1#"$root/"}"
+  (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund) >&2
 }
 
 page() {

@@ -19,6 +19,9 @@ function filesIn(folder) {
   });
 }
 
+// The benchmark measures float32 only.
+const isOfPage = (path) => !/attention_\d+_\d+_int8\./.test(path);
+
 function moduleSizes() {
   const folder = join(wasm, "dist/modules");
   const sizes = readdirSync(folder)
@@ -44,7 +47,8 @@ export async function buildDemo() {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   for (const name of ["index.html", "icon.svg"]) cpSync(join(source, name), join(target, name));
-  for (const name of ["modules", "models"]) cpSync(join(wasm, "dist", name), join(target, name), { recursive: true });
+  cpSync(join(wasm, "dist/models"), join(target, "models"), { recursive: true });
+  cpSync(join(wasm, "dist/modules"), join(target, "modules"), { recursive: true, filter: isOfPage });
   await build({
     ...common,
     entryPoints: ["main.ts", "sentence-worker.ts", "benchmark-worker.ts", "page.css"].map((name) => join(source, name)),

@@ -10,9 +10,9 @@ import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 import { generate } from "./tools/generate.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-// index.js imports the two files of the second list on demand.
+// index.js imports the files of the second list on demand.
 const entries = ["index", "date-reader", "minilm"];
-const onDemand = ["safetensors", "warm-up"];
+const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
 
 /** Keeps imports of other files of the package. The class LadonError exists once, in index.js. */
 const otherFiles = (own) => ({
@@ -37,6 +37,7 @@ async function bundle(name) {
     format: "esm",
     target: "es2022",
     platform: "neutral",
+    external: ["node:*"], // in files.js
     sourcemap: true,
     plugins: [otherFiles(name)],
     logLevel: "warning",

@@ -13,6 +13,10 @@ const attentionNeeds = {
   ort: ["onnxruntime-web/dist/ort-wasm-simd-threaded.wasm"],
   tfjs: ["@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"],
 };
+const productNeeds = {
+  ort: attentionNeeds.ort,
+  litert: ["@litertjs/core/wasm/litert_wasm_internal.wasm", "flatbuffers/package.json"],
+};
 // What CommonJS has and a module of Node has not; TensorFlow.js asks for it.
 const commonJs = `import {createRequire} from "node:module";
 import {fileURLToPath} from "node:url";
@@ -20,9 +24,16 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
   fileURLToPath(new URL(".", import.meta.url));`;
 
 /** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives the names, and says which can't be had. */
-export function bundlePeers(build, say) {
-  return bundleAll(build, say, Object.entries(attentionNeeds).map(([name, needs]) => ({name, source: name, needs})));
-}
+export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
+
+/** The same of the peers of products. */
+export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
+
+const bundleNamed = (needsOf, build, say) =>
+    bundleAll(build, say, Object.entries(needsOf).map(([name, needs]) => ({name, source: name, needs})));
+
+/** The peers of MiniLM that run the model without transformers.js. */
+export const bundleOrtMiniLm = (build, say) => bundleNamed({ort_minilm: attentionNeeds.ort}, build, say);
 
 /**
  * transformers.js in two builds: as it is published, with an ONNX Runtime Web that knows WebGPU, and with the smaller
@@ -83,10 +94,10 @@ export function weigh(path) {
 }
 
 /** Bytes and gzipped bytes of all that a page loads: modules, the binding, each peer's wasm and JavaScript. */
-export function sizes(build, index, cases) {
-  const ladon = Object.fromEntries(cases.flatMap(one => kinds.map(kind => moduleOf(one, kind)))
+export function sizes(build, index, cases, precision) {
+  const ladon = Object.fromEntries(cases.flatMap(one => kinds.map(kind => moduleOf(one, kind, precision)))
       .filter(path => existsSync(join(build, path))).map(path => [basename(path), weigh(join(build, path))]));
-  const peers = Object.fromEntries(Object.entries(attentionNeeds)
+  const peers = Object.fromEntries(Object.entries(precision === "int8" ? productNeeds : attentionNeeds)
       .filter(([name]) => existsSync(join(build, "peers", `${name}.browser.mjs`)))
       .map(([name, [wasm]]) => [name, {wasm: weigh(join(build, "node_modules", wasm)),
                                        js: weigh(join(build, "peers", `${name}.browser.mjs`))}]));

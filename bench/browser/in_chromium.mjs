@@ -18,7 +18,8 @@ export async function inChromium({build, index, tasks}, report) {
   if (!existsSync(executablePath)) throw new Error(`there is no ${executablePath} (LADON_CHROMIUM names another)`);
   if (!existsSync(join(build, "node_modules/playwright-core"))) throw new Error("playwright-core is not installed");
   const {chromium} = createRequire(join(build, "package.json"))("playwright-core");
-  const server = await serve({"/bench/browser/": here, "/wasm/engine/": engine, "/build/": build, "/binding/": dirname(index)});
+  const server = await serve({"/bench/browser/": here, "/wasm/engine/": engine, "/build/": build,
+                              "/binding/": dirname(index)});
   const browser = await chromium.launch({executablePath, args: flags});
   try {
     report({engine: `Chromium ${browser.version()}`});
@@ -39,7 +40,9 @@ async function runTask(page, url, message, report) {
     finish = ({done, error}) => error ? reject(new Error(error)) : done && resolve();
   });
   await page.exposeFunction("report", said => said.done || said.error ? finish(said) : report(said));
-  page.on("console", said => { if (said.type() === "error") report({message: said.text()}); });
+  page.on("console", said => {  // LiteRT.js writes all that it has to say as errors
+    if (said.type() === "error" && !/^(INFO|WARNING): /.test(said.text())) report({message: said.text()});
+  });
   page.on("crash", () => finish({error: "the page crashed"}));
   await page.goto(url);
   await page.evaluate(task => {

@@ -1,21 +1,18 @@
 // All that is measured, in one thread of a page or of Node. The host gives what differs between them:
 //   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, 
 //   binding(file): Promise of a file of the package, index.js,  url(path): where a file of the build can be had.
-import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
+import {activationsOf} from "./activations.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
-import {alternate, figures, repeatsFor, spread, timesAsFast, warmUp} from "./rounds.mjs";
+import {alternate, figures, repeatsFor, spread, timesAsFast} from "./rounds.mjs";
+import {warmUp} from "./warm_up.mjs";
+import {makePeaks, workOf} from "./work.mjs";
 
 /** A module's path: made by CMakeLists.txt. */
-export const moduleOf = ({tokens, model, heads, mask}, variant) =>
-    `modules/attention_${tokens}_${model}_${heads}_${mask}.${variant}.wasm`;
+export const moduleOf = ({tokens, model, heads, mask}, variant, precision = "float32") =>
+    `modules/attention_${tokens}_${model}_${heads}_${mask}${precision === "int8" ? "_int8" : ""}.${variant}.wasm`;
 
-/** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
-export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
-  const peaks = {};
-  for (const kind of kinds) {
-    if (runs(kind)) peaks[kind] = await makePeak(kind, {milliseconds});
-    else report({message: `this engine does not run ${kind} modules`});
-  }
+/** Peers by their names, started; says which cannot be had. */
+export async function startPeers(host, names, report) {
   const peers = {};
   for (const name of names) {
     try {
@@ -24,6 +21,13 @@ export async function measure(host, {cases, rounds, milliseconds, peers: names, 
       report({message: `${name} is left out: ${error.message}`});
     }
   }
+  return peers;
+}
+
+/** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
+export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
+  const peaks = await makePeaks(milliseconds, report);
+  const peers = await startPeers(host, names, report);
   const binding = withBinding ? await host.binding() : null;
   for (const one of cases) await measureCase({host, peaks, peers, binding, rounds, milliseconds, report}, one);
 }
@@ -32,7 +36,8 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
   const contestants = [];
   const enter = async (who, kind, flops, {run}, more = {}) => {
     await warmUp(run);
-    contestants.push({who, kind, flops, run, peak: peaks[kind], repeats: await repeatsFor(run, milliseconds), ...more});
+    contestants.push({who, kind, run, work: workOf(flops, peaks[kind]), repeats: await repeatsFor(run, milliseconds),
+                      ...more});
   };
   const frees = [];
   let expected, inputs, flops;
@@ -67,7 +72,7 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
   for (const [index, contestant] of contestants.entries()) {
     const {who, kind, form} = contestant;
     if (who === "binding") continue;
-    const row = {...one, who, kind, ...(form && {form}), ...figures(contestant, results[index])};
+    const row = {...one, precision: "float32", who, kind, ...(form && {form}), ...figures(contestant, results[index])};
     if (who === "ladon") {
       row.times_as_fast_as = Object.fromEntries(Object.keys(peers).filter(name => of(name) >= 0).map(
           name => [name, timesAsFast(results[index], results[of(name)])]));
@@ -81,19 +86,53 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
   for (const free of frees) free();
 }
 
-/** Of all forms that a peer offers the one that is fastest here; each must compute the same as Ladon. */
+/** Calls report({row}) for each case in all kinds of modules, with weights of int8 and of float32. */
+export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
+  const peaks = await makePeaks(milliseconds, report);
+  const activations = await activationsOf(host, report);
+  for (const one of cases) {
+    const contestants = [];
+    let expected;
+    for (const [kind, precision] of Object.keys(peaks).flatMap(each => [[each, "float32"], [each, "int8"]])) {
+      if (precision === "int8" && !activations[kind]) continue;
+      const module = await WebAssembly.compile(await host.read(moduleOf(one, kind, precision)));
+      const description = describe(module);
+      const kernel = await instantiate(module, inputsFor(description), {}, activations[kind]);
+      expected ??= kernel.y;
+      (precision === "int8" ? mustResemble : mustAgree)(`the ${kind} module of ${precision}`, kernel.y, expected);
+      await warmUp(kernel.run);
+      contestants.push({kind, precision, run: kernel.run, repeats: await repeatsFor(kernel.run, milliseconds),
+                        work: workOf(neededFlops(description, one.mask === "causal"), peaks[kind])});
+    }
+    const results = await alternate(contestants, rounds);
+    for (const [index, contestant] of contestants.entries()) {
+      const {kind, precision} = contestant;
+      const float32 = contestants.findIndex(each => each.kind === kind && each.precision === "float32");
+      report({row: {...one, precision, ...(precision === "int8" && {activation_bits: activations[kind].bits}),
+                    who: "ladon", kind, ...figures(contestant, results[index]), times_as_fast_as:
+                    precision === "int8" ? {float32: timesAsFast(results[index], results[float32])} : {}}});
+    }
+  }
+}
+
+/** Of all forms of attention that a peer offers the one that is fastest here; each must compute the same as Ladon. */
 async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expected, report) {
   const [inWeight, inBias, outWeight, outBias] = tensors;
   const problem = {tokens, model, heads, causal: mask === "causal", x, w: {inWeight, inBias, outWeight, outBias}};
+  return fastestOf(peer.name, peer.forms, problem, (form, y) => mustAgree(form, y, expected), report);
+}
+
+/** {form, chosen, free} of the fastest of some forms. `check(form, y)` throws where a result is wrong. */
+export async function fastestOf(name, forms, problem, check, report) {
   const made = [];
-  for (const {form, make} of peer.forms) {
+  for (const {form, make} of forms) {
     try {
       const chosen = await make(problem);
       await chosen.run();
-      mustAgree(form, chosen.y(), expected);
+      check(form, chosen.y());
       made.push({form, chosen, free: chosen.free});
     } catch (error) {
-      report({message: `${peer.name}, ${form}, is left out: ${error.message}`});
+      report({message: `${name}, ${form}, is left out: ${error.message}`});
     }
   }
   for (const one of made) {
@@ -117,4 +156,16 @@ export function mustAgree(who, y, expected) {
   const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short: that never passes
   if (!(difference <= 1e-4 * largest(expected))) throw new Error(`${who}: y differs by ${difference} from Ladon's`);
+}
+
+/** The cosine of two lists of numbers. */
+export function cosine(a, b) {
+  const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}
+
+/** Throws where y, computed with int8 weights, has a cosine below 0.97 to what float32 weights give. */
+export function mustResemble(who, y, expected) {
+  const found = y.length === expected.length ? cosine(y, expected) : NaN;
+  if (!(found >= 0.97)) throw new Error(`${who}: the cosine to the result of float32 is ${found}`);
 }

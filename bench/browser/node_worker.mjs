@@ -4,8 +4,9 @@ import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
 
 import "../../wasm/engine/relaxed_simd.mjs";
-import {measure} from "./measure.mjs";
-import {measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
+import {measure, measureInt8} from "./measure.mjs";
+import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
+import {measureProducts} from "./products/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
 
 const [build, index] = process.argv.slice(2);
@@ -23,7 +24,7 @@ const host = {
 
 process.on("message", async ({task, options}) => {
   try {
-    const tasks = {measure, measureStartUp, measureMiniLm, startMiniLm};
+    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm};
     await tasks[task](host, options, message => process.send(message));
     process.send({done: true});
   } catch (error) {

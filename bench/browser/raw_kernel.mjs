@@ -8,23 +8,27 @@ export function describe(module) {
   return JSON.parse(new TextDecoder().decode(section));
 }
 
-/** Flops that the result needs: `causal` counts the pairs that may be seen, T (T + 1) / 2 of T^2. */
+/**
+ * Flops that the result needs, by precision: those of linear maps are of the weights' precision, scores and weighted
+ * sums are float32. `causal` counts the pairs that may be seen, T (T + 1) / 2 of T^2.
+ */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;
   const pairs = causal ? queries * (keys - queries) + queries * (queries + 1) / 2 : queries * keys;
   const projections = queries * model * heads * headWidth + keys * model * kvHeads * (headWidth + valueWidth) +
                       queries * model * heads * valueWidth;
-  const attention = 2 * projections + 2 * pairs * heads * (headWidth + valueWidth);
-  if (kind === "attention") return attention;
-  return layers * (attention + 4 * queries * model * feedForward);
+  const products = layers * (2 * projections + (kind === "attention" ? 0 : 4 * queries * model * feedForward));
+  const attention = layers * 2 * pairs * heads * (headWidth + valueWidth);
+  return description.precision === "int8" ? {float32: attention, int8: products} :
+                                            {float32: attention + products, int8: 0};
 }
 
-/** All tensors of a kernel in the order of its weights' pointers, each with its shape and its number of elements. */
+/** All tensors of a kernel in the order of its weights' pointers: {name, type, shape, elements}. */
 export function tensorsOf({weights, layer = [], layers = 0}) {
   const ofLayers = Array.from({length: layers}, () => layer).flat();
-  return [...ofLayers, ...weights].flatMap(({name, shape, count = 1}) => {
+  return [...ofLayers, ...weights].flatMap(({name, type, shape, count = 1}) => {
     const elements = shape.reduce((a, b) => a * b);
-    return Array.from({length: count}, () => ({name, shape, elements}));
+    return Array.from({length: count}, () => ({name, type, shape, elements}));
   });
 }
 
@@ -43,10 +47,13 @@ export function numbers(seed) {
       mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** Such numbers for x and all tensors of a kernel. */
+/** What int8 weights have beside them: it is computed from the weights. */
+const isDerived = ({name}) => /_weight_(scale|row_sum)$/.test(name);
+
+/** Such numbers for x and all tensors of a kernel: the same for kernels of float32 and of int8 weights. */
 export function inputsFor(description, seed = 20260101) {
   const draw = numbers(seed);
-  const tensors = tensorsOf(description).map(({name, shape, elements}) =>
+  const tensors = tensorsOf(description).filter(tensor => !isDerived(tensor)).map(({name, shape, elements}) =>
       /norm/.test(name) ? draw(elements, 0.02, name.endsWith("weight") ? 1 : 0) :
       shape.length > 1 ? draw(elements, 1 / Math.sqrt(shape[1])) : draw(elements, 0.1));
   return {x: draw(description.queries * description.model, 1), tensors};
@@ -55,8 +62,9 @@ export function inputsFor(description, seed = 20260101) {
 /**
  * An instance that was called once: {description, firstCall, run(), y}. `firstCall` is how long that took, in
  * milliseconds; `y` is copied out of its memory; options are `{offset: 3}`, numbers by their names in the C header.
+ * Weights of int8 kernels are quantised here; `activations` is {bits, isSigned}, by default what every engine allows.
  */
-export async function instantiate(module, {x, tensors}, options = {}) {
+export async function instantiate(module, {x, tensors}, options = {}, activations = {bits: 7, isSigned: false}) {
   const description = describe(module);
   if (description.context || description.cache) throw new Error("only kernels of one input and no cache");
   const {exports} = await WebAssembly.instantiate(module);
@@ -79,13 +87,23 @@ export async function instantiate(module, {x, tensors}, options = {}) {
     new Uint32Array(memory.buffer, place, values.length).set(values);
     return place;
   };
+  exports.set_activations?.(activations.bits, Number(activations.isSigned));
+  const quantised = (values, [rows, columns]) => {
+    const made = [room(rows * columns), room(4 * rows), room(4 * rows)], end = top;
+    const status = exports.quantise_rows(floats(values), rows, columns, ...made);
+    if (status !== 0) throw new Error(`quantise_rows: status ${status}`);
+    top = end;
+    return made;
+  };
+  const placesOf = ({type, shape}, values) => type === "int8" ? quantised(values, shape) : [floats(values)];
   for (const name of Object.keys(options)) {
     if (!description.options.some(option => option.name === name)) {
       throw new Error(`${description.name} has no option ${name}`);
     }
   }
   const input = floats(x);
-  const weights = words(tensors.map(floats));
+  const given = tensorsOf(description).filter(tensor => !isDerived(tensor));
+  const weights = words(given.flatMap((tensor, i) => placesOf(tensor, tensors[i])));
   const output = room(x.byteLength);
   const workspace = room(description.workspace);
   const chosen = words(description.options.flatMap(({name, count = 1}) => Array(count).fill(options[name] ?? 0)));

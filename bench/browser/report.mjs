@@ -1,10 +1,13 @@
 // Figures as people read them: lines as things are done, and the tables of bench/README.md.
 import {cpus} from "node:os";
 
-const peerNames = {ort: "ONNX Runtime Web", tfjs: "TensorFlow.js"};
+const peerNames = {ort: "ONNX Runtime Web", tfjs: "TensorFlow.js", litert: "LiteRT.js"};
 const percent = (x, width = 0) => `${(100 * x).toFixed(1)}%`.padStart(width);
 const number = (x, digits, width = 0) => (x === null ? "-" : x.toFixed(digits)).padStart(width);
 const nameOf = ({tokens, model, heads, mask}) => `attention/${tokens},${model},${heads}/${mask}`;
+const kindOf = ({who, kind, precision}) => [who === "ladon" ? kind : peerNames[who],
+                                            ...(precision === "int8" ? ["int8"] : [])].join(" ");
+const contestantOf = ({who, kind, precision}) => `${who === "ladon" ? `Ladon ${kind}` : peerNames[who]} ${precision}`;
 
 export const machine = () => ({cpu: cpus()[0]?.model ?? "unknown", threads: 1});
 
@@ -33,8 +36,8 @@ export class Table {
       console.log(`\n${"".padEnd(46)} of peak       quartiles   GFLOP/s      peak  times as fast as`);
       this.#rows = true;
     }
-    const {share_of_peak: share, who, kind, times_as_fast_as: times = {}, form, microseconds_of_binding: cost} = row;
-    console.log(`${nameOf(row)} ${who === "ladon" ? kind : peerNames[who]}`.padEnd(46), percent(share.median, 7),
+    const {share_of_peak: share, times_as_fast_as: times = {}, form, microseconds_of_binding: cost} = row;
+    console.log(`${nameOf(row)} ${kindOf(row)}`.padEnd(46), percent(share.median, 7),
                 percent(share.lower, 7), percent(share.upper, 6), number(row.gflops, 1, 9),
                 number(row.peak_gflops, 1, 9), "",
                 Object.entries(times).map(([name, {median, lower, upper}]) =>
@@ -42,6 +45,16 @@ export class Table {
                 cost ? `the binding: ${number(cost.median, 1)} (${number(cost.lower, 1)} ${
                             number(cost.upper, 1)}) us a call` : "", form ?? "");
     return row;
+  }
+
+  addProduct(product) {
+    const {what, share_of_peak: share, times_as_fast_as: times, form} = product;
+    console.log(`${what} ${contestantOf(product)}`.padEnd(58), percent(share.median, 7), percent(share.lower, 7),
+                percent(share.upper, 6), number(product.microseconds, 0, 8), "us", number(product.gflops / 2, 1, 7),
+                "GMAC/s of", number(product.peak_gflops / 2, 1, 6), "", times.map(each =>
+                    `${contestantOf(each)} ${number(each.median, 2)} (${number(each.lower, 2)} ${
+                        number(each.upper, 2)})`).join(", "), form ?? "");
+    return product;
   }
 
   static sizes({ladon, binding, peers}) {
@@ -56,10 +69,15 @@ export class Table {
   }
 }
 
+const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
+    .join("\n");
+const quartiles = ({median, lower, upper}, digits = 2) =>
+    `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
+
 /** The tables of bench/README.md. */
-export function markdown({machine: {cpu}, sizes, environments}) {
-  const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
-      .join("\n");
+export function markdown(all) {
+  const {machine: {cpu}, precision, sizes, environments} = all;
+  if (precision === "int8") return `${environments.flatMap(each => tablesOfInt8(each, cpu)).join("\n\n")}\n`;
   const parts = [];
   for (const {name, engine, rows, start_up} of environments) {
     const cases = [...new Set(rows.map(nameOf))].map(each => rows.filter(row => nameOf(row) === each));
@@ -100,4 +118,36 @@ export function markdown({machine: {cpu}, sizes, environments}) {
                                                                     size(`${peerNames[name]}, JavaScript`, js)]),
   ]));
   return `${parts.join("\n\n")}\n`;
+}
+
+function tablesOfInt8({name, engine, rows, products}, cpu) {
+  const kinds = [...new Set(rows.map(({kind}) => kind))];
+  const cases = [...new Set(rows.map(nameOf))].map(each => rows.filter(row => nameOf(row) === each));
+  const of = (some, kind, precision) => some.find(row => row.kind === kind && row.precision === precision);
+  const share = row => `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})`;
+  const bits = [...rows, ...products].find(row => row.kind === "relaxed" && row.activation_bits)?.activation_bits;
+  return [
+    `${engine}, ${cpu}. Relaxed modules have activations of ${bits ?? "no"} bits in this engine. Products:`,
+    table(["", "contestant", "microseconds", "GMAC/s", "% of the ceiling (quartiles)"], products.map(row =>
+      [row.what, contestantOf(row), number(row.microseconds, 0), number(row.gflops / 2, 1),
+       `${number(100 * row.share_of_peak.median, 1)} (${number(100 * row.share_of_peak.lower, 1)}, ${
+           number(100 * row.share_of_peak.upper, 1)})`])),
+    "Times as fast as the contestant of the column, median of the rounds (quartiles):",
+    ...[...new Set(products.map(({what}) => what))].map(what => timesTable(what, products)),
+    `Attention in ${name}. GFLOP/s (% of what float32 and int8 flops take at their own ceilings):`,
+    table(["tokens, model, heads", "mask", ...kinds.flatMap(kind => [kind, `${kind} int8`, "times as fast"])],
+      cases.map(some => [`${some[0].tokens}, ${some[0].model}, ${some[0].heads}`, some[0].mask,
+        ...kinds.flatMap(kind => [share(of(some, kind, "float32")), ...(of(some, kind, "int8") ?
+          [share(of(some, kind, "int8")), quartiles(of(some, kind, "int8").times_as_fast_as.float32)] : ["", ""])])])),
+  ];
+}
+
+function timesTable(what, products) {
+  const some = products.filter(row => row.what === what);
+  const ours = some.filter(({who}) => who === "ladon");
+  const heads = some.map(contestantOf);
+  return table([what, ...heads], ours.map(row => [contestantOf(row), ...heads.map(head => {
+    const found = row.times_as_fast_as.find(each => contestantOf(each) === head);
+    return found ? quartiles(found) : "";
+  })]));
 }

@@ -1,6 +1,8 @@
 // How things are compared: in rounds, each of which runs all of them for a millisecond or so, and the ceiling right
 // before and after each. What the clock and the neighbours do happens to all alike; what counts are the medians of the
 // rounds' ratios.
+import {pause} from "./warm_up.mjs";
+import {flopsOf} from "./work.mjs";
 
 /** The value that a part of the others lies below; 0.5 is the median. */
 export function quantile(values, part) {
@@ -13,12 +15,10 @@ export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
 
-/** Gives the engine's other threads, and the page, their turn. */
-export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
-
 /**
- * Contestants are {run, repeats, flops, peak}: flops of one run, which may give a promise, and the ceiling of makePeak.
- * For each, of each round: {seconds, ceiling}, those of one run and the flops a second of the peak beside it.
+ * Contestants are {run, repeats, work}. A run may give a promise. `work` is that of one run (work.mjs): flops of
+ * different peaks are taken to be done one after the other. For each, of each round: {seconds, ceiling}, those of one
+ * run and the flops a second that its peaks allow, measured just before and after.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -27,16 +27,18 @@ export async function alternate(contestants, rounds) {
     run();
     return (performance.now() - start) * 1e-3;
   };
+  const ceilingOf = work => flopsOf(work) / work.reduce(
+      (sum, {flops, peak}) => sum + flops / peak.flops * secondsOf(peak.run), 0);
   for (let round = 0; round < rounds; ++round) {
-    for (const [index, {run, repeats, peak}] of contestants.entries()) {
-      const before = secondsOf(peak.run);
+    for (const [index, {run, repeats, work}] of contestants.entries()) {
+      const before = ceilingOf(work);
       const start = performance.now();
       for (let i = 0; i < repeats; ++i) {
         const promise = run();
         if (promise instanceof Promise) await promise;  // others are not made to wait for one
       }
       results[index].seconds[round] = (performance.now() - start) * 1e-3 / repeats;
-      results[index].ceiling[round] = peak.flops * (1 / before + 1 / secondsOf(peak.run)) / 2;
+      results[index].ceiling[round] = (before + ceilingOf(work)) / 2;
     }
     await pause();
   }
@@ -44,7 +46,8 @@ export async function alternate(contestants, rounds) {
 }
 
 /** What is reported of one: shares and GFLOP/s. */
-export function figures({flops}, {seconds, ceiling}) {
+export function figures({work}, {seconds, ceiling}) {
+  const flops = flopsOf(work);
   return {
     share_of_peak: spread(seconds.map((s, round) => flops / s / ceiling[round])),
     gflops: flops / spread(seconds).median * 1e-9,
@@ -66,28 +69,5 @@ export async function repeatsFor(run, milliseconds) {
       best = Math.min(best, performance.now() - start);
     }
     if (best >= milliseconds / 2) return Math.max(1, Math.round(repeats * milliseconds / best));
-  }
-}
-
-/**
- * Calls, with pauses in which the engine's other threads finish, until two of its spells in a row bring nothing: V8
- * replaces one hot function after the other, and large ones late.
- */
-export async function warmUp(run, spell = 400, most = 15) {
-  let best = Infinity;
-  for (let spells = 0, idle = 0; idle < 2 && spells < most; ++spells) {
-    let fastest = Infinity;
-    for (const end = performance.now() + spell; performance.now() < end; await pause(2)) {
-      const next = performance.now() + 10;
-      let start = performance.now();
-      do {
-        await run();
-        const now = performance.now();
-        fastest = Math.min(fastest, now - start);
-        start = now;
-      } while (start < next);
-    }
-    idle = fastest > 0.95 * best ? idle + 1 : 0;
-    best = Math.min(best, fastest);
   }
 }

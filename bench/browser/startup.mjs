@@ -3,7 +3,8 @@
 import {moduleOf} from "./measure.mjs";
 import {kinds, runs} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate} from "./raw_kernel.mjs";
-import {pause, quantile} from "./rounds.mjs";
+import {quantile} from "./rounds.mjs";
+import {pause} from "./warm_up.mjs";
 
 /**
  * Calls report({startup}) for every case and kind, milliseconds: compile, instantiate with all weights copied and the

@@ -1,6 +1,7 @@
 // The thread of a page that measures; the page passes on what it reports.
-import {measure} from "./measure.mjs";
-import {measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
+import {measure, measureInt8} from "./measure.mjs";
+import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
+import {measureProducts} from "./products/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
 
 const read = async path => {
@@ -21,7 +22,7 @@ const host = {
 
 self.onmessage = async ({data: {task, options}}) => {
   try {
-    const tasks = {measure, measureStartUp, measureMiniLm, startMiniLm};
+    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm};
     await tasks[task](host, options, message => self.postMessage(message));
     self.postMessage({done: true});
   } catch (error) {

@@ -1,4 +1,5 @@
-"""all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--firmware] [--tables]
+"""all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
+    [--browser_minilm_int8] [--firmware] [--tables]
 
 Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of README.md between their
 markers. A part that fails keeps the figures of its last run. `./dev bench all` runs this.

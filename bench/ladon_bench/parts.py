@@ -53,5 +53,10 @@ PARTS = [
          tables.markdown("browser"), always=False, output="markdown"),
     Part("browser_minilm", ["bench", "browser", "--minilm"], ["--tokens", "8", "--rounds", "5"],
          tables.markdown("browser_minilm"), always=False, output="markdown"),
+    Part("browser_int8", ["bench", "browser", "--precision", "int8"],
+         ["--shapes", *texts("quick_browser"), "--rounds", "5"], tables.markdown("browser_int8"), always=False,
+         output="markdown"),
+    Part("browser_minilm_int8", ["bench", "browser", "--minilm", "--precision", "int8"],
+         ["--tokens", "8", "--rounds", "5"], tables.markdown("browser_minilm_int8"), always=False, output="markdown"),
     Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),
 ]

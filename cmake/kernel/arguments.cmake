@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The arguments of ladon_add_kernel: reads, completes and checks them. A wrong argument stops CMake with a message that
 # says what is allowed. The compiler checks what CMake cannot know (ladon/shape.hpp).
 
@@ -297,9 +298,9 @@ function(ladon_kernel_check_build)
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; allowed: a multiple of 32" rest)
   ladon_kernel_refuse("KEY_BLOCK is ${key_block}; with DETERMINISTIC allowed: 256"
     arg_DETERMINISTIC AND NOT key_block EQUAL 256)
-  ladon_kernel_refuse("PRECISION is ${arg_PRECISION}; modules of WebAssembly have float32 weights, so allowed: float32, or \
-the library alone, by LADON_WASM_MODULES=OFF"
-    NOT arg_PRECISION MATCHES "^float32$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
+  ladon_kernel_refuse("PRECISION is bfloat16; modules of WebAssembly have float32 or int8 weights, so allowed: float32, \
+int8, or the library alone, by LADON_WASM_MODULES=OFF"
+    arg_PRECISION MATCHES "^bfloat16$" AND EMSCRIPTEN AND LADON_WASM_MODULES)
   ladon_kernel_refuse("PRECISION is bfloat16, whose instructions flush subnormals to zero; with DETERMINISTIC allowed: \
 float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"

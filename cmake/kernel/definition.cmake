@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The C++ type of a kernel, and its settings: the variables of src/c_kernel/definition.hpp.in.
 
 # Writes <folder>/NAME_definition.hpp.

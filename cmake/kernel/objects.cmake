@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The files of a kernel: its header, the object code of each instruction set, stored weights, the library.
 
 # Leaves the folders of what a kernel is made of. Objects can be made to keep all but the kernel's own names to
@@ -26,6 +27,8 @@ function(ladon_kernel_object_library target arch)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
   target_compile_definitions(${target} PRIVATE NDEBUG LADON_CHECKED=$<BOOL:${arg_CHECKED}>
+    LADON_ALLOW_UNOPTIMIZED # OPTIMIZE 0 is a decision
+    LADON_CONSTANT_EVALUATION=0 # C calls a kernel at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
     # What a distribution's compiler adds by itself would call into its C library.

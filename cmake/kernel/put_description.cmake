@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
 # Puts the description of a kernel (src/c_kernel/describe.hpp) from object files into a template, and each of BLOCKS into
 # a file: PATH and the name of the block. Objects may differ in sizes only. Each size is the largest of all objects.

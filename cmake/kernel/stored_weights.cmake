@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # WEIGHTS: what ladon-weights makes of a checkpoint joins the library.
 
 # A checkpoint's tensors, as bytes in a section of constants.

@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 # Under Emscripten a kernel is three modules of WebAssembly, too: NAME.relaxed.wasm, NAME.simd.wasm, NAME.scalar.wasm,
 # for a program to load the best that its engine takes. A module imports nothing; it exports its memory, __heap_base
 # (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run; with
-# WEIGHTS also stored_weights, where they are.
+# WEIGHTS also stored_weights, where they are, and with int8 weights the functions of src/c_kernel/module_int8.cpp.in.
 # The custom section `ladon` describes it (src/c_kernel/describe_json.hpp).
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()
   ladon_wasm_variants(variants)
-  if(arg_DETERMINISTIC) # a relaxed instruction may have other bits on another machine
+  # With DETERMINISTIC, no module has a relaxed instruction of floats. The only relaxed instruction of integers has the
+  # same results on every engine if activations have 7 bits.
+  if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()
   if(NOT LADON_WASM_OUTPUT)
@@ -23,19 +26,30 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-macro(ladon_kernel_module)
-  set(here ${folder}/${variant})
+# Leaves what compiles and links the variant: `llvm` is for ladon_em_environment, `ld` is the linker.
+macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
   if(variant STREQUAL "relaxed" AND NOT LADON_WASM_RELAXED STREQUAL "own")
     set(llvm ${LADON_WASM_RELAXED})
     set(ld ${llvm}/wasm-ld)
   endif()
+endmacro()
+
+macro(ladon_kernel_module)
+  set(here ${folder}/${variant})
+  ladon_kernel_module_tools()
   ladon_kernel_module_object(${NAME}_${variant}_code ${folder}/${NAME}.cpp)
   add_dependencies(${NAME}_${variant}_code ${NAME}_header)
   ladon_kernel_module_description()
   set(parts ${NAME}_${variant}_code ${NAME}_${variant}_description ladon_${variant}_freestanding)
   set(exports "")
+  if(arg_PRECISION STREQUAL "int8")
+    ladon_kernel_put(module_int8.cpp ${folder}/${NAME}_module_int8.cpp)
+    ladon_kernel_module_object(${NAME}_${variant}_int8 ${folder}/${NAME}_module_int8.cpp)
+    add_dependencies(${NAME}_${variant}_int8 ${NAME}_header)
+    list(APPEND parts ${NAME}_${variant}_int8)
+  endif()
   if(DEFINED arg_WEIGHTS)
     ladon_kernel_module_object(${NAME}_${variant}_stored ${folder}/${NAME}_stored.cpp)
     add_dependencies(${NAME}_${variant}_stored ${NAME}_header ${NAME}_stored_code)

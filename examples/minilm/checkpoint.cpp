@@ -65,7 +65,7 @@ Int8Dense quantise(const Safetensors& file, const std::string& name, Int8Memory<
 template <std::size_t Out, std::size_t In>
 Int8Dense find_int8_dense(const Safetensors& file, const std::string& name, Int8Memory<Out, In>& memory) {
   const std::string scale = name + ".weight_scale";
-  const Int8Dense dense{file.int8_tensor(name + ".weight", {Out, In}), file.tensor(scale, {Out, 1}),
+  const Int8Dense dense{file.tensor<std::int8_t>(name + ".weight", {Out, In}), file.tensor(scale, {Out, 1}),
                         memory.row_sum.data(), file.tensor(name + ".bias", {Out})};
   if (!std::ranges::all_of(std::span(dense.scale, Out), [](float value) { return value > 0 && std::isfinite(value); }))
     fail(scale, "expected positive and finite scales");

@@ -27,6 +27,7 @@ struct Options {
   float top_p = 0.9f;
   std::optional<std::uint64_t> seed;
   files::Load load = files::Load::map;
+  std::string precision = "float32";
 };
 
 // CLI11 takes "-1" for the largest number there is.
@@ -68,11 +69,19 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--seed", options.seed, "the same number tells the same story [any]")
       ->type_name("S")
       ->check(whole_number);
+  app.add_option("--precision", options.precision, "of the layers' weights: float32, bfloat16 or int8 [float32]")
+      ->type_name("P")
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
   app.add_flag_callback(
       "--copy-weights", [&options] { options.load = files::Load::copy; },
       "copy the model into memory, so that later changes of its file have no effect");
   app.callback([&options] { check(options); });
   app.footer("The text goes to standard output, tokens a second to standard error.");
+}
+
+stories::Precision precision_of(const std::string& name) {
+  if (name == "int8") return stories::Precision::int8;
+  return name == "bfloat16" ? stories::Precision::bfloat16 : stories::Precision::float32;
 }
 
 std::uint64_t some_seed() {
@@ -85,7 +94,7 @@ void answer(const Options& options) {
       stories::existing(options.model.empty() ? stories::default_folder() / stories::model_file_name : options.model);
   const auto tokenizer_file = stories::existing(
       options.tokenizer.empty() ? model_file.parent_path() / stories::tokenizer_file_name : options.tokenizer);
-  stories::Model model(model_file, options.load);
+  stories::Model model(model_file, options.load, precision_of(options.precision));
   const stories::Tokenizer tokenizer(tokenizer_file);
   const std::uint64_t seed = options.seed ? *options.seed : some_seed();
   stories::Sampler sampler(options.temperature, options.top_p, seed);

@@ -12,10 +12,17 @@ namespace stories {
 
 using Logits = std::span<const float, vocabulary_size>;
 
+// The precision of the matrices of the layers. Embeddings, norms and the classifier are float32.
+enum class Precision { float32, bfloat16, int8 };
+
+class Network;
+
 class Model {
  public:
-  // Maps or copies the file (files::Load) and finds every tensor in it; throws Error.
-  explicit Model(const std::filesystem::path& file, files::Load load = files::Load::map);
+  // Maps or copies the file (files::Load), and finds every tensor in the file. If `precision` is not float32, converts
+  // the matrices. Throws Error.
+  explicit Model(const std::filesystem::path& file, files::Load load = files::Load::map,
+                 Precision precision = Precision::float32);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -34,8 +41,6 @@ class Model {
   [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }
 
  private:
-  class Network;  // what of it is Ladon's
-
   files::MappedFile file_;
   Checkpoint checkpoint_;
   std::unique_ptr<Network> network_;

@@ -8,7 +8,7 @@
 #include "file_error.hpp"
 #include "mapped_file.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 constexpr std::align_val_t page{4096};
@@ -40,4 +40,4 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-}  // namespace files
+}  // namespace ladon::files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention without projections: the caller provides queries, keys and values ("Attention Is All You Need", arXiv
 // 1706.03762, section 3.2.1). The output of each head is softmax(mask(scale * Q K^T)) V. All arrays have the layout
 // [heads][tokens][width], like one batch element of PyTorch's scaled_dot_product_attention.
@@ -56,7 +57,8 @@ struct Attention {
   static constexpr void run(Queries q, Keys k, Values v, Output out, Workspace& workspace, const Options& options = {},
                             To&& to = {}) noexcept {
     const Lengths lengths = options.lengths();
-    detail::expect_memory({.y = active(out, lengths.queries),
+    detail::expect_memory(detail::caller_of(options),
+                          {.y = active(out, lengths.queries),
                            .x = active(q, lengths.queries),
                            .inputs = {active(k, lengths.keys), active(v, lengths.keys)}},
                           workspace);
@@ -65,6 +67,8 @@ struct Attention {
     detail::simd::with_packs<Target>(
         [&]<class Simd>(Simd) { detail::AttentionSteps<shape, Score, Position, Target, Simd>::run(call, workspace); });
   }
+
+  LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
 
  private:
   // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optional additional outputs of a run: the attention weights, or the scores at one stage of their computation.
 //
 // Implementation: detail/attention/capture.hpp.

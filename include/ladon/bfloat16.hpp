@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bfloat16: a float32 without the low 16 bits of its significand. A bfloat16 has the range of float32, and eight
 // significant bits.
 #pragma once

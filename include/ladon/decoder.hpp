@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stack of decoder layers. The memory is the output of an encoder. A run first converts the tokens and the memory
 // from rows into panels (detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run
 // converts the result from panels into rows.
@@ -76,20 +77,23 @@ struct Decoder {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
   }
 
@@ -98,7 +102,8 @@ struct Decoder {
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.memory.lengths().keys;
-    detail::expect_memory({{}, {}, {{memory.data, active * shape.model}}}, caches, workspace);
+    detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, caches,
+                          workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Cross = typename Layer::template Steps<Simd>::Cross;
       float* const panels = workspace.context.data;
@@ -134,15 +139,19 @@ struct Decoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options, const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, in(maps));
   }
+
+  LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
 
  private:
   // Function objects that return the captures of layer i: no captures, or captures that write to maps[i].
@@ -159,7 +168,7 @@ struct Decoder {
     const detail::DecoderLengths last = Layer::lengths(options);
     const std::size_t longer = last.self.longer();
     const detail::DecoderLengths inner{{longer, last.self.keys}, {longer, last.memory.keys}};
-    Layer::expect_memory(x, memory, y, last, shared, scratch);
+    Layer::expect_memory(detail::caller_of(options.self), x, memory, y, last, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (part.has(0)) {
@@ -186,7 +195,8 @@ struct Decoder {
     const std::size_t tokens = options.self.lengths().queries;
     if (tokens == 0) return;
     const std::size_t floats = tokens * shape.model;
-    detail::expect_memory({{y.data, floats}, {x.data, floats}}, caches, memory, shared, scratch);
+    detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, caches, memory, shared,
+                          scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = typename Layer::template Steps<Simd>;
       if (part.has(0)) {

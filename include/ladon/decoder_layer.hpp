@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has three parts:
 // self-attention, attention to a memory (cross-attention), and a feed-forward network. Each part has a residual
 // connection and a norm. The memory is the output of an encoder.
@@ -19,6 +20,7 @@
 #include <ladon/detail/layer/decoder_steps.hpp>
 #include <ladon/detail/memory/call_memory.hpp>
 #include <ladon/detail/memory/call_part.hpp>
+#include <ladon/detail/target/reject.hpp>
 #include <ladon/key_value_cache.hpp>
 #include <ladon/layer_config.hpp>
 #include <ladon/mask.hpp>
@@ -87,6 +89,13 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
+// Declares the overload of `run` for options that DecoderOptions does not have, as LADON_REJECT_OPTIONS does
+// (options.hpp).
+#define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
+  "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
+  "the "                                                                                                             \
+  "options {.tokens, .queries, .keys, .mask, .sinks, .position}"
+#define LADON_REJECT_DECODER_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_DECODER_OPTIONS) __VA_ARGS__ LADON_REJECTED
 
 // A single decoder layer. The class Decoder computes a stack of layers. `Memory` is the largest number of tokens in the
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
@@ -174,20 +183,23 @@ struct DecoderLayer {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const DecoderCaptures<G>& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
   }
 
@@ -196,7 +208,8 @@ struct DecoderLayer {
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCache& cache,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.memory.lengths().keys;
-    detail::expect_memory({{}, {}, {{memory.data, active * shape.model}}}, cache, workspace);
+    detail::expect_memory(detail::caller_of(options.memory), {{}, {}, {{memory.data, active * shape.model}}}, cache,
+                          workspace);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Cross = typename Steps<Simd>::Cross;
       float* const panels = workspace.context.data;
@@ -239,13 +252,15 @@ struct DecoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options, const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options,
                    captures_of(maps));
   }
@@ -271,9 +286,10 @@ struct DecoderLayer {
 
   // Checks the memory of a run.
   template <class... Owned>
-  static constexpr void expect_memory(Input x, MemoryInput memory, Output y, const detail::DecoderLengths& active,
-                                      const Owned&... owned) noexcept {
-    detail::expect_memory({{y.data, active.self.queries * shape.model},
+  static constexpr void expect_memory(detail::Caller caller, Input x, MemoryInput memory, Output y,
+                                      const detail::DecoderLengths& active, const Owned&... owned) noexcept {
+    detail::expect_memory(caller,
+                          {{y.data, active.self.queries * shape.model},
                            {x.data, active.self.longer() * shape.model},
                            {{memory.data, active.memory.keys * shape.model}}},
                           owned...);
@@ -291,6 +307,8 @@ struct DecoderLayer {
         detail::wanted<shape>(maps.self), detail::wanted<cross>(maps.memory)};
   }
 
+  LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
+
  private:
   // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
   template <class Part, class Captured>
@@ -298,7 +316,7 @@ struct DecoderLayer {
                                 Shared& shared, Scratch& scratch, const Options& options,
                                 const Captured& captures) noexcept {
     const detail::DecoderLengths active = lengths(options);
-    expect_memory(x, memory, y, active, shared, scratch);
+    expect_memory(detail::caller_of(options.self), x, memory, y, active, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (part.has(0)) {
         Steps<Simd>::Self::queries_in(x.data, active.self.longer(), shared.tokens.x.data, part);
@@ -318,7 +336,8 @@ struct DecoderLayer {
     const Lengths active = lengths(options, memory);
     if (active.queries == 0) return;
     const std::size_t floats = active.queries * shape.model;
-    detail::expect_memory({{y.data, floats}, {x.data, floats}}, cache, memory, shared, scratch);
+    detail::expect_memory(detail::caller_of(options.self), {{y.data, floats}, {x.data, floats}}, cache, memory, shared,
+                          scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       if (part.has(0)) {
         Steps<Simd>::Self::queries_in(x.data, active.queries, shared.x.data, part);

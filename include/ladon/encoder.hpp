@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stack of encoder layers. A run first converts the tokens from rows into panels (detail/memory/panels.hpp). The run
 // then computes all layers in place. Finally, the run converts the result from panels into rows.
 //
@@ -89,20 +90,23 @@ struct Encoder {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_none);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& attention) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<Capture<G>, Layers>& captures) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(captures));
   }
 
@@ -132,16 +136,22 @@ struct Encoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options, capture_none);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
                                      const Maps& attention) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options,
                    capture_in(attention));
   }
+
+  LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));
+  LADON_REJECT_OPTIONS(extend(Input, Caches&, const Weights&, Output, const CachedWorkspace&, ...));
 
  private:
   // The two arguments that `compute` and `compute_extend` take as `with_capture`. For each layer i, these functions
@@ -159,7 +169,8 @@ struct Encoder {
                                        WithCapture with_capture) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, caches, shared, scratch);
+    detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
+                          caches, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
@@ -191,7 +202,8 @@ struct Encoder {
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
-    detail::expect_memory({{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
+    detail::expect_memory(detail::caller_of(options),
+                          {{y.data, lengths.queries * shape.model}, {x.data, inner.queries * shape.model}}, shared,
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, typename Layer::Weights, Score, Position, Target, Simd>;

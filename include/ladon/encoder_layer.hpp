@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One encoder layer ("Attention Is All You Need", arXiv 1706.03762, section 3.1). A layer has two parts: attention and
 // a feed-forward network. Each part has a residual connection and a norm.
 //
@@ -106,7 +107,8 @@ struct EncoderLayer {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
@@ -123,9 +125,14 @@ struct EncoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
                                      To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
   }
+
+  LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));
+  LADON_REJECT_OPTIONS(extend(Input, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
 
  private:
   // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
@@ -135,7 +142,8 @@ struct EncoderLayer {
                                        To& to) noexcept {
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory({{y.data, tokens * shape.model}, {x.data, tokens * shape.model}}, cache, shared, scratch);
+    detail::expect_memory(detail::caller_of(options), {{y.data, tokens * shape.model}, {x.data, tokens * shape.model}},
+                          cache, shared, scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;
       if (part.has(0)) {
@@ -161,7 +169,8 @@ struct EncoderLayer {
                   "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
                   "of a cache, extend");
     const Lengths lengths = options.lengths();
-    detail::expect_memory({{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
+    detail::expect_memory(detail::caller_of(options),
+                          {{y.data, lengths.queries * shape.model}, {x.data, lengths.longer() * shape.model}}, shared,
                           scratch);
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
       using Steps = detail::EncoderSteps<shape, Config, Weights, Score, Position, Target, Simd>;

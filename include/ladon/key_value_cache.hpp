@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cache stores the keys and values of tokens, so that later calls need not compute them again. There are two uses:
 //
 // - project_keys stores a fixed context. Any number of later calls of `attend` read the cache.

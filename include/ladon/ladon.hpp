@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ladon: masked multi-head attention and transformer layers. All sizes are template arguments. This header includes all
 // public headers.
 #pragma once

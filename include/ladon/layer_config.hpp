@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of a layer: feed-forward network, norms, and the order of norms and residuals. Attention is
 // configured separately.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A linear map of a single token, y = W x + b, for example a classifier after the last layer.
 //
 // Implementation: detail/linear/matmul.hpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multi-head attention with projections ("Attention Is All You Need", arXiv 1706.03762, section 3.2).
 //
 //     for each head h:  Q = X Wq^T + bq,  K = C Wk^T + bk,  V = C Wv^T + bv,  O_h = softmax(mask(scale Q K^T)) V
@@ -119,7 +120,8 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
   }
 
@@ -135,7 +137,8 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute(detail::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
   }
 
@@ -154,7 +157,8 @@ struct MultiHeadAttention {
                                      Cache& cache, KeyWorkspace& workspace, const Options& options = {}) noexcept {
     const std::size_t active = options.lengths().keys;
     float* const panels = workspace.context.data;
-    detail::expect_memory({{}, {}, {rows(key_context, active), rows(value_context, active)}}, cache, workspace);
+    detail::expect_memory(detail::caller_of(options),
+                          {{}, {}, {rows(key_context, active), rows(value_context, active)}}, cache, workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& input = workspace.context_input;
       Steps::template context_in<shape.key_model>(key_context.data, active, panels, input);
@@ -176,9 +180,12 @@ struct MultiHeadAttention {
                                CachedWorkspace& workspace, const Options& options = {}, To&& to = {}) noexcept {
     Lengths lengths = options.lengths();
     if (options.keys == all) lengths.keys = cache.length;
-    LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds");
-    LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended");
-    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.queries)}, cache, workspace);
+    LADON_EXPECTS(lengths.keys <= cache.length, "ladon: more keys than the cache holds", options.caller,
+                  {{"options.keys", lengths.keys}, {"cache.length", cache.length}});
+    LADON_EXPECTS(cache.length <= shape.keys, "ladon: a ring that has wrapped can only be extended", options.caller,
+                  {{"cache.length", cache.length}, {"shape.keys", shape.keys}});
+    detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.queries)}, cache,
+                          workspace);
     with_steps([&]<class Steps>(Steps) {
       auto& shared = workspace.shared;
       Steps::queries_in(x.data, lengths.queries, shared.x.data);
@@ -211,7 +218,8 @@ struct MultiHeadAttention {
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}, To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases");
+    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
+                  {{"phase", phase}, {"phases", phases}});
     compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
   }
 
@@ -225,7 +233,7 @@ struct MultiHeadAttention {
                   "ladon: a text attends to itself, so keys and values come from tokens as wide as the model");
     const std::size_t tokens = options.lengths().queries;
     if (tokens == 0) return;
-    detail::expect_memory({rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
+    detail::expect_memory(detail::caller_of(options), {rows(y, tokens), rows(x, tokens)}, cache, shared, scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
         Steps::queries_in(x.data, tokens, shared.x.data, part);
@@ -244,6 +252,17 @@ struct MultiHeadAttention {
     });
   }
 
+  LADON_REJECT_OPTIONS(run(Queries, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_OPTIONS(run(Queries, Context, const Weights&, Output, const CrossWorkspace&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, const Weights&, Output, Shared&, const Scratch&, ...));
+  LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Queries, Context, const Weights&, Output, CrossShared&,
+                                 const Scratch&, ...));
+  LADON_REJECT_OPTIONS(project_keys(Context, const Weights&, Cache&, const KeyWorkspace&, ...));
+  LADON_REJECT_OPTIONS(project_keys(Context, ValueContext, const Weights&, Cache&, const KeyWorkspace&, ...));
+  LADON_REJECT_OPTIONS(attend(Queries, const Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_OPTIONS(extend(Queries, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+
+ private:
   // Returns the first `count` rows of an array, for the checks of a call's memory.
   template <class T, std::size_t Rows, std::size_t Columns>
   static constexpr detail::Floats rows(MatrixView<T, Rows, Columns> array, std::size_t count) noexcept {
@@ -260,7 +279,8 @@ struct MultiHeadAttention {
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
                   "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
     const Lengths lengths = options.lengths();
-    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.longer())}, shared, scratch);
+    detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
+                          scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {
         Steps::queries_in(x.data, lengths.longer(), shared.x.data, part);
@@ -282,7 +302,8 @@ struct MultiHeadAttention {
     static_assert(shape.key_model == shape.value_model,
                   "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
     const Lengths lengths = options.lengths();
-    detail::expect_memory({rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
+    detail::expect_memory(detail::caller_of(options),
+                          {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,
                           scratch);
     with_steps([&]<class Steps>(Steps) {
       if (part.has(0)) {

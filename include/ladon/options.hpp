@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a call: the lengths, and the data of the mask, the score and the position encoding.
 #pragma once
 
@@ -6,6 +7,7 @@
 
 #include <ladon/checks.hpp>
 #include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/target/reject.hpp>
 #include <ladon/position.hpp>
 #include <ladon/shape.hpp>
 #include <ladon/views.hpp>
@@ -25,6 +27,7 @@ struct RunOptions {
   std::conditional_t<Score::sinks, VectorView<const float, S.heads>, None>
       sinks{};  // the logits of the sinks (score.hpp): [heads], in natural units (attention_map.hpp)
   typename Position::Data position{};
+  LADON_CALLER_MEMBER
 
   // Returns how many queries and how many keys are active.
   constexpr Lengths lengths() const noexcept {
@@ -32,8 +35,13 @@ struct RunOptions {
       return length != all ? length : tokens != all ? tokens : capacity;
     };
     const Lengths chosen{pick(queries, S.queries), pick(keys, S.keys)};
-    LADON_EXPECTS(chosen.queries <= S.queries, "ladon: more queries than the shape has room for");
-    LADON_EXPECTS(chosen.keys <= S.keys, "ladon: more keys than the shape has room for");
+    [[maybe_unused]] const auto name = [](std::size_t length, const char* option) {
+      return length != all ? option : "options.tokens";
+    };
+    LADON_EXPECTS(chosen.queries <= S.queries, "ladon: more queries than the shape has room for", caller,
+                  {{name(queries, "options.queries"), chosen.queries}, {"shape.queries", S.queries}});
+    LADON_EXPECTS(chosen.keys <= S.keys, "ladon: more keys than the shape has room for", caller,
+                  {{name(keys, "options.keys"), chosen.keys}, {"shape.keys", S.keys}});
     return chosen;
   }
   // Returns the position of query 0 among the keys, for calls that do not extend a cache. With this position, the last
@@ -49,3 +57,11 @@ struct RunOptions {
 };
 
 }  // namespace ladon::inline LADON_ABI
+
+// LADON_REJECT_OPTIONS(run(X, Workspace&, ...)) declares the overload of `run` for options that RunOptions does not
+// have, for example with a misspelt name: nothing but an ellipsis takes such options. The overload takes the last
+// argument before the options by a reference to const, so that every valid call prefers the other overload.
+#define LADON_MISTAKEN_OPTIONS                                                                                     \
+  "ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
+  "in this order; .mask and .position take the members of Data of the mask and of the position encoding"
+#define LADON_REJECT_OPTIONS(...) LADON_REJECT(LADON_MISTAKEN_OPTIONS) __VA_ARGS__ LADON_REJECTED

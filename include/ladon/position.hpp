@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Position encodings. Rotary position embedding (RoPE, arXiv 2104.09864) groups the features of a head into pairs. Each
 // pair is rotated by an angle proportional to the token's position. Queries and keys are rotated in the same way, so a
 // score depends on positions only through the distance between query and key.
@@ -11,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/attention/rotary_table.hpp>
 #include <ladon/detail/target/compiler.hpp>
 
@@ -59,6 +61,7 @@ struct Rotary {
   struct Data {
     const Table* table = nullptr;
     std::size_t offset = 0;
+    LADON_CALLER_MEMBER
   };
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes int8 weights from float32 weights, without allocating. The functions also run in constant evaluation and on a
 // microcontroller.
 //
@@ -29,7 +30,7 @@ constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<VectorView<float, Out>> scale) noexcept {
   constexpr std::size_t row_stride = O == Order::out_in ? In : 1, stride = O == Order::out_in ? 1 : Out;
   LADON_EXPECTS(linear.weight.data != nullptr && weight.data != nullptr && scale.data != nullptr,
-                "ladon: quantise needs the float weight, the int8 weight and the scale");
+                "ladon: quantise needs the float weight, the int8 weight and the scale", linear.caller);
   for (std::size_t r = 0; r < Out; ++r) {
     const float largest = detail::largest_magnitude(linear.weight.data + r * row_stride, In, stride);
     if (!(largest <= std::numeric_limits<float>::max())) return false;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Score policies. A score policy is a type that determines how the score of a query q and a key k is computed. The type
 // has three members: the function `scale` and the constants `softcap` and `sinks`. To change some of the members,
 // derive from an existing policy:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sizes of an attention, as a template argument, and the lengths of a single call.
 #pragma once
 

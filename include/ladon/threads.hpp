@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares, one
 // share for each thread.
 //
@@ -25,12 +26,14 @@ namespace ladon::inline LADON_ABI {
 struct Share {
   std::size_t index = 0;
   std::size_t count = 1;
+  LADON_CALLER_MEMBER
 
   // Divides the numbers 0 to `parts` - 1 into `count` ranges, and returns the range with the number `index`. The
   // lengths of two ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts` on
   // are empty.
   constexpr Range of(std::size_t parts) const noexcept {
-    LADON_EXPECTS(index < count, "ladon: a share's index is less than their count");
+    LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
+                  {{"index", index}, {"count", count}});
     const std::size_t shares = count < parts ? count : parts;
     if (index >= shares) return {parts, parts};
     return {parts * index / shares, parts * (index + 1) / shares};

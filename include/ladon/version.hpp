@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of the headers. CMake reads the version from this file. The file contains only preprocessor lines, so a C
 // source can include the file, too.
 #pragma once

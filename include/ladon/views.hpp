@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of the caller's arrays. The type of a view contains the sizes of the array. A view owns nothing and copies
 // nothing.
 #pragma once
@@ -8,6 +9,7 @@
 #include <type_traits>
 
 #include <ladon/detail/target/compiler.hpp>
+#include <ladon/detail/target/reject.hpp>
 
 namespace ladon::inline LADON_ABI {
 
@@ -29,19 +31,19 @@ struct TensorView {
     requires std::is_pointer_v<Pointer> && std::is_convertible_v<Pointer, T*>
   constexpr TensorView(Pointer pointer) noexcept : data(pointer) {}
   template <class U, std::size_t N>
-  constexpr TensorView(U (&array)[N]) noexcept : data(first(array)) {
+  constexpr TensorView(U (&array)[N]) noexcept : TensorView(first(array)) {
     check<sizeof(array) / sizeof(T)>();
   }
   template <class U, std::size_t N>
-  constexpr TensorView(std::array<U, N>& array) noexcept : data(array.data()) {
+  constexpr TensorView(std::array<U, N>& array) noexcept : TensorView(array.data()) {
     check<N>();
   }
   template <class U, std::size_t N>
-  constexpr TensorView(const std::array<U, N>& array) noexcept : data(array.data()) {
+  constexpr TensorView(const std::array<U, N>& array) noexcept : TensorView(array.data()) {
     check<N>();
   }
   template <class U, std::size_t N>
-  constexpr TensorView(std::span<U, N> span) noexcept : data(span.data()) {
+  constexpr TensorView(std::span<U, N> span) noexcept : TensorView(span.data()) {
     static_assert(N != std::dynamic_extent,
                   "ladon: the size of this span is not known to the compiler; give span.first<N>() or a pointer");
     check<N>();
@@ -49,6 +51,23 @@ struct TensorView {
   template <class U>
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
   constexpr TensorView(const TensorView<U, Extents...>& other) noexcept : data(other.data) {}
+
+  // Frequent mistakes do not compile, and the message says what to write instead.
+  template <detail::Container Given>
+  LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_CONTAINER)
+  constexpr TensorView(const Given& given LADON_REASON(LADON_MISTAKEN_CONTAINER)) noexcept LADON_REJECTED;
+  template <detail::OtherPointer<T> Given>
+    requires(!detail::ToBool<Given> && !detail::ToConst<Given, T>)
+  LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_ELEMENTS)
+  constexpr TensorView(Given given LADON_REASON(LADON_MISTAKEN_ELEMENTS)) noexcept LADON_REJECTED;
+  template <detail::OtherPointer<T> Given>
+    requires detail::ToBool<Given>
+  LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_BOOL)
+  constexpr TensorView(Given given LADON_REASON(LADON_MISTAKEN_BOOL)) noexcept LADON_REJECTED;
+  template <detail::OtherPointer<T> Given>
+    requires detail::ToConst<Given, T>
+  LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_CONST)
+  constexpr TensorView(Given given LADON_REASON(LADON_MISTAKEN_CONST)) noexcept LADON_REJECTED;
 
  private:
   template <std::size_t Given>

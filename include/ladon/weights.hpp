@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights of attention and of layers. The weights are views of tensors, in the layouts that checkpoints use. The
 // library reads the tensors in place and never packs them. Int8 products for several tokens convert a few rows at a
 // time on the stack.
@@ -73,11 +74,13 @@ struct Linear {
   using Strides = LinearStrides<Out, In, O, B>;
   typename Strides::Weight weight;
   VectorView<const float, Out> bias;
+  LADON_CALLER_MEMBER
 
   // Returns the rows of the weight and the elements of the bias that belong to the outputs from `first` on. A null
   // pointer breaks a precondition (checks.hpp).
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
-    LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias");
+    LADON_EXPECTS(weight.data != nullptr && bias.data != nullptr, "ladon: a linear lacks its weight or its bias",
+                  caller);
     return {{weight.data + first * Strides::row}, {bias.data + first}};
   }
 };
@@ -86,9 +89,10 @@ template <std::size_t Out, std::size_t In, Order O>
 struct Linear<Out, In, O, Bias::without, precision::Float32> {
   using Strides = LinearStrides<Out, In, O, Bias::without>;
   typename Strides::Weight weight;
+  LADON_CALLER_MEMBER
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
-    LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight");
+    LADON_EXPECTS(weight.data != nullptr, "ladon: a linear lacks its weight", caller);
     return {{weight.data + first * Strides::row}, {}};
   }
 };
@@ -104,11 +108,12 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
   using Strides = LinearStrides<Out, In, O, B, BFloat16>;
   typename Strides::Weight weight;
   [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;
+  LADON_CALLER_MEMBER
 
   constexpr typename Strides::Rows rows_from(std::size_t first) const noexcept {
-    LADON_EXPECTS(weight.data != nullptr, "ladon: a bfloat16 linear lacks its weight");
+    LADON_EXPECTS(weight.data != nullptr, "ladon: a bfloat16 linear lacks its weight", caller);
     if constexpr (B == Bias::with) {
-      LADON_EXPECTS(bias.data != nullptr, "ladon: a bfloat16 linear lacks its bias");
+      LADON_EXPECTS(bias.data != nullptr, "ladon: a bfloat16 linear lacks its bias", caller);
       return {{weight.data + first * In}, {bias.data + first}};
     } else {
       return {{weight.data + first * In}, {}};
@@ -132,12 +137,13 @@ struct Linear<Out, In, O, B, precision::Int8<Bits>> {
   VectorView<const float, Out> scale;
   VectorView<const std::int32_t, Out> row_sum;
   [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;
+  LADON_CALLER_MEMBER
 
   constexpr Rows rows_from(std::size_t first) const noexcept {
     LADON_EXPECTS(weight.data != nullptr && scale.data != nullptr && row_sum.data != nullptr,
-                  "ladon: an int8 linear lacks its weight, its scale or its row_sum");
+                  "ladon: an int8 linear lacks its weight, its scale or its row_sum", caller);
     if constexpr (B == Bias::with) {
-      LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias");
+      LADON_EXPECTS(bias.data != nullptr, "ladon: an int8 linear lacks its bias", caller);
       return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {bias.data + first}};
     } else {
       return {{weight.data + first * In}, scale.data + first, row_sum.data + first, {}};
@@ -161,12 +167,14 @@ struct Norm {
   VectorView<const float, Size> weight;
   VectorView<const float, Size> bias;
   float epsilon = 1e-5f;
+  LADON_CALLER_MEMBER
 };
 template <std::size_t Size, NormKind K, Bias B>
   requires(K == NormKind::rms || B == Bias::without)
 struct Norm<Size, K, B> {
   VectorView<const float, Size> weight;
   float epsilon = 1e-5f;
+  LADON_CALLER_MEMBER
 };
 
 // Layouts. A layout declares the tensors of the four projections of attention, and finds the rows of each head in these

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of a kernel that projects a context once, for many queries: NAME_project_keys, NAME_attend,
 // NAME_cache_clear and NAME_cache_length. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of every kernel that has a cache: NAME_cache_clear and NAME_cache_length.
 //
 // A library made with DISPATCH contains several variants of a kernel, one for each instruction set. NAME_cache_clear is

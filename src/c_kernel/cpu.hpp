@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects the instruction sets of this machine, and chooses one of them. A variant of a kernel is compiled for a level
 // of the architecture. A compiler may use every extension of the level, so the machine must support all of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a kernel, computed from its C++ type. The description is text in an object file
 // (describe.cpp.in), and cmake/kernel/put_description.cmake finds the text there. No code of the target is executed, so
 // this method also works in cross compilation.

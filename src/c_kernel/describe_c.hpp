@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a kernel as C text: the parts of NAME.h, and the lists of functions that kernel.cpp.in and
 // dispatch.cpp.in include.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of a kernel as members of a JSON object, for the programs that load a WebAssembly module. CMake adds
 // the members that do not depend on the C++ type: the version, the name, the variant and the arguments.
 #pragma once
@@ -127,7 +128,9 @@ constexpr void write_json(Writer& out) {
   out << ",\"context\":" << (Settings::context ? "true" : "false") << ",\"mask\":[";
   Commas commas(out);
   Settings::Masks::each([&]<class Entry>(Entry) { commas.next() << "\"" << Entry::name << "\""; });
-  out << "],\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
+  out << "],\"precision\":\"" << Settings::precision << "\"";
+  if (Settings::int8) out << ",\"activationBits\":" << Settings::activation_bits;
+  out << ",\"capture\":\"" << (Settings::capture ? stage_name(Settings::stage) : "none") << "\",\"layout\":\""
       << Settings::layout << "\",\"workspace\":@workspace_bytes@,\"cache\":@cache_bytes@";
   write_json_weights<typename Kernel::Weights>(out);
   write_json_options(out, options_of<Kernel, Settings>());

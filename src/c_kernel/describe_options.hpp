@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All members of NAME_options, in the order of the C struct. options.hpp and masks.hpp convert the options.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The description of stored weights: the tensors that ladon-weights copies from a checkpoint, and the initialiser of
 // NAME_stored_weights, which points to these copies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of options and tensors, as the C header and the description of a WebAssembly module name them.
 #pragma once
 

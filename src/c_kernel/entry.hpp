@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the class that implements the C functions of a kernel.
 #pragma once
 

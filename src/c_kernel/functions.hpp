@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of a kernel. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the
 // functions.
 #pragma once
@@ -152,7 +153,7 @@ inline constexpr void add_rotary_fill(Functions& functions) {
   functions.add(fill << table << base << scaling);
 }
 
-// Modules have float32 weights only.
+// Modules quantise weights row by row, while a checkpoint arrives, and not with this function (module_int8.cpp.in).
 inline constexpr void add_quantise(Functions& functions) {
   using namespace parameter;
   Function quantise{.name = "quantise",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ types that the arguments of ladon_add_kernel stand for.
 #pragma once
 

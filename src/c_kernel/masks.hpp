@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The masks of C kernels: one struct for each value of the argument MASK of ladon_add_kernel. An entry has
 //
 //     name                              the value of the argument, and of the struct itself

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that the caller of a kernel provides: the types and sizes of workspaces and caches for each kind of
 // kernel.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The properties of a member of NAME_options, for the C header and for the description of a WebAssembly module.
 #pragma once
 

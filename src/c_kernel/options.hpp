@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts NAME_options into the C++ options of the kernel. The members of both types depend on the kernel's mask,
 // score and position encoding. describe_options.hpp lists the members of NAME_options.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. call.hpp describes `Kernel`,
 // `Settings`, `W` and `O`.
 #pragma once

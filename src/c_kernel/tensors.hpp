@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of a kernel's weights, read from the C++ type of the weights. The C++ member `part.weight` is the C
 // member `part_weight`. The members `part.scale` and `part.row_sum` of int8 weights are `part_weight_scale` and
 // `part_weight_row_sum` in C.

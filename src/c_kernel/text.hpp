@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that the compiler writes during constant evaluation: `text_of` returns the text as an array of chars.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts NAME_weights into the C++ weights of the kernel. The C++ member `part.weight` corresponds to the C member
 // `part_weight`. The layout, the precision and the biases of the kernel determine which members exist. tensors.hpp
 // lists the parts.

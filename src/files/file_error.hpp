@@ -1,13 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdexcept>
+#include <ladon/safetensors/error.hpp>
 
-namespace files {
+namespace ladon::files {
 
-// What is wrong with a file. The text is for the user: it names the file, the part of it where there is one, what was
-// expected and what came.
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using safetensors::Error;
 
-}  // namespace files
+}  // namespace ladon::files
+
+namespace files = ladon::files;

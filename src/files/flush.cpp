@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "flush.hpp"
 
 #include <cerrno>
@@ -6,7 +7,7 @@
 
 #include "file_error.hpp"
 
-namespace files {
+namespace ladon::files {
 
 void flush(std::ostream& out, const std::string& what) {
   if (out) {
@@ -18,4 +19,4 @@ void flush(std::ostream& out, const std::string& what) {
   throw Error(what + " could not be written" + (reason ? ": " + reason.message() : ""));
 }
 
-}  // namespace files
+}  // namespace ladon::files

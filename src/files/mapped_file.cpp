@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mapped_file.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@
 #include <cerrno>
 #endif
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
@@ -198,4 +199,4 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-}  // namespace files
+}  // namespace ladon::files

@@ -1,22 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <ladon/safetensors/access.hpp>
 #include <span>
 
-namespace files {
+namespace ladon::files {
 
-// How the bytes of a file come into memory.
-//
-// map: the system reads a page when the page is first used. Start-up is fast, and processes share the pages. The bytes
-// are those of the file as long as nobody changes the file. If another process changes the file in place, the bytes
-// change. If another process truncates the file, a read behind the new end stops this process (SIGBUS on POSIX), and no
-// check in this process can prevent that. A file that is replaced by renaming (replace_file.hpp) is safe: the mapping
-// keeps the old file. Windows refuses to truncate a mapped file.
-//
-// copy: the constructor reads the whole file into memory of its own. Later changes of the file have no effect. A file
-// whose size changes while it is read is an error. A change of content during the reading is not detected.
-enum class Load { map, copy };
+using Load = safetensors::Access;
 
 // The bytes of a file in memory, read-only, for as long as the object lives. The bytes start at the beginning of a
 // page, so the alignment of an address is the alignment of the file offset.
@@ -40,4 +32,6 @@ class MappedFile {
   Load load_ = Load::map;
 };
 
-}  // namespace files
+}  // namespace ladon::files
+
+namespace files = ladon::files;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replace_file.hpp"
 
 #include <array>
@@ -12,7 +13,7 @@
 #include "file_error.hpp"
 #include "write_file.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +152,4 @@ void check_replaceable(const std::string& path) {
   part.write_temporary();
 }
 
-}  // namespace files
+}  // namespace ladon::files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes files so that a reader never sees half of one. Every program writes its result files with these functions.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace files {
+namespace ladon::files {
 
 struct Replacement {
   std::string path;
@@ -36,4 +37,6 @@ void replace_file(const std::string& path, const Content& content);
 // that computes for a long time calls this function first. The file stays as it is.
 void check_replaceable(const std::string& path);
 
-}  // namespace files
+}  // namespace ladon::files
+
+namespace files = ladon::files;

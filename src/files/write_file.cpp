@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "write_file.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +114,4 @@ std::error_code synchronise_folder(const fs::path& folder) {
 
 #endif
 
-}  // namespace files
+}  // namespace ladon::files

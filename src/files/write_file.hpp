@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of replacing a file, as the system offers them. Each returns the error that stopped it.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace files {
+namespace ladon::files {
 
 // A file that is open for writing. The destructor closes the file.
 class OutputFile {
@@ -42,4 +43,4 @@ class OutputFile {
 // Waits until the storage device has the folder's new names. Does nothing where the folder cannot be opened.
 std::error_code synchronise_folder(const std::filesystem::path& folder);
 
-}  // namespace files
+}  // namespace ladon::files

@@ -1,18 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "safetensors.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <span>
 #include <utility>
 
-#include "file_error.hpp"
+#include "edit_distance.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 using nlohmann::json;
@@ -29,7 +31,7 @@ constexpr int deepest_header = 4;
 
 // What comes from the file is shown in ASCII JSON, so that nothing in it can steer a terminal, and
 // not at any length.
-std::string shown(const json& value) {
+std::string shown_json(const json& value) {
   constexpr std::size_t longest = 200;
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   if (text.size() > longest) text = text.substr(0, longest) + "...";
@@ -44,7 +46,7 @@ class StrictKeys {
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end) keys_.pop_back();
     if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw Error("the key " + shown(parsed) + " is there twice");
+      throw Error("the key " + shown_json(parsed) + " is there twice");
     return true;
   }
 
@@ -74,7 +76,7 @@ json member(const json& object, const char* key) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) { return shown(json(text)); }
+std::string in_quotes(std::string_view text) { return shown_json(json(text)); }
 
 std::string escaped(std::string_view text) {
   const std::string with_quotes = json(text).dump(-1, ' ', true, json::error_handler_t::replace);
@@ -82,122 +84,6 @@ std::string escaped(std::string_view text) {
 }
 
 std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).dump(); }
-
-Safetensors::Safetensors(const std::filesystem::path& file, Load load) : name_(file.string()), file_(file, load) {
-  read_header_length();
-  read_header();
-  check_offsets();
-}
-
-void Safetensors::read_header_length() {
-  const auto bytes = file_.bytes();
-  if (bytes.size() < length_bytes)
-    fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), length_bytes);
-  const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
-  if (length > largest)
-    fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
-         std::to_string(length) + " (truncated, or no safetensors file?)");
-  data_begin_ = length_bytes + static_cast<std::size_t>(length);
-}
-
-void Safetensors::read_header() {
-  json header;
-  try {
-    header = parse_strictly(file_.bytes().subspan(length_bytes, data_begin_ - length_bytes));
-  } catch (const std::exception& error) {
-    fail("expected a header in JSON, found: " + shown(std::string(error.what())));
-  }
-  if (!header.is_object()) fail("expected a JSON object as header, found " + shown(header));
-  for (const auto& [name, value] : header.items()) {
-    if (name == "__metadata__") {
-      metadata_ = value.dump();
-      continue;
-    }
-    const json dtype = member(value, "dtype");
-    if (!dtype.is_string()) fail(name, "expected a \"dtype\", found " + shown(value));
-    std::vector<std::uint64_t> shape;
-    if (!read_sizes(member(value, "shape"), shape)) fail(name, "expected a \"shape\" of sizes, found " + shown(value));
-    std::vector<std::uint64_t> offsets;
-    if (!read_sizes(member(value, "data_offsets"), offsets) || offsets.size() != 2)
-      fail(name, "expected two \"data_offsets\", found " + shown(value));
-    tensors_.emplace(name, Tensor{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
-  }
-}
-
-// In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
-void Safetensors::check_offsets() const {
-  std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
-  by_offset.reserve(tensors_.size());
-  for (const auto& [name, tensor] : tensors_) by_offset.emplace_back(name, &tensor);
-  std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
-
-  const std::uint64_t size = file_.bytes().size() - data_begin_;
-  std::uint64_t expected_begin = 0;
-  for (const auto& [name, tensor] : by_offset) {
-    const std::string found = shown(json{tensor->begin, tensor->end});
-    if (tensor->begin != expected_begin)
-      fail(name, "expected data that begins at byte " + std::to_string(expected_begin) +
-                     ", where the tensor before it ends, found data_offsets " + found);
-    if (tensor->end < tensor->begin)
-      fail(name, "expected data that ends behind its beginning, found data_offsets " + found);
-    if (tensor->end > size)
-      fail(name, "expected data at data_offsets " + found + ", found a file that ends at byte " + std::to_string(size) +
-                     " of the data (truncated?)");
-    expected_begin = tensor->end;
-  }
-  if (expected_begin != size)
-    fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
-}
-
-std::string Safetensors::metadata() const {
-  if (metadata_.empty()) return "";
-  const json values = json::parse(metadata_);
-  if (!values.is_object() || !std::ranges::all_of(values, [](const json& value) { return value.is_string(); }))
-    fail("expected a \"__metadata__\" of texts, found " + shown(values));
-  return metadata_;
-}
-
-std::span<const std::byte> Safetensors::bytes(const Tensor& tensor) const {
-  return file_.bytes().subspan(data_begin_ + static_cast<std::size_t>(tensor.begin),
-                               static_cast<std::size_t>(tensor.end - tensor.begin));
-}
-
-const float* Safetensors::tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
-  return reinterpret_cast<const float*>(checked(name, "F32", sizeof(float), shape));
-}
-
-const std::int8_t* Safetensors::int8_tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
-  return reinterpret_cast<const std::int8_t*>(checked(name, "I8", sizeof(std::int8_t), shape));
-}
-
-const std::byte* Safetensors::checked(std::string_view name, std::string_view dtype, std::size_t element_bytes,
-                                      std::initializer_list<std::size_t> shape) const {
-  const auto found = tensors_.find(name);
-  if (found == tensors_.end()) fail(name, "expected a tensor of this name, found none");
-  const Tensor& tensor = found->second;
-  if (tensor.dtype != dtype) fail(name, "expected dtype " + std::string(dtype) + ", found " + shown(tensor.dtype));
-  if (!std::ranges::equal(tensor.shape, shape))
-    fail(name, "expected shape " + shown(json(shape)) + ", found " + shown(tensor.shape));
-
-  // The shape is the program's own from here on, and its product is no number to be afraid of.
-  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
-  if (tensor.end - tensor.begin != bytes)
-    fail(name,
-         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(tensor.end - tensor.begin));
-  const std::size_t offset = data_begin_ + static_cast<std::size_t>(tensor.begin);
-  if (offset % element_bytes != 0)
-    fail(name, "expected data that begins at a multiple of " + std::to_string(element_bytes) + " bytes, found byte " +
-                   std::to_string(offset) + " of the file");
-  return this->bytes(tensor).data();
-}
-
-void Safetensors::fail(const std::string& what) const { throw Error(name_ + ": " + what); }
-
-void Safetensors::fail(std::string_view tensor, const std::string& what) const {
-  fail("tensor " + in_quotes(tensor) + ": " + what);
-}
 
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
   std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
@@ -224,4 +110,147 @@ std::string safetensors_header(std::span<const NamedTensor> tensors, const std::
   return bytes + header;
 }
 
-}  // namespace files
+}  // namespace ladon::files
+
+namespace ladon::safetensors {
+
+using files::in_quotes, files::json, files::length_bytes, files::largest_header, files::member, files::parse_strictly,
+    files::read_sizes, files::shown, files::shown_json;
+
+class File::Mapping : public files::MappedFile {
+ public:
+  using MappedFile::MappedFile;
+};
+
+File::File(const std::filesystem::path& file, Access access)
+    : name_(file.string()), mapping_(std::make_unique<const Mapping>(file, access)) {
+  read_header_length();
+  read_header();
+  check_offsets();
+}
+
+File::~File() = default;
+File::File(File&&) noexcept = default;
+File& File::operator=(File&&) noexcept = default;
+
+void File::read_header_length() {
+  const auto bytes = mapping_->bytes();
+  if (bytes.size() < length_bytes)
+    fail("expected the header's length in 8 bytes, found a file of " + std::to_string(bytes.size()));
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), length_bytes);
+  const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
+  if (length > largest)
+    fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
+         std::to_string(length) + " (truncated, or no safetensors file?)");
+  data_begin_ = length_bytes + static_cast<std::size_t>(length);
+}
+
+void File::read_header() {
+  json header;
+  try {
+    header = parse_strictly(mapping_->bytes().subspan(length_bytes, data_begin_ - length_bytes));
+  } catch (const std::exception& error) {
+    fail("expected a header in JSON, found: " + in_quotes(error.what()));
+  }
+  if (!header.is_object()) fail("expected a JSON object as header, found " + shown_json(header));
+  for (const auto& [name, value] : header.items()) {
+    if (name == "__metadata__") {
+      metadata_ = value.dump();
+      continue;
+    }
+    const json dtype = member(value, "dtype");
+    if (!dtype.is_string()) fail(name, "expected a \"dtype\", found " + shown_json(value));
+    std::vector<std::uint64_t> shape;
+    if (!read_sizes(member(value, "shape"), shape))
+      fail(name, "expected a \"shape\" of sizes, found " + shown_json(value));
+    std::vector<std::uint64_t> offsets;
+    if (!read_sizes(member(value, "data_offsets"), offsets) || offsets.size() != 2)
+      fail(name, "expected two \"data_offsets\", found " + shown_json(value));
+    tensors_.emplace(name, Tensor{dtype.get<std::string>(), std::move(shape), offsets[0], offsets[1]});
+  }
+}
+
+// In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
+void File::check_offsets() const {
+  std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
+  by_offset.reserve(tensors_.size());
+  for (const auto& [name, tensor] : tensors_) by_offset.emplace_back(name, &tensor);
+  std::ranges::sort(by_offset, {}, [](const auto& named) { return std::pair(named.second->begin, named.second->end); });
+
+  const std::uint64_t size = mapping_->bytes().size() - data_begin_;
+  std::uint64_t expected_begin = 0;
+  for (const auto& [name, tensor] : by_offset) {
+    const std::string found = shown({tensor->begin, tensor->end});
+    if (tensor->begin != expected_begin)
+      fail(name, "expected data that begins at byte " + std::to_string(expected_begin) +
+                     ", where the tensor before it ends, found data_offsets " + found);
+    if (tensor->end < tensor->begin)
+      fail(name, "expected data that ends behind its beginning, found data_offsets " + found);
+    if (tensor->end > size)
+      fail(name, "expected data at data_offsets " + found + ", found a file that ends at byte " + std::to_string(size) +
+                     " of the data (truncated?)");
+    expected_begin = tensor->end;
+  }
+  if (expected_begin != size)
+    fail("expected " + std::to_string(expected_begin) + " bytes of data, found " + std::to_string(size));
+}
+
+std::string File::metadata() const {
+  if (metadata_.empty()) return "";
+  const json values = json::parse(metadata_);
+  if (!values.is_object() || !std::ranges::all_of(values, [](const json& value) { return value.is_string(); }))
+    fail("expected a \"__metadata__\" of texts, found " + shown_json(values));
+  return metadata_;
+}
+
+std::span<const std::byte> File::bytes(const Tensor& tensor) const {
+  return mapping_->bytes().subspan(data_begin_ + static_cast<std::size_t>(tensor.begin),
+                                   static_cast<std::size_t>(tensor.end - tensor.begin));
+}
+
+const std::byte* File::values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
+                              std::span<const std::size_t> shape) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail(name, "expected a tensor of this name, found none" + similar_names(name));
+  const Tensor& tensor = found->second;
+  if (tensor.dtype != dtype) fail(name, "expected dtype " + std::string(dtype) + ", found " + in_quotes(tensor.dtype));
+  if (!std::ranges::equal(tensor.shape, shape))
+    fail(name, "expected shape " + shown({shape.begin(), shape.end()}) + ", found " + shown(tensor.shape));
+
+  // The shape is the program's own from here on, and its product is no number to be afraid of.
+  const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
+  if (tensor.end - tensor.begin != bytes)
+    fail(name,
+         "expected " + std::to_string(bytes) + " bytes of data, found " + std::to_string(tensor.end - tensor.begin));
+  const std::size_t offset = data_begin_ + static_cast<std::size_t>(tensor.begin);
+  if (offset % element_bytes != 0)
+    fail(name, "expected data that begins at a multiple of " + std::to_string(element_bytes) + " bytes, found byte " +
+                   std::to_string(offset) + " of the file");
+  return this->bytes(tensor).data();
+}
+
+std::string File::similar_names(std::string_view name) const {
+  constexpr std::size_t most_compared = 4'000, most_shown = 3, longest = 200;
+  std::vector<std::pair<std::size_t, std::string_view>> similar;
+  std::size_t compared = 0;
+  for (const auto& [other, tensor] : tensors_) {
+    if (other.size() > longest || name.size() > longest) continue;
+    if (++compared > most_compared) break;
+    const std::size_t distance = files::edit_distance(name, other);
+    if (2 * distance <= std::max(name.size(), other.size())) similar.emplace_back(distance, other);
+  }
+  std::ranges::sort(similar);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most_shown, similar.size()); ++i)
+    text += (i == 0 ? "; similar names: " : ", ") + files::in_quotes(similar[i].second);
+  return text;
+}
+
+void File::fail(const std::string& what) const { throw Error(name_ + ": " + what); }
+
+void File::fail(std::string_view tensor, const std::string& what) const {
+  fail("tensor " + in_quotes(tensor) + ": " + what);
+}
+
+}  // namespace ladon::safetensors

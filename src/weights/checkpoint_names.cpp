@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checkpoint_names.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 // torch.nn.MultiheadAttention; q_proj_weight and its like are there where kdim or vdim is given, in_proj_bias always.
@@ -75,4 +76,4 @@ constexpr Convention all[] = {
 
 std::span<const Convention> conventions() { return all; }
 
-}  // namespace weights
+}  // namespace ladon::weights

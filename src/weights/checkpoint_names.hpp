@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // How checkpoints name what a kernel needs.
 #pragma once
 
 #include <span>
 #include <string_view>
 
-namespace weights {
+namespace ladon::weights {
 
 // A member's role, and what it is called below the attention, the layer or the stack that it belongs to.
 // A role may have several rows: the first name that a file has is taken.
@@ -24,4 +25,4 @@ struct Convention {
 
 std::span<const Convention> conventions();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "conversion_plan.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 #include "problems.hpp"
 #include "tensor_size.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::in_quotes, files::Safetensors, files::Tensor;
@@ -173,4 +174,4 @@ ConversionPlan plan_conversion(const Safetensors& file, const std::string& file_
   return planner.plan(file_name);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors of a checkpoint become int8 or BF16, and where each tensor of the resulting file lies.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // The type that the matrices of linear layers get.
 enum class Target { int8, bfloat16 };
@@ -63,4 +64,4 @@ struct ConversionPlan {
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 
-}  // namespace weights
+}  // namespace ladon::weights

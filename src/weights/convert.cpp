@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "convert.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 #include "floats.hpp"
 #include "table.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 namespace detail = ladon::detail;
@@ -266,4 +267,4 @@ std::string report(const ConversionPlan& plan, const std::vector<Deviation>& dev
   return table(rows) + totals(plan);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the int8 or BF16 version of a checkpoint. Memory holds neither the output nor a whole tensor.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // How far the converted weight is from the weight. Both are 0 for a weight of zeros.
 struct Deviation {
@@ -31,4 +32,4 @@ std::vector<Deviation> write_converted(const files::Safetensors& file, const std
 // are escaped.
 std::string report(const ConversionPlan& plan, const std::vector<Deviation>& deviations);
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "find_tensors.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "suggestions.hpp"
 #include "tensor_size.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::in_quotes, files::Safetensors, files::shown;
@@ -194,4 +195,4 @@ Found find_tensors(const Safetensors& file, const std::string& file_name, const 
   return found;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

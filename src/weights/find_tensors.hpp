@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's members found in a checkpoint.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "sources.hpp"
 #include "spec.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 struct Found {
   std::vector<Source> members;        // of each of the SPEC's members, in its order
@@ -31,4 +32,4 @@ const Source* present(const files::Safetensors& file, const std::vector<Source>&
 std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
                           const std::string& prefix);
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "floats.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 std::uint32_t widen_bf16(std::uint16_t half) { return std::uint32_t{half} << 16; }
@@ -75,4 +76,4 @@ std::string finite_complaint(std::span<const float> values, std::size_t row, std
          std::to_string(column) + ", counted from 0";
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

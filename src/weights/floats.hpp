@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace weights {
+namespace ladon::weights {
 
 // The bytes of a value: 4 of F32, 2 of F16 and BF16, 0 where the dtype is none that is widened here.
 std::size_t bytes_of_float(std::string_view dtype);
@@ -32,4 +33,4 @@ inline constexpr float largest_for_bfloat16 = 0x1.fefffep127f;
 std::string finite_complaint(std::span<const float> values, std::size_t row, std::size_t first_column,
                              float most = std::numeric_limits<float>::max());
 
-}  // namespace weights
+}  // namespace ladon::weights

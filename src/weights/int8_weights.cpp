@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "int8_weights.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include "floats.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 using files::in_quotes, files::Safetensors, files::shown, files::Tensor;
 
@@ -46,4 +47,4 @@ std::string zero_point_complaint(const Safetensors& file, std::string_view weigh
   return symmetric ? "" : "expected symmetric int8 weights, found zero points other than 0 in " + in_quotes(name);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 weights in checkpoints. The names are those of compressed-tensors.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // Returns the name of the scales of a weight: "X.weight" has "X.weight_scale".
 std::string scale_name(std::string_view weight);
@@ -25,4 +26,4 @@ std::string scale_complaint(const files::Safetensors& file, const files::Tensor&
 // Expects that the zero points of the weight are 0, if the file has zero points.
 std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);
 
-}  // namespace weights
+}  // namespace ladon::weights

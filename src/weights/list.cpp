@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "list.hpp"
 
 #include <vector>
 
 #include "table.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 std::string list(const files::Safetensors& file) {
   std::vector<Cells> rows{{"name", "dtype", "shape", "bytes"}};
@@ -14,4 +15,4 @@ std::string list(const files::Safetensors& file) {
   return table(rows);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -20,6 +21,8 @@
 #include "replace_file.hpp"
 #include "safetensors.hpp"
 #include "spec.hpp"
+
+namespace weights = ladon::weights;
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pack.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "floats.hpp"
 #include "int8_weights.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 constexpr std::size_t alignment = 64;  // bytes: the widest vector, and a line of every cache there is
@@ -163,4 +164,4 @@ Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found
   throw files::Error(origin.file + ": " + error.what());
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checkpoint's tensors as a kernel takes them: one file of data, and a header that says what is where.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "safetensors.hpp"
 #include "spec.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 struct Packed {
   std::string data;     // little-endian, each tensor at a multiple of 64 bytes, zeros between them
@@ -26,4 +27,4 @@ struct Origin {
 // text begins with the file's name, if a weight to be quantised is infinite or NaN.
 Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin);
 
-}  // namespace weights
+}  // namespace ladon::weights

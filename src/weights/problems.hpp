@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -5,7 +6,7 @@
 
 #include "file_error.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // Throws all that is wrong with a file at once, a line for each, unless nothing is.
 inline void throw_problems(const std::string& what, const std::vector<std::string>& problems) {
@@ -15,4 +16,4 @@ inline void throw_problems(const std::string& what, const std::vector<std::strin
   throw files::Error(text);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sources.hpp"
 
 #include <array>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 constexpr std::array<std::string_view, 3> projections = {"query_proj", "key_proj", "value_proj"};
@@ -88,4 +89,4 @@ std::vector<Source> sources(const Spec& spec, const Member& member, const Conven
   return found;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From which of a checkpoint's tensors a member of the kernel can be made.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "checkpoint_names.hpp"
 #include "spec.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // Rows of a tensor; of one with a single dimension, its elements.
 struct Piece {
@@ -27,4 +28,4 @@ using Source = std::vector<Piece>;
 std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
                             const std::string& prefix);
 
-}  // namespace weights
+}  // namespace ladon::weights

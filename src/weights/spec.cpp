@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "spec.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "problems.hpp"
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Error, files::in_quotes;
@@ -157,8 +158,10 @@ const Member* Spec::beside(const Member& member, std::string_view role) const {
   return found == members.end() ? nullptr : &*found;
 }
 
-Spec read_spec(const std::filesystem::path& file) {
-  std::istringstream lines(content_of(file));
+Spec read_spec(const std::filesystem::path& file) { return parse_spec(content_of(file), file.string()); }
+
+Spec parse_spec(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
   Spec spec;
   std::vector<std::string> problems;
   std::size_t number = 0;
@@ -172,8 +175,8 @@ Spec read_spec(const std::filesystem::path& file) {
     }
   }
   if (spec.members.empty() && problems.empty()) problems.emplace_back("no line says what the kernel needs");
-  throw_problems(file.string() + ": cannot be used as SPEC", problems);
+  throw_problems(name + ": cannot be used as SPEC", problems);
   return spec;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel needs: its members, a line each, as CMake writes them.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace weights {
+namespace ladon::weights {
 
 // The type of a member. An int8 weight has a scale and a sum for each row.
 enum class Element { float32, bfloat16, int8 };
@@ -40,4 +41,7 @@ struct Spec {
 // has a line for each wrong one.
 Spec read_spec(const std::filesystem::path& file);
 
-}  // namespace weights
+// Reads the same lines from a text. `name` is the name of the text in errors.
+Spec parse_spec(const std::string& text, const std::string& name);
+
+}  // namespace ladon::weights

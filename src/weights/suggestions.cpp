@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "suggestions.hpp"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "edit_distance.hpp"
 #include "find_tensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Safetensors;
@@ -59,22 +60,6 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// Levenshtein's: the fewest letters to insert, remove or exchange.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({exchanged, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 // The prefixes with the most members, if they have more than `count`.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
@@ -94,8 +79,9 @@ std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec
 std::string other_prefixes(const Safetensors& file, const Spec& spec, const std::string& prefix, std::size_t count) {
   constexpr std::size_t most = 5;
   std::vector<std::string> best = best_prefixes(file, spec, count);
-  std::ranges::sort(
-      best, {}, [&](const std::string& other) { return std::pair(distance(prefix, other), std::string_view(other)); });
+  std::ranges::sort(best, {}, [&](const std::string& other) {
+    return std::pair(files::edit_distance(prefix, other), std::string_view(other));
+  });
   std::string text;
   for (std::size_t i = 0; i < std::min(most, best.size()); ++i)
     text += (i == 0 ? "such tensors are below prefix " : ", ") + files::in_quotes(best[i]);
@@ -103,4 +89,4 @@ std::string other_prefixes(const Safetensors& file, const Spec& spec, const std:
   return text;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

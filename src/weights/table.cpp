@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "table.hpp"
 
 #include <algorithm>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
@@ -28,4 +29,4 @@ std::string table(const std::vector<Cells>& rows) {
   return text;
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

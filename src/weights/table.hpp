@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
-namespace weights {
+namespace ladon::weights {
 
 using Cells = std::array<std::string, 4>;
 
@@ -12,4 +13,4 @@ using Cells = std::array<std::string, 4>;
 // Columns are up to 100 characters wide, so that one huge name does not make every line as long as itself.
 std::string table(const std::vector<Cells>& rows);
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tensor_size.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 // Returns the bytes that the shape needs, or the largest integer if that many cannot be counted.
@@ -33,4 +34,4 @@ std::string size_complaint(const files::Tensor& tensor) {
   return "expected " + std::to_string(expected) + " bytes of data, found " + std::to_string(found);
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

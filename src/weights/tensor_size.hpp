@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many bytes a tensor needs.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "safetensors.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // Returns the bytes of an element, or 0 if the dtype is unknown or has less than a byte.
 std::uint64_t bytes_of_element(std::string_view dtype);
@@ -16,4 +17,4 @@ std::uint64_t bytes_of_element(std::string_view dtype);
 // returns "".
 std::string size_complaint(const files::Tensor& tensor);
 
-}  // namespace weights
+}  // namespace ladon::weights

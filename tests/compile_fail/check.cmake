@@ -1,9 +1,14 @@
 # cmake -DCOMPILE=<compiler;flags> -DSOURCE=<file> -P check.cmake
-# The file must not compile, and the compiler must say what the file's first line promises, and the numbers of the
-# lines after it ("// says: ").
+# The file must not compile, and the compiler must say what the file's first line promises. Lines after the first one:
+#
+#   // says: TEXT      the compiler also says this text, for example numbers
+#   // lines: COUNT    the compiler says at most so many lines
+#   // flag: FLAG      another flag, behind those of COMPILE
 file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
 string(REPLACE "// message: " "" expected "${expected}")
-execute_process(COMMAND ${COMPILE} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+file(STRINGS ${SOURCE} flags REGEX "^// flag: ")
+list(TRANSFORM flags REPLACE "^// flag: " "")
+execute_process(COMMAND ${COMPILE} ${flags} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
 set(said "${out}${err}")
 
 if(expected MATCHES "^none")
@@ -23,3 +28,12 @@ foreach(text IN LISTS expected numbers)
     message(FATAL_ERROR "the compiler should have said \"${text}\", but it said:\n${said}")
   endif()
 endforeach()
+file(STRINGS ${SOURCE} most_lines REGEX "^// lines: ")
+if(most_lines)
+  string(REPLACE "// lines: " "" most_lines "${most_lines}")
+  string(REGEX MATCHALL "\n" lines "${said}")
+  list(LENGTH lines count)
+  if(count GREATER most_lines)
+    message(FATAL_ERROR "the compiler says ${count} lines, but should say at most ${most_lines}:\n${said}")
+  endif()
+endif()

@@ -132,7 +132,12 @@ def parse(include, compiler):
             path = os.path.join(folder, name)
             text = open(path).read()
             files.append((path, text if name == "checks.hpp" else text.replace("LADON_EXPECTS(", "ladon_expects(")))
-    unit = "template <class... T> constexpr void ladon_expects(T...) {}\n#include <ladon/ladon.hpp>\n"
+    unit = """#include <initializer_list>
+struct AnyCaller { template <class T> constexpr AnyCaller(const T&) {} constexpr AnyCaller() {} };
+struct AnyValue { template <class T> constexpr AnyValue(const char*, const T&) {} };
+constexpr void ladon_expects(bool, const char*, AnyCaller = {}, std::initializer_list<AnyValue> = {}) {}
+#include <ladon/ladon.hpp>
+"""
     verbose = subprocess.run(
         [compiler, "-xc++", "-E", "-v", "/dev/null"], capture_output=True, text=True, check=True
     ).stderr

@@ -123,13 +123,20 @@ int main(int, char** arguments) {
   const std::string_view broken(arguments[1]);
   const std::array<std::uint8_t, 12> pairs{};
   const std::array<float, 12> values{};
+#line 1000  // the number that the test of `queries` expects
   if (broken == "queries") run<None>({.queries = 4});
   if (broken == "beside_unchecked") {
     std::fprintf(stderr, "%zu queries, unchecked\n", ladon_test::unchecked_queries());
     ladon_test::queries_of_too_many();
   }
+  if (broken == "unknown_caller") {  // an object without an initialiser
+    Attention<None>::Options options;
+    options.keys = 5;
+    run<None>(options);
+  }
   if (broken == "keys") run<None>({.keys = 5});
   if (broken == "tokens") run<None>({.tokens = 4});
+  if (broken == "tokens_as_keys") run<None>({.tokens = 5, .queries = 1});
   if (broken == "cache") {
     Projected<Causal> text;
     text.extend({});

@@ -1,5 +1,5 @@
 # cmake -DCOMPILE=<compiler;flags> -DREADME=<file> -P check.cmake
-# Each piece of C++ in the README must compile as it stands there; the first shows the #include.
+# Each piece of C++ in the README must compile as it stands there, behind an #include of Ladon.
 file(READ ${README} text)
 set(source ${CMAKE_CURRENT_BINARY_DIR}/readme_snippet.cpp)
 # Not foreach: a list would be cut at the semicolons of the code.

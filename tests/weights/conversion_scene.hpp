@@ -20,7 +20,7 @@
 #endif
 #endif
 
-namespace weights {
+namespace ladon::weights {
 
 // A folder with a checkpoint and an output of an earlier time.
 struct ConversionScene {
@@ -71,4 +71,4 @@ struct ConversionScene {
   }
 };
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -15,7 +15,7 @@
 #include "safetensors_file.hpp"
 #include "testing/fixtures.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 // The bytes of the output, and its report.
 struct Output {
@@ -78,4 +78,4 @@ inline std::string halves(const std::vector<std::uint16_t>& values) {
 
 inline Selection keeping(std::vector<std::regex> keep) { return {std::move(keep), false}; }
 
-}  // namespace weights
+}  // namespace ladon::weights

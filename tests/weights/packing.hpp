@@ -12,7 +12,7 @@
 #include "safetensors_file.hpp"
 #include "testing/fixtures.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 struct Result {
   Packed packed;
@@ -106,4 +106,4 @@ inline void check_separate_attention(const Result& result, const std::string& be
   CHECK(result.values(before + "out_proj_bias", 4) == files::counted(4, 300));
 }
 
-}  // namespace weights
+}  // namespace ladon::weights

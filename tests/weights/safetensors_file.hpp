@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace files {
+namespace ladon::files {
 
 inline std::string with_length(std::uint64_t length, const std::string& header, const std::string& data) {
   std::string bytes(sizeof(length), '\0');
@@ -71,4 +71,4 @@ class Checkpoint {
   std::string data_;
 };
 
-}  // namespace files
+}  // namespace ladon::files

@@ -10,7 +10,7 @@
 #include "converting.hpp"
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Checkpoint, files::floats;
@@ -192,4 +192,4 @@ TEST_CASE("pack takes the output for a kernel with bfloat16 weights, and gives t
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

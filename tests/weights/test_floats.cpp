@@ -8,7 +8,7 @@
 #include "floats.hpp"
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 // The formats' definition, in double: sign, exponent of so many bits, fraction of so many.
@@ -86,4 +86,4 @@ TEST_CASE("a part of a file's halves is taken, where they lie at odd places, too
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -3,7 +3,7 @@
 
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Checkpoint, files::counted;
@@ -136,4 +136,4 @@ TEST_CASE("a stack's layers are below its prefix, and its last norm is beside th
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -9,7 +9,7 @@
 #include "mapped_file.hpp"
 #include "testing/program.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,4 +83,4 @@ TEST_CASE("a copy is refused where the file has another size than at first, or c
 
 TEST_SUITE_END();
 
-}  // namespace files
+}  // namespace ladon::files

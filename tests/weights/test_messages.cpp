@@ -5,7 +5,7 @@
 
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Checkpoint;
@@ -145,4 +145,4 @@ TEST_CASE("names from a file cannot steer a terminal") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

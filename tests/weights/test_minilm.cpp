@@ -5,7 +5,7 @@
 
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 // As examples/minilm/fetch_model puts it.
@@ -71,4 +71,4 @@ TEST_CASE("all of MiniLM's layers") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -3,7 +3,7 @@
 
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 
 using files::Checkpoint, files::counted;
 
@@ -102,4 +102,4 @@ TEST_CASE("nothing in a prefix can end the header's comment") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -9,7 +9,7 @@
 
 #include "packing.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Checkpoint, files::counted, files::floats;
@@ -217,4 +217,4 @@ TEST_CASE("a weight that is infinite or NaN") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -8,7 +8,7 @@
 #include "packing.hpp"
 #include "testing/program.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using examples::Answer, examples::check_refused, examples::content_of, examples::has, examples::TemporaryFolder;
@@ -178,6 +178,6 @@ TEST_CASE("help says how") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights
 
 #endif

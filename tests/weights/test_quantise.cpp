@@ -11,7 +11,7 @@
 
 #include "converting.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using files::Checkpoint, files::floats;
@@ -266,4 +266,4 @@ TEST_CASE("names in the report are escaped") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

@@ -8,7 +8,7 @@
 
 #include "conversion_scene.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using examples::Answer, examples::check_refused, examples::content_of, examples::has;
@@ -121,6 +121,6 @@ TEST_CASE("memory holds neither the output nor a copy of the input") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights
 
 #endif

@@ -8,7 +8,7 @@
 #include "replace_file.hpp"
 #include "testing/program.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST_CASE("a link that leads to itself is an error") {
 
 TEST_SUITE_END();
 
-}  // namespace files
+}  // namespace ladon::files

@@ -30,7 +30,7 @@ extern "C" int fsync(int descriptor) {
 }
 #endif
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,6 +128,6 @@ TEST_CASE("each file, and its folder, is synchronised") {
 
 TEST_SUITE_END();
 
-}  // namespace files
+}  // namespace ladon::files
 
 #endif

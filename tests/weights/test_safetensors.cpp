@@ -10,7 +10,7 @@
 #include "safetensors_file.hpp"
 #include "testing/fixtures.hpp"
 
-namespace files {
+namespace ladon::files {
 namespace {
 
 using examples::TemporaryFolder;
@@ -67,12 +67,14 @@ TEST_CASE("an int8 tensor may begin anywhere, and no other dtype is taken for on
   const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                              R"("w":{"dtype":"I8","shape":[3,1],"data_offsets":[1,4]}})";
   const Safetensors file(folder.file("m.safetensors", safetensors(header, "x\x80\xff\x7f")));
-  const std::int8_t* w = file.int8_tensor("w", {3, 1});
+  const std::int8_t* w = file.tensor<std::int8_t>("w", {3, 1});
   CHECK(w[0] == -128);
   CHECK(w[1] == -1);
   CHECK(w[2] == 127);
-  CHECK_THROWS_WITH_AS(static_cast<void>(file.int8_tensor("a", {1})), doctest::Contains("expected dtype I8"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(file.int8_tensor("w", {3})), doctest::Contains("expected shape [3]"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(file.tensor<std::int8_t>("a", {1})), doctest::Contains("expected dtype I8"),
+                       Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(file.tensor<std::int8_t>("w", {3})), doctest::Contains("expected shape [3]"),
+                       Error);
 }
 
 TEST_CASE("a scalar and an empty tensor are tensors") {
@@ -216,4 +218,4 @@ TEST_CASE("hostile offsets") {
 
 TEST_SUITE_END();
 
-}  // namespace files
+}  // namespace ladon::files

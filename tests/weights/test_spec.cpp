@@ -4,7 +4,7 @@
 #include "spec.hpp"
 #include "testing/fixtures.hpp"
 
-namespace weights {
+namespace ladon::weights {
 namespace {
 
 using Sizes = std::vector<std::uint64_t>;
@@ -138,4 +138,4 @@ TEST_CASE("every wrong line is said, and so is a file without any") {
 
 TEST_SUITE_END();
 
-}  // namespace weights
+}  // namespace ladon::weights

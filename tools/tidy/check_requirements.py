@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """check_requirements FOLDER: checks every list of Python packages below the folder. Prints each problem, and exits with
 1 if there is one.
 

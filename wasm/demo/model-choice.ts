@@ -1,8 +1,9 @@
 // The form with which the user lets the page load MiniLM's weights.
 import { byId, showProblem } from "./dom.js";
 import { bytes } from "./format.js";
-import type { ModelFacts, ModelSource, RemoteFile } from "./sentence-messages.js";
+import type { LoadedModel, LoadProgress, ModelSource, RemoteFile } from "./sentence-messages.js";
 import { Cancelled, type SentenceModel } from "./sentence-model.js";
+import type { PrecisionChoice } from "./precision-choice.js";
 
 // The page knows the checksums of the files at its own addresses. Another address is the user's choice, like a file on the
 // user's disk, and is accepted without a checksum.
@@ -24,7 +25,8 @@ export class ModelChoice {
 
   constructor(
     private readonly model: () => SentenceModel,
-    private readonly loaded: (facts: ModelFacts) => Promise<void>,
+    private readonly precision: PrecisionChoice,
+    private readonly loaded: (model: LoadedModel) => Promise<void>,
   ) {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -36,22 +38,36 @@ export class ModelChoice {
     this.#form.inert = false;
   }
 
-  show(): void {
+  /** Shows the form. `reason` says why another file is needed. */
+  show(reason?: string): void {
+    showProblem(this.#problem, reason);
     this.#form.hidden = false;
+  }
+
+  focus(): void {
     this.#fetch.focus();
   }
 
   hide(): void {
+    const hadFocus = this.#form.contains(document.activeElement);
     this.#form.hidden = true;
+    if (hadFocus) this.precision.focus();
   }
 
+  /** Loads the model. After an error, the form says what is wrong, and a model that was loaded before stays. */
   async load(source: ModelSource): Promise<void> {
+    const loaded = await this.#load(source);
+    if (loaded) await this.loaded(loaded);
+  }
+
+  async #load(source: ModelSource): Promise<LoadedModel | undefined> {
     showProblem(this.#problem);
     this.#setBusy(true, source);
     try {
-      await this.loaded(await this.model().load(source, (done, total) => this.#showProgress(done, total)));
+      return await this.model().load(source, this.precision.value, (progress) => this.#showProgress(progress));
     } catch (problem) {
       if (!(problem instanceof Cancelled)) showProblem(this.#problem, problem);
+      return undefined;
     } finally {
       this.#setBusy(false, source);
     }
@@ -68,6 +84,7 @@ export class ModelChoice {
 
   #setBusy(busy: boolean, source: ModelSource): void {
     const hadFocus = this.#form.contains(document.activeElement);
+    this.precision.isBusy = busy;
     this.#progress.hidden = !busy;
     this.#actions.inert = busy;
     this.#actions.classList.toggle("busy", busy);
@@ -76,8 +93,9 @@ export class ModelChoice {
     if (hadFocus && !this.#form.hidden) (busy ? this.#cancel : this.#fetch).focus();
   }
 
-  #showProgress(done: number, total: number): void {
-    this.#bar.value = done / total;
-    this.#text.textContent = `${bytes(done)} of ${bytes(total)}`;
+  #showProgress({ step, bytes: done, total }: LoadProgress): void {
+    if (total) this.#bar.value = done / total;
+    else this.#bar.removeAttribute("value");
+    this.#text.textContent = total ? `${step}: ${bytes(done)} of ${bytes(total)}` : `${step}: ${bytes(done)}`;
   }
 }

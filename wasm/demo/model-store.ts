@@ -1,24 +1,45 @@
 // The model's files in this browser (Cache API), so that they are fetched once. Absent where the page is not served
 // securely: then nothing is kept.
+import type { Precision } from "../src/index.js";
 
 const store = "ladon-minilm";
-const names = { weights: "kept/model.safetensors", vocabulary: "kept/vocab.txt" };
+const weightNames: Readonly<Record<Precision, string>> = {
+  int8: "kept/int8.safetensors",
+  float32: "kept/model.safetensors",
+};
+const vocabularyName = "kept/vocab.txt";
 
-export type ModelFiles<T> = Record<keyof typeof names, T>;
-
-const keyOf = (file: keyof typeof names) => new URL(names[file], globalThis.location.href).href;
-
-export async function keptModel(): Promise<ModelFiles<Response> | undefined> {
-  if (!("caches" in globalThis) || !(await caches.has(store))) return undefined;
-  const cache = await caches.open(store);
-  const [weights, vocabulary] = await Promise.all([cache.match(keyOf("weights")), cache.match(keyOf("vocabulary"))]);
-  return weights && vocabulary && { weights, vocabulary };
+export interface ModelFiles {
+  readonly weights: Blob;
+  readonly vocabulary: Blob;
 }
 
-export async function keepFile(file: keyof typeof names, response: Response): Promise<void> {
-  if (!("caches" in globalThis)) throw new Error("this page is not served over https");
+const keyOf = (name: string) => new URL(name, globalThis.location.href).href;
+
+export interface KeptModel {
+  readonly precision: Precision;
+  readonly weights: Response;
+  readonly vocabulary: Response;
+}
+
+export async function keptModel(): Promise<KeptModel | undefined> {
+  if (!("caches" in globalThis) || !(await caches.has(store))) return undefined;
   const cache = await caches.open(store);
-  await cache.put(keyOf(file), response);
+  const vocabulary = await cache.match(keyOf(vocabularyName));
+  for (const precision of ["int8", "float32"] as const) {
+    const weights = await cache.match(keyOf(weightNames[precision]));
+    if (weights && vocabulary) return { precision, weights, vocabulary };
+  }
+  return undefined;
+}
+
+/** Keeps the files in place of the files before. */
+export async function keepModel(precision: Precision, { weights, vocabulary }: ModelFiles): Promise<void> {
+  if (!("caches" in globalThis)) throw new Error("this page is not served over https");
+  await forgetModel();
+  const cache = await caches.open(store);
+  await cache.put(keyOf(weightNames[precision]), new Response(weights));
+  await cache.put(keyOf(vocabularyName), new Response(vocabulary));
 }
 
 export async function forgetModel(): Promise<void> {

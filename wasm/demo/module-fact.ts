@@ -8,8 +8,10 @@ const variantNames = { relaxed: "relaxed SIMD", simd: "SIMD", scalar: "scalar" }
 
 /** For showFacts: what the module weighs. */
 export function moduleFact(kernel: Kernel): readonly [string, string, string] {
-  const [size, gzipped] = moduleSizes[`${kernel.description.name}.${kernel.variant}`]!;
-  return ["Module", bytes(gzipped), `gzipped; ${bytes(size)} as it is, ${variantNames[kernel.variant]}`];
+  const { name, activationBits } = kernel.description;
+  const [size, gzipped] = moduleSizes[`${name}.${kernel.variant}`]!;
+  const inputs = activationBits === undefined ? "" : `, ${activationBits}-bit activations`;
+  return ["Module", bytes(gzipped), `gzipped; ${bytes(size)} as it is, ${variantNames[kernel.variant]}${inputs}`];
 }
 
 /** Bytes of all that an instance has: code and tables apart, weights, workspace, inputs, results. */

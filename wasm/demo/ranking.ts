@@ -45,14 +45,24 @@ export class Ranking {
     );
   }
 
-  /** Embeds the sentences of the list and ranks them. */
-  async open(): Promise<void> {
+  /** The sentences of the list. */
+  get texts(): string[] {
     const texts = this.#lines.value
       .split("\n")
       .map((line) => line.trim())
       .filter((line) => line !== "");
+    return [...new Set(texts)];
+  }
+
+  /** Forgets the embeddings, which another model or precision made. */
+  reset(): void {
+    this.#entries = [];
+  }
+
+  /** Embeds the sentences of the list and ranks them. */
+  async open(): Promise<void> {
     const known = new Map(this.#entries.map((entry) => [entry.text, entry]));
-    this.#entries = [...new Set(texts)].map((text) => known.get(text) ?? makeEntry(text));
+    this.#entries = this.texts.map((text) => known.get(text) ?? makeEntry(text));
     this.#list.replaceChildren(...this.#entries.map(({ item }) => item));
     await this.rank();
   }
@@ -60,11 +70,12 @@ export class Ranking {
   // Of several questions under way only the last one's answer is shown.
   async rank(): Promise<void> {
     const asked = ++this.#asked;
+    const entries = this.#entries;
     try {
-      for (const entry of this.#entries) entry.embedding ??= (await this.model().embed(entry.text)).embedding;
+      for (const entry of entries) entry.embedding ??= (await this.model().embed(entry.text)).embedding;
       const { embedding, tokens, milliseconds } = await this.model().embed(this.#text.value);
       if (asked !== this.#asked) return;
-      const scored = this.#entries.map((entry) => ({ entry, score: similarity(embedding, entry.embedding!) }));
+      const scored = entries.map((entry) => ({ entry, score: similarity(embedding, entry.embedding!) }));
       scored.sort((a, b) => b.score - a.score);
       this.#show(scored);
       this.#answer.textContent = `Closest: ${scored[0]?.entry.text ?? "nothing"}`;

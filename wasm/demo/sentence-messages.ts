@@ -1,4 +1,5 @@
 // What the page and the worker that runs MiniLM say to each other.
+import type { Precision } from "../src/index.js";
 
 /** A file to fetch. Without `sha256`, any content is accepted. */
 export interface RemoteFile {
@@ -12,15 +13,29 @@ export type ModelSource =
   | { readonly from: "disk"; readonly weights: File; readonly vocabulary: File }
   | { readonly from: "network"; readonly weights: RemoteFile; readonly vocabulary: RemoteFile };
 
+/** What the model takes in one precision. */
 export interface ModelFacts {
-  readonly layers: number;
-  readonly heads: number;
   readonly module: readonly [name: string, figure: string, more: string];
   readonly weightBytes: number;
   readonly memoryBytes: number;
   readonly workspaceBytes: number;
+}
+
+export interface LoadedModel {
+  readonly layers: number;
+  readonly heads: number;
+  /** Of each precision that is loaded: a file of floats gives both, an int8 file gives int8 only. */
+  readonly facts: Readonly<Partial<Record<Precision, ModelFacts>>>;
+  /** Why the precision that was not chosen is not loaded. */
+  readonly missing?: string;
   /** Why the model was not kept for the next visit. */
   readonly notKept?: string;
+}
+
+/** A text for the model in one precision. */
+export interface Asked {
+  readonly text: string;
+  readonly precision: Precision;
 }
 
 export interface Embedded {
@@ -36,13 +51,26 @@ export interface Attended {
   readonly milliseconds: number;
 }
 
+/** Both precisions, with the same texts. */
+export interface Compared {
+  /** Of the first text. */
+  readonly tokens: number;
+  /** The time of an embedding of the first text. */
+  readonly milliseconds: Readonly<Record<Precision, number>>;
+  /** Of each text: the cosine of the embeddings in int8 and in float32. */
+  readonly cosines: readonly number[];
+}
+
 /** Each question's name, what it takes, and what is answered. */
 export interface Questions {
-  load: { take: ModelSource; give: ModelFacts };
-  embed: { take: string; give: Embedded };
-  attend: { take: string; give: Attended };
-  /** Answered when the engine has optimised the kernel. */
-  warm: { take: undefined; give: null };
+  load: { take: { readonly source: ModelSource; readonly precision: Precision }; give: LoadedModel };
+  embed: { take: Asked; give: Embedded };
+  attend: { take: Asked; give: Attended };
+  /** Answered when the engine has optimised the kernel of that precision. */
+  warm: { take: Precision; give: null };
+  compare: { take: readonly string[]; give: Compared };
+  /** The file with int8 weights and int8 embeddings. */
+  int8File: { take: undefined; give: Blob };
 }
 
 export type Request =
@@ -51,7 +79,14 @@ export type Request =
     }[keyof Questions]
   | { readonly ask: "cancel" };
 
+/** How far a load is. `total` is 0 if the number of all bytes is unknown. */
+export interface LoadProgress {
+  readonly step: string;
+  readonly bytes: number;
+  readonly total: number;
+}
+
 export type Answer =
   | { readonly id: number; readonly answer: Questions[keyof Questions]["give"] }
   | { readonly id: number; readonly problem: string; readonly cancelled: boolean }
-  | { readonly id: number; readonly bytes: number; readonly total: number };
+  | LoadProgress;

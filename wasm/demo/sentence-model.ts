@@ -1,12 +1,15 @@
-import type { Answer, ModelSource, Questions, Request } from "./sentence-messages.js";
+import type { Precision } from "../src/index.js";
+import type { Answer, LoadProgress, ModelSource, Questions, Request } from "./sentence-messages.js";
 
 export class Cancelled extends Error {}
 
 /** MiniLM in its worker, as the page sees it. */
 export class SentenceModel {
+  /** The precision of `embed` and `attend`. */
+  precision: Precision = "int8";
   readonly #worker = new Worker(new URL("./sentence-worker.js", import.meta.url), { type: "module" });
   readonly #open = new Map<number, { give: (answer: never) => void; fail: (problem: Error) => void }>();
-  #progress: ((bytes: number, total: number) => void) | undefined;
+  #progress: ((progress: LoadProgress) => void) | undefined;
   #last = 0;
 
   constructor() {
@@ -17,18 +20,28 @@ export class SentenceModel {
     });
   }
 
-  load(source: ModelSource, progress: (bytes: number, total: number) => void): Promise<Questions["load"]["give"]> {
+  load(
+    source: ModelSource,
+    precision: Precision,
+    progress: (progress: LoadProgress) => void,
+  ): Promise<Questions["load"]["give"]> {
     this.#progress = progress;
-    return this.#ask("load", source);
+    return this.#ask("load", { source, precision });
   }
   embed(text: string): Promise<Questions["embed"]["give"]> {
-    return this.#ask("embed", text);
+    return this.#ask("embed", { text, precision: this.precision });
   }
   attend(text: string): Promise<Questions["attend"]["give"]> {
-    return this.#ask("attend", text);
+    return this.#ask("attend", { text, precision: this.precision });
   }
-  warm(): Promise<null> {
-    return this.#ask("warm", undefined);
+  warm(precision: Precision): Promise<null> {
+    return this.#ask("warm", precision);
+  }
+  compare(texts: readonly string[]): Promise<Questions["compare"]["give"]> {
+    return this.#ask("compare", texts);
+  }
+  int8File(): Promise<Blob> {
+    return this.#ask("int8File", undefined);
   }
   cancel(): void {
     this.#worker.postMessage({ ask: "cancel" } satisfies Request);
@@ -46,7 +59,7 @@ export class SentenceModel {
   }
 
   #take(answer: Answer): void {
-    if ("bytes" in answer) return this.#progress?.(answer.bytes, answer.total);
+    if ("bytes" in answer) return this.#progress?.(answer);
     const waiting = this.#open.get(answer.id);
     this.#open.delete(answer.id);
     if ("answer" in answer) waiting?.give(answer.answer as never);

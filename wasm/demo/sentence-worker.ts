@@ -1,132 +1,114 @@
 // Runs MiniLM beside the page, so that neither loading 91 MB nor a long sentence makes the page wait.
-import { SentenceEncoder } from "../src/minilm.js";
-import { checked } from "./checksum.js";
-import { forgetModel, keepFile, keptModel, type ModelFiles } from "./model-store.js";
+import type { Precision } from "../src/index.js";
+import { type SentenceEncoder, similarity } from "../src/minilm.js";
 import { memoryOf, moduleFact } from "./module-fact.js";
-import type { Answer, Attended, Embedded, ModelFacts, ModelSource, Questions, Request } from "./sentence-messages.js";
+import { type Loaded, type LoadedPrecisions, loadPrecisions } from "./sentence-load.js";
+import type {
+  Answer,
+  Asked,
+  Attended,
+  Compared,
+  Embedded,
+  LoadedModel,
+  ModelFacts,
+  Questions,
+  Request,
+} from "./sentence-messages.js";
+import { timesOf } from "./timing.js";
 
-let encoder: SentenceEncoder | undefined;
+let models: LoadedPrecisions["models"] = {};
 let loading = new AbortController();
 
-const say = (answer: Answer, transfer: Transferable[] = []) => self.postMessage(answer, { transfer });
+const say = (answer: Answer) => self.postMessage(answer);
 
-async function responses(source: ModelSource, signal: AbortSignal): Promise<ModelFiles<Response>> {
-  if (source.from === "store") {
-    const kept = await keptModel();
-    if (!kept) throw new Error("the model is no longer kept in this browser");
-    return kept;
-  }
-  if (source.from === "disk") {
-    return { weights: new Response(source.weights), vocabulary: new Response(source.vocabulary) };
-  }
-  const get = async (url: string) => {
-    const response = await fetch(url, { signal }).catch((cause) => {
-      throw signal.aborted ? cause : new Error(`${url}: cannot be reached`);
-    });
-    if (!response.ok) throw new Error(`${url}: answered with status ${response.status}`);
-    return response;
-  };
-  const [weights, vocabulary] = await Promise.all([get(source.weights.url), get(source.vocabulary.url)]);
-  return { weights, vocabulary };
-}
-
-// Returns copies of the files. The copies are read, and checked where their checksums are known, while the model loads.
-async function checkedCopies(source: ModelSource, files: ModelFiles<Response>): Promise<ModelFiles<Response>> {
-  const copy = (file: keyof ModelFiles<Response>) => {
-    const { url = "", sha256 = undefined } = source.from === "network" ? source[file] : {};
-    return checked(files[file].clone(), url, sha256);
-  };
-  const [weights, vocabulary] = await Promise.all([copy("weights"), copy("vocabulary")]);
-  return { weights, vocabulary };
-}
-
-// Puts checked files into the store. Returns the problem where that fails. The model works without the store.
-async function keep(files: ModelFiles<Response>): Promise<string | undefined> {
-  try {
-    await Promise.all([keepFile("weights", files.weights), keepFile("vocabulary", files.vocabulary)]);
-    return undefined;
-  } catch (problem) {
-    await forgetModel().catch(() => undefined);
-    return problem instanceof Error ? problem.message : String(problem);
-  }
-}
-
-async function load(id: number, source: ModelSource): Promise<ModelFacts> {
+async function load({ source, precision }: Questions["load"]["take"]): Promise<LoadedModel> {
   loading = new AbortController();
-  const { signal } = loading;
-  const files = await responses(source, signal);
-  const copies = source.from === "store" ? undefined : checkedCopies(source, files);
-  const kept = copies?.then(keep);
-  let size = 0;
-  const progress = (bytes: number, total: number) => {
-    size = total;
-    say({ id, bytes, total });
-  };
-  const [loaded, notKept] = await Promise.allSettled([SentenceEncoder.load({ ...files, progress, signal }), kept]);
-  if (loaded.status === "rejected" || notKept.status === "rejected") {
-    // A file that is no model, or not the expected file, is not kept either.
-    if (source.from !== "store") await forgetModel().catch(() => undefined);
-    if (loaded.status === "fulfilled") loaded.value.free();
-    throw notKept.status === "rejected" ? notKept.reason : (loaded as PromiseRejectedResult).reason;
-  }
-  encoder?.free();
-  encoder = loaded.value;
-  return { ...factsOf(encoder, size), notKept: notKept.value };
+  const progressOf = (step: string) => (bytes: number, total: number) => say({ step, bytes, total });
+  const loaded = await loadPrecisions(source, precision, { signal: loading.signal, progressOf });
+  for (const { encoder } of Object.values(models)) encoder.free();
+  models = loaded.models;
+  const { layers, heads } = modelOf(precision).encoder;
+  const facts = Object.fromEntries(Object.entries(models).map(([name, model]) => [name, factsOf(model)]));
+  return { layers, heads, facts, missing: loaded.missing, notKept: loaded.notKept };
 }
 
-function factsOf({ kernel, encoder, layers, heads }: SentenceEncoder, weightBytes: number): ModelFacts {
-  const memoryBytes = memoryOf(encoder, "embeddings.LayerNorm.weight");
+function factsOf({ encoder: { kernel, encoder }, file }: Loaded): ModelFacts {
   return {
-    layers,
-    heads,
     module: moduleFact(kernel),
-    weightBytes,
-    memoryBytes,
+    weightBytes: file.size,
+    memoryBytes: memoryOf(encoder, "embeddings.LayerNorm.weight"),
     workspaceBytes: kernel.description.workspace,
   };
 }
 
-function embed(text: string): Embedded {
-  const start = performance.now();
-  const embedding = loadedEncoder().embed(text);
-  return { embedding, tokens: loadedEncoder().ids(text).length, milliseconds: performance.now() - start };
+function modelOf(precision: Precision): Loaded {
+  const model = models[precision];
+  if (!model) throw new Error(`the model is not loaded in ${precision}`);
+  return model;
 }
 
-function attend(text: string): Attended {
-  const model = loadedEncoder();
+function embed({ text, precision }: Asked): Embedded {
+  const { encoder } = modelOf(precision);
   const start = performance.now();
-  model.embed(text, { attention: true });
+  const embedding = encoder.embed(text);
   const milliseconds = performance.now() - start;
-  const tokens = model.tokens(text);
-  const size = tokens.length ** 2;
-  const maps = new Float32Array(model.layers * model.heads * size);
-  for (let layer = 0; layer < model.layers; ++layer) {
-    for (let head = 0; head < model.heads; ++head) {
-      model.attention(layer, head).forEach((row, at) => {
-        maps.set(row, (layer * model.heads + head) * size + at * tokens.length);
+  return { embedding, tokens: encoder.ids(text).length, milliseconds };
+}
+
+function attend({ text, precision }: Asked): Attended {
+  const { encoder } = modelOf(precision);
+  const start = performance.now();
+  encoder.embed(text, { attention: true });
+  const milliseconds = performance.now() - start;
+  const tokens = encoder.tokens(text);
+  return { tokens, maps: mapsOf(encoder, tokens.length), milliseconds };
+}
+
+function mapsOf(encoder: SentenceEncoder, tokens: number): Float32Array {
+  const { layers, heads } = encoder;
+  const maps = new Float32Array(layers * heads * tokens ** 2);
+  for (let layer = 0; layer < layers; ++layer) {
+    for (let head = 0; head < heads; ++head) {
+      encoder.attention(layer, head).forEach((row, at) => {
+        maps.set(row, ((layer * heads + head) * tokens + at) * tokens);
       });
     }
   }
-  return { tokens, maps, milliseconds };
+  return maps;
 }
 
-function loadedEncoder(): SentenceEncoder {
-  if (!encoder) throw new Error("the model is not loaded yet");
-  return encoder;
+function compare(texts: readonly string[]): Compared {
+  const [int8, float32] = [modelOf("int8").encoder, modelOf("float32").encoder];
+  const [text = ""] = texts;
+  const times = timesOf([int8, float32].map((encoder) => () => void encoder.embed(text)));
+  return {
+    tokens: int8.ids(text).length,
+    milliseconds: { int8: times[0]!, float32: times[1]! },
+    cosines: texts.map((one) => similarity(int8.embed(one), float32.embed(one))),
+  };
+}
+
+async function warm(precision: Precision): Promise<null> {
+  const { kernel } = modelOf(precision).encoder;
+  await kernel.warmUp();
+  await kernel.warmUp({ attention: true });
+  return null;
 }
 
 async function answerTo(request: Exclude<Request, { ask: "cancel" }>): Promise<Questions[keyof Questions]["give"]> {
   switch (request.ask) {
     case "load":
-      return load(request.id, request.about);
+      return load(request.about);
     case "embed":
       return embed(request.about);
     case "attend":
       return attend(request.about);
     case "warm":
-      await loadedEncoder().kernel.warmUp();
-      await loadedEncoder().kernel.warmUp({ attention: true });
-      return null;
+      return warm(request.about);
+    case "compare":
+      return compare(request.about);
+    case "int8File":
+      return modelOf("int8").file;
   }
 }
 

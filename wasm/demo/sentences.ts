@@ -1,61 +1,126 @@
-// MiniLM: first its weights, by the user's choice; then where words look, and sentences ranked by meaning.
-import { byId, showFacts, showProblem } from "./dom.js";
+// MiniLM: first its weights, by the user's choice; then where words look, sentences ranked by meaning, and int8 beside
+// float32.
+import { Comparison } from "./comparison.js";
+import { byId, make, showFacts, showProblem } from "./dom.js";
 import { bytes, duration } from "./format.js";
 import { ModelChoice } from "./model-choice.js";
 import { forgetModel, keptModel } from "./model-store.js";
+import { PrecisionChoice } from "./precision-choice.js";
 import { Ranking } from "./ranking.js";
-import type { ModelFacts } from "./sentence-messages.js";
+import type { LoadedModel } from "./sentence-messages.js";
 import { SentenceModel } from "./sentence-model.js";
 import { WordAttention } from "./word-attention.js";
 
 export async function start(): Promise<void> {
   const page = new Sentences();
-  if (await keptModel()) await page.choice.load({ from: "store" });
+  const kept = await keptModel();
+  if (!kept) return;
+  page.precision.value = kept.precision;
+  await page.choice.load({ from: "store" });
 }
 
 class Sentences {
+  readonly precision = new PrecisionChoice(() => void this.#changePrecision());
   readonly choice: ModelChoice;
   #model = new SentenceModel();
-  #facts: ModelFacts | undefined;
+  #loaded: LoadedModel | undefined;
+  readonly #tools = byId("sentence-tools", HTMLElement);
+  readonly #problem = byId("sentences-problem", HTMLElement);
+  readonly #save = byId("model-save", HTMLButtonElement);
   readonly #attention = new WordAttention(
     () => this.#model,
     (time, tokens) => this.#showFacts(time, tokens),
   );
   readonly #ranking = new Ranking(() => this.#model);
+  readonly #comparison = new Comparison(
+    () => this.#model,
+    () => this.#ranking.texts,
+    () => this.#loadOther(),
+  );
 
   constructor() {
     this.choice = new ModelChoice(
       () => this.#model,
-      (facts) => this.#open(facts),
+      this.precision,
+      (loaded) => this.#open(loaded),
     );
     byId("model-forget", HTMLButtonElement).addEventListener("click", () => void this.#forget());
+    this.#save.addEventListener("click", () => void this.#saveInt8File());
   }
 
-  async #open(facts: ModelFacts): Promise<void> {
-    this.#facts = facts;
+  get #facts() {
+    return this.#loaded?.facts[this.precision.value];
+  }
+
+  async #open(loaded: LoadedModel): Promise<void> {
+    this.#loaded = loaded;
     this.choice.hide();
-    byId("sentence-tools", HTMLElement).hidden = false;
+    this.#save.hidden = !loaded.facts.int8;
+    const notKept = loaded.notKept && `The model works but could not be kept for the next visit: ${loaded.notKept}`;
+    showProblem(this.#problem, notKept);
+    try {
+      await this.#use();
+      await this.#model.warm(this.precision.value);
+      // The figures again, as they are from now on.
+      await this.#attention.ask();
+      await this.#ranking.rank();
+      await this.#comparison.open(loaded);
+    } catch (problem) {
+      showProblem(this.#problem, problem);
+    }
+  }
+
+  /** Shows the tools with the chosen precision, which is loaded. */
+  async #use(): Promise<void> {
+    this.#model.precision = this.precision.value;
+    this.#tools.hidden = false;
     this.#showFacts();
-    const notKept = facts.notKept && `The model works but could not be kept for the next visit: ${facts.notKept}`;
-    showProblem(byId("sentences-problem", HTMLElement), notKept);
-    await this.#attention.open(facts.layers, facts.heads);
+    this.#ranking.reset();
+    await this.#attention.open(this.#loaded!.layers, this.#loaded!.heads);
     await this.#ranking.open();
-    // The figures again, as they are from now on.
-    await this.#model.warm();
-    await this.#attention.ask();
-    await this.#ranking.rank();
+  }
+
+  /** Without the weights of the chosen precision, the form says what is missing. */
+  async #changePrecision(): Promise<void> {
+    if (!this.#loaded) return;
+    if (this.#facts) {
+      this.choice.hide();
+      await this.#use();
+    } else {
+      this.#tools.hidden = true;
+      this.choice.show(this.#loaded.missing);
+    }
+  }
+
+  #loadOther(): void {
+    this.choice.show(this.#loaded?.missing);
+    this.choice.focus();
+  }
+
+  async #saveInt8File(): Promise<void> {
+    try {
+      const url = URL.createObjectURL(await this.#model.int8File());
+      make("a", { href: url, download: "model.int8.safetensors" }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 60_000); // browsers read the URL after the click
+    } catch (problem) {
+      showProblem(this.#problem, problem);
+    }
   }
 
   async #forget(): Promise<void> {
     this.#model.stop();
     this.#model = new SentenceModel();
+    this.#loaded = undefined;
+    this.#comparison.close();
     await forgetModel();
-    byId("sentence-tools", HTMLElement).hidden = true;
+    this.#tools.hidden = true;
     this.choice.show();
+    this.choice.focus();
   }
 
   #showFacts(milliseconds?: number, tokens?: number): void {
-    const facts = this.#facts!;
+    const facts = this.#facts;
+    if (!facts) return;
     showFacts(byId("sentence-facts", HTMLElement), [
       [
         "A sentence",

@@ -1,46 +1,73 @@
 // The ceiling of a kind of module: multiply-adds a second of one thread, from registers alone, in this engine. This
 // file writes the modules that reach the ceiling byte by byte, so that they need no build.
+//
+//              float32                              int8
+//   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
+//   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add: int8 numbers are widened to 16 bits
+//   scalar     f32.mul, f32.add                     i32.mul, i32.add
 
 /** What the modules of Ladon's three variants can multiply and add with. */
 export const kinds = ["relaxed", "simd", "scalar"];
 
 /** Whether this engine runs a kind at all. */
-export const runs = kind => WebAssembly.validate(peakModule(kind, 1));
+export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
 // Sums enough to hide the latency of a multiply and an add, one after the other (8 cycles, of which each of two ports
 // takes a sum's every second instruction: 8 sums); with the two factors no more than V8 has registers on x86-64 (15).
-const sumsOf = {relaxed: 12, simd: 12, scalar: 12};
+const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
 const op = {
   end: [0x0b], loop: [0x03, 0x40], brIf: depth => [0x0d, depth],
   get: local => [0x20, local], set: local => [0x21, local], tee: local => [0x22, local],
-  i32Const1: [0x41, 0x01], i32Sub: [0x6b], f32Const: x => [0x43, ...new Uint8Array(Float32Array.of(x).buffer)],
-  f32Add: [0x92], f32Mul: [0x94], splat: [0xfd, 0x13], firstLane: [0xfd, 0x1f, 0x00],
-  f32x4Add: [0xfd, 0xe4, 0x01], f32x4Mul: [0xfd, 0xe6, 0x01], f32x4RelaxedMadd: [0xfd, 0x85, 0x02],
+  f32Const: x => [0x43, ...new Uint8Array(Float32Array.of(x).buffer)], f32Add: [0x92], f32Mul: [0x94],
+  f32x4Splat: [0xfd, 0x13], f32x4FirstLane: [0xfd, 0x1f, 0x00], f32x4Add: [0xfd, 0xe4, 0x01],
+  f32x4Mul: [0xfd, 0xe6, 0x01], f32x4RelaxedMadd: [0xfd, 0x85, 0x02],
+  i32Const: x => [0x41, x], i32Sub: [0x6b], i32Add: [0x6a], i32Mul: [0x6c], f32ReinterpretI32: [0xbe],
+  i8x16Splat: [0xfd, 0x0f], i32x4Add: [0xfd, 0xae, 0x01], i32x4DotI16x8: [0xfd, 0xba, 0x01],
+  i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
-const scalar = {type: f32, broadcast: [], first: [], add: op.f32Add, mul: op.f32Mul};
-const vector = {type: v128, broadcast: op.splat, first: op.firstLane, add: op.f32x4Add, mul: op.f32x4Mul};
+
+// `result` turns a sum into a float32, `macs` is the number of multiply-adds of a step. The fused forms take the sum
+// as the last operand. The others multiply the sum itself, so that no product occurs twice and no engine merges two.
+const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
+const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
+const units = {
+  float32: {
+    relaxed: {...floats, type: v128, splat: op.f32x4Splat, fused: op.f32x4RelaxedMadd, add: op.f32x4Add,
+              result: op.f32x4FirstLane, macs: 4},
+    simd: {...floats, type: v128, splat: op.f32x4Splat, mul: op.f32x4Mul, add: op.f32x4Add, result: op.f32x4FirstLane,
+           macs: 4},
+    scalar: {...floats, type: f32, splat: [], mul: op.f32Mul, add: op.f32Add, result: [], macs: 1},
+  },
+  int8: {
+    relaxed: {...bytes, type: v128, splat: op.i8x16Splat, fused: op.i32x4RelaxedDotAdd, add: op.i32x4Add,
+              result: op.f32x4FirstLane, macs: 16},
+    simd: {...bytes, type: v128, splat: op.i8x16Splat, mul: op.i32x4DotI16x8, add: op.i32x4Add,
+           result: op.f32x4FirstLane, macs: 8},
+    scalar: {...bytes, type: i32, splat: [], mul: op.i32Mul, add: op.i32Add, result: op.f32ReinterpretI32, macs: 1},
+  },
+};
 
 /** A module that exports peak(rounds: i32) -> f32: `sums` independent multiply-adds a round. */
-export function peakModule(kind, sums = sumsOf[kind]) {
-  const unit = kind === "scalar" ? scalar : vector;
+export function peakModule(kind, {precision = "float32", sums = sumsOf[precision][kind]} = {}) {
+  const unit = units[precision][kind];
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
-  const constant = (local, x) => [...op.f32Const(x), ...unit.broadcast, ...op.set(local)];
-  // Fixed points near 1, so nothing overflows, and no engine can know it; the fused form adds to its sum, as kernels do
-  // and as the instruction wants it: any other order takes a copy between registers.
-  const multiplyAdd = kind === "relaxed" ?
-    sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...op.f32x4RelaxedMadd, ...op.set(sum)] :
+  const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
+  // Floats stay at fixed points near 1, so nothing overflows, and no engine can know it. The fused form adds to its sum,
+  // as kernels do and as the instruction wants it: any other order takes a copy between registers.
+  const multiplyAdd = unit.fused ?
+    sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];
   const body = [
-    ...constant(factor, 0.9999), ...constant(term, 0.0001),
-    ...each(sum => constant(sum, 0.9 + 0.01 * sum)),
+    ...constant(factor, unit.factor), ...constant(term, unit.term),
+    ...each(sum => constant(sum, unit.sum(sum))),
     ...op.loop,
     ...each(multiplyAdd),
-    ...op.get(rounds), ...op.i32Const1, ...op.i32Sub, ...op.tee(rounds), ...op.brIf(0),
+    ...op.get(rounds), ...op.i32Const(1), ...op.i32Sub, ...op.tee(rounds), ...op.brIf(0),
     ...op.end,
-    ...op.f32Const(0), ...unit.broadcast, ...each(sum => [...op.get(sum), ...unit.add]), ...unit.first,
+    ...op.get(firstSum), ...each(sum => [...op.get(sum), ...unit.add]), ...unit.result,
     ...op.end,
   ];
   const code = [1, ...leb(2 + sums), unit.type, ...body];  // one run of locals, all of one type
@@ -57,11 +84,11 @@ const leb = n => n < 128 ? [n] : [(n & 127) | 128, ...leb(n >> 7)];
 const section = (id, bytes) => [id, ...leb(bytes.length), ...bytes];
 
 /**
- * The peak of a kind: {flops, run()}, where a run does `flops` in about `milliseconds`. It is warm: the engine has
- * optimised it.
+ * The peak of a kind: {kind, precision, flops, run()}, where a run does `flops` in about `milliseconds`. A multiply-add
+ * is two flops, of integers, too. The peak is warm: the engine has optimised it.
  */
-export async function makePeak(kind, {milliseconds = 1, sums = sumsOf[kind]} = {}) {
-  const {instance} = await WebAssembly.instantiate(peakModule(kind, sums));
+export async function makePeak(kind, {precision = "float32", milliseconds = 1, sums = sumsOf[precision][kind]} = {}) {
+  const {instance} = await WebAssembly.instantiate(peakModule(kind, {precision, sums}));
   const {peak} = instance.exports;
   const time = rounds => {
     const start = performance.now();
@@ -77,6 +104,5 @@ export async function makePeak(kind, {milliseconds = 1, sums = sumsOf[kind]} = {
   while (Math.min(time(rounds), time(rounds), time(rounds)) < milliseconds) rounds *= 2;
   const best = Math.min(time(rounds), time(rounds), time(rounds));
   rounds = Math.max(1, Math.round(rounds * milliseconds / best));
-  const lanes = kind === "scalar" ? 1 : 4;
-  return {kind, flops: 2 * lanes * sums * rounds, run: () => peak(rounds)};
+  return {kind, precision, flops: 2 * units[precision][kind].macs * sums * rounds, run: () => peak(rounds)};
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies the arrays of a run into a module's memory: context, data of masks, slopes and sinks.
 import { checkLength, product } from "./check.js";
 import type { Description, Option } from "./description.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { type Instance, LadonError } from "./index.js";
 
 /** Returns copies of the rows of one head's attention, [queries][keys]. Layers and heads count from 0. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a file of known layout from a stream.
 import { fail } from "./fail.js";
 import { checkSource, failRead, isBytes, open, unshared } from "./read.js";

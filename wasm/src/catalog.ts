@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Precision } from "./description.js";
 import { fail } from "./fail.js";
-import { type ShippedAttention, shippedAttentions, type ShippedName, shippedNames } from "./generated/shipped-kernels.js";
+import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, shippedNames } from "./generated/shipped-kernels.js";
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
@@ -22,14 +24,19 @@ const checkSizes = ({ kind, tokens, model, heads }: Wanted): void => {
 };
 
 /** Names the two nearest of the shipped kernels, and the call that builds the wanted kernel. */
-const failUnknown = ({ kind, tokens, model, heads }: Wanted): never => {
+const failUnknown = (
+  { kind, tokens, model, heads }: Wanted,
+  shipped: readonly ShippedAttention[],
+  precision: Precision,
+): never => {
   const distance = (one: ShippedAttention): number =>
     Math.abs(Math.log(one.model / model)) + Math.abs(Math.log(one.heads / heads));
-  const nearest = [...shippedAttentions].sort((a, b) => distance(a) - distance(b)).slice(0, 2);
-  const most = Math.max(...shippedAttentions.map((one) => one.tokens));
+  const nearest = [...shipped].sort((a, b) => distance(a) - distance(b)).slice(0, 2);
+  const most = Math.max(...shipped.map((one) => one.tokens));
   const name = `${kind}_${model}_${heads}`;
   const sizes = `QUERIES ${tokens} MODEL ${model} HEADS ${heads}`;
-  const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time)`;
+  const suffix = precision === "int8" ? " PRECISION int8" : "";
+  const call = `ladon_add_kernel(${name} ${sizes} MASK causal padding OFFSET run_time${suffix})`;
   return fail(
     "unknown-kernel",
     `shipped attention of at most ${most} tokens (others: ${call}, emcmake cmake -B build && cmake --build build)`,
@@ -39,12 +46,19 @@ const failUnknown = ({ kind, tokens, model, heads }: Wanted): never => {
 };
 
 /** Returns the name of a shipped kernel. Throws "unknown-kernel" or "option" if there is none. */
-export const shippedNameOf = (wanted: string | Wanted): ShippedName => {
+const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedName => {
+  const names = precision === "int8" ? int8Names : shippedNames;
   if (typeof wanted === "string") {
-    return shippedNames.find((name) => name === wanted) ?? fail("unknown-kernel", "shipped kernel", shippedNames, wanted);
+    const what = precision === "int8" ? "kernel shipped in int8" : "shipped kernel";
+    return names.find((name) => name === wanted) ?? fail("unknown-kernel", what, names, wanted);
   }
   checkSizes(wanted);
   const { tokens, model, heads } = wanted;
+  const shipped = shippedAttentions.filter((one) => names.includes(one.name));
   const fits = (one: ShippedAttention): boolean => one.model === model && one.heads === heads && one.tokens >= tokens;
-  return shippedAttentions.find(fits)?.name ?? failUnknown(wanted);
+  return shipped.find(fits)?.name ?? failUnknown(wanted, shipped, precision);
 };
+
+/** Returns the name of a shipped module, without its variant. Throws "unknown-kernel" or "option" if there is none. */
+export const moduleNameOf = (wanted: string | Wanted, precision: Precision): string =>
+  shippedNameOf(wanted, precision) + (precision === "int8" ? "_int8" : "");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of arguments that several functions of the package share.
 import { fail } from "./fail.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a date as people write it. An encoder of 42,923 weights reads up to 40 characters and returns the eight digits of
 // YYYYMMDD, or "no date". The C++ program is examples/date_reader/reader.cpp.
 import { attentionRows } from "./attention-rows.js";
@@ -29,7 +30,7 @@ export interface DateReading {
   attentionToDigits(layer: number, head: number): Float32Array[];
 }
 
-export interface DateReaderOptions extends LoadOptions {
+export interface DateReaderOptions extends Pick<LoadOptions, "variant" | "signal"> {
   /** By default the shipped kernel "date_reader". */
   readonly kernel?: Kernel;
   /** A safetensors file. By default the shipped file. */
@@ -195,7 +196,7 @@ class Reading implements DateReading {
 
 // Returns a copy of a tensor. Throws "length" if the tensor is of another size.
 function copyOf(encoder: Instance, name: string, size: number): Float32Array {
-  const tensor = encoder.weights.tensor(name).slice();
+  const tensor = encoder.weights.tensor(name, "float32").slice();
   if (tensor.length === size) return tensor;
   throw new LadonError("length", `numbers in ${name}`, size, tensor.length);
 }

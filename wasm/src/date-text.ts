@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text that the date reader's model gets, and the date that its digits make.
 
 /** The largest number of characters, after runs of spaces became one space. */

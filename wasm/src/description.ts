@@ -1,16 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 import { isSize } from "./check.js";
+import { isWeightType, type WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
 /** The version of the description and of the meaning of a module's functions. */
-export const abi = 3;
+export const abi = 4;
+
+export type Precision = "float32" | "int8";
 
 /** A tensor of a kernel's weights, row-major. */
 export interface Tensor {
   /** The member of the C struct. Members of a layer's attention begin with "attention.". */
   readonly name: string;
-  readonly type: "float32";
+  readonly type: WeightType;
   readonly shape: readonly number[];
   /** The number of matrices of this shape, if each head has its own. */
   readonly count?: number;
@@ -72,6 +76,13 @@ export interface Description {
   /** True if keys and values are made from other tokens than x. */
   readonly context: boolean;
   readonly mask: readonly string[];
+  /** The type of the matrices among the weights. An int8 matrix has a scale and a sum for each row. */
+  readonly precision: Precision;
+  /**
+   * The bits to which the inputs of products with int8 weights are quantised. In a module's own description, this is the
+   * value of ACTIVATION_BITS. In the description of a kernel, 8 may have become 7.
+   */
+  readonly activationBits?: 7 | 8;
   /** What `attention()` holds: attention weights, or scores at one of three steps before the softmax. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
@@ -101,7 +112,7 @@ const otherTypes = { ...numberTypes, rotary_table: 0 };
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
 const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
-const isTensor = (one: any): boolean => isNamed(one) && one.type === "float32" && isShape(one.shape);
+const isTensor = (one: any): boolean => isNamed(one) && isWeightType(one.type) && isShape(one.shape);
 const isOption = (one: any): boolean =>
   isNamed(one) &&
   isNames(one.axes) &&
@@ -119,6 +130,8 @@ const checkDescription = (given: any): void => {
   if (given?.ladon !== undefined && given.ladon !== abi) fail("version", "module's format", abi, given.ladon);
   const isSound: Record<string, boolean> = {
     mask: isNames(given?.mask ?? 0),
+    precision: given?.precision === "float32" || given?.precision === "int8",
+    activationBits: given?.precision !== "int8" || given?.activationBits === 7 || given?.activationBits === 8,
     weights: isListOf(isTensor, given?.weights),
     layers: isCount(given?.layers),
     layer: given?.layer === undefined || isListOf(isTensor, given?.layer, given?.layers),
@@ -151,6 +164,7 @@ export const describe = (module: WebAssembly.Module): Description => {
 /** A tensor of one kernel: `name` has the layer's number, and `shape` begins with the number of matrices, if several. */
 export interface Slot {
   readonly name: string;
+  readonly type: WeightType;
   readonly shape: readonly number[];
   /** The number of pointers in the C struct, each to an equal part of the tensor. */
   readonly pointers: number;
@@ -158,8 +172,9 @@ export interface Slot {
 
 /** All tensors of a kernel, in the order of the pointers in the C struct of the weights. */
 export const slotsOf = ({ layers, layer = [], weights }: Description): Slot[] => {
-  const slotOf = (prefix: string, { name, shape, count }: Tensor): Slot => ({
+  const slotOf = (prefix: string, { name, type, shape, count }: Tensor): Slot => ({
     name: prefix + name,
+    type,
     shape: count === undefined ? shape : [count, ...shape],
     pointers: count ?? 1,
   });

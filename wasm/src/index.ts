@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 export type { ShippedName, Wanted } from "./catalog.js";
-export type { Description, Option, OptionType, Tensor } from "./description.js";
+export type { Description, Option, OptionType, Precision, Tensor } from "./description.js";
+export type { WeightArray, WeightType } from "./element-types.js";
 export { type ErrorCode, LadonError } from "./errors.js";
-export { type CompiledModule, type KernelSource, load, type LoadOptions } from "./load.js";
+export { type CompiledModule, type KernelSource, load } from "./load.js";
 export type {
   CreateOptions,
   Instance,
   Kernel,
+  LoadOptions,
   LoadWeightsOptions,
   Mask,
   RunOptions,

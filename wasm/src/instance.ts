@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Activations } from "./activations.js";
 import { checkOptions } from "./check.js";
 import type { Description } from "./description.js";
+import type { WeightType } from "./element-types.js";
 import { fail, failFor } from "./fail.js";
 import { chooseMask } from "./mask-choice.js";
 import { ModuleMemory } from "./memory.js";
@@ -16,11 +19,12 @@ interface Parts {
 export const createInstance = (
   module: WebAssembly.Module,
   description: Description,
+  activations: Activations | undefined,
   options: CreateOptions = {},
 ): Instance => {
   checkOptions(options, ["mask"]);
   const mask = chooseMask(description, options.mask);
-  const memory = new ModuleMemory(module);
+  const memory = new ModuleMemory(module, activations);
   const runner = new Runner(memory, description, mask);
   // The cache holds keys and values of the weights before.
   const store = new WeightStore(memory, description, () => runner.clear());
@@ -53,7 +57,7 @@ const instanceOf = (description: Description, created: Parts): Instance => {
           loading = undefined;
         }
       },
-      tensor: (name) => alive().store.tensor(name),
+      tensor: (name: string, type?: WeightType): any => alive().store.tensor(name, type),
     },
     run(x, options) {
       const { runner, store } = idle();

@@ -1,22 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chooseActivations } from "./activations.js";
 import { describe } from "./description.js";
 import { fail, failFor } from "./fail.js";
 import { createInstance } from "./instance.js";
-import type { Kernel } from "./types.js";
-import type { Variant } from "./variants.js";
+import type { Kernel, LoadOptions } from "./types.js";
 
-/** Returns the kernel of a compiled module. Errors: "not-a-module", "version", "unsupported". */
-export const kernelOf = (module: WebAssembly.Module, wanted?: Variant): Kernel => {
-  const description = describe(module);
-  const { variant } = description;
-  if (wanted && variant !== wanted) fail("unsupported", "variant", wanted, variant);
+/** Returns the kernel of a compiled module. Errors: "not-a-module", "version", "unsupported", "option", "network". */
+export const kernelOf = async (module: WebAssembly.Module, wanted: LoadOptions): Promise<Kernel> => {
+  const inModule = describe(module);
+  const { variant, precision } = inModule;
+  if (wanted.variant && variant !== wanted.variant) fail("unsupported", "variant", wanted.variant, variant);
+  if (wanted.precision && precision !== wanted.precision) {
+    fail("unsupported", "precision", wanted.precision, precision);
+  }
+  const isInt8 = precision === "int8";
+  if (wanted.activationBits && !isInt8) fail("option", "precision for activationBits", "int8", precision);
+  const chosen = isInt8 ? await chooseActivations(inModule, wanted.activationBits) : undefined;
+  const description = chosen ? Object.freeze({ ...inModule, activationBits: chosen.bits }) : inModule;
+  // A module that was built for 7 bits has no choice.
+  const activations = inModule.activationBits === 8 ? chosen : undefined;
   return {
     description,
     variant,
     module,
-    create: (options) => createInstance(module, description, options),
+    create: (options) => createInstance(module, description, activations, options),
     async warmUp(options) {
       const { warmUp } = await import("./warm-up.js").catch((cause) => failFor("network", cause));
-      return warmUp(module, description, options);
+      return warmUp(module, description, activations, options);
     },
   };
 };

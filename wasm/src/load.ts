@@ -1,10 +1,13 @@
-import { shippedNameOf, type ShippedName, type Wanted } from "./catalog.js";
+// SPDX-License-Identifier: Apache-2.0
+import { relaxedDot, usesRelaxedDot } from "./activations.js";
+import { moduleNameOf, type ShippedName, type Wanted } from "./catalog.js";
 import { checkOptions, checkSignal, classOf } from "./check.js";
+import { describe, type Precision } from "./description.js";
 import { fail } from "./fail.js";
 import { kernelOf } from "./kernel.js";
 import { failModule } from "./module-bytes.js";
 import { isBytes, readBytes, unshared } from "./read.js";
-import type { Kernel } from "./types.js";
+import type { Kernel, LoadOptions } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
@@ -31,17 +34,11 @@ declare global {
 }
 export type CompiledModule = WebAssembly.Module;
 
-export interface LoadOptions {
-  /** By default the fastest that the engine supports. */
-  readonly variant?: Variant;
-  readonly signal?: AbortSignal;
-}
-
 const isUrl = (source: unknown): source is string | URL =>
   source instanceof URL || (typeof source === "string" && /[./:]/.test(source));
 
 /** Returns the URL of a module of this package, in the form that bundlers look for. */
-const shippedUrl = (name: ShippedName, variant: Variant): URL =>
+const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 
 /** Adds the variant to a URL that is the beginning of three modules. */
@@ -56,21 +53,47 @@ const failSource = (source: unknown): never => {
   return fail("unknown-kernel", "source of a kernel", "a name, sizes, a URL, bytes or a WebAssembly.Module", actual);
 };
 
-const placeOf = (source: any, variant: Variant): string | URL => {
+const placeOf = (source: any, variant: Variant, precision: Precision = "float32"): string | URL => {
   if (isUrl(source)) return withVariant(source, variant);
   if (typeof source !== "string" && !source?.kind) return failSource(source);
-  return shippedUrl(shippedNameOf(source), variant);
+  return shippedUrl(moduleNameOf(source, precision), variant);
 };
+
+/** Returns true if the source is a place of several modules, one for each variant. */
+const hasVariants = (source: any): boolean =>
+  !isBytes(source) && !(source instanceof WebAssembly.Module) && !(isUrl(source) && withVariant(source, "simd") === `${source}`);
 
 const compile = async (bytes: BufferSource, place: string): Promise<WebAssembly.Module> =>
   WebAssembly.compile(bytes).catch((cause) => failModule(bytes, cause, place));
 
+/** Reads a module. Some bundlers, such as esbuild, do not copy the modules of the package. */
+const readModule = (source: unknown, place: string | URL, signal?: AbortSignal): Promise<Uint8Array> =>
+  readBytes(place, signal).catch((cause) => {
+    if (isUrl(source) || cause.code !== "network") throw cause;
+    return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
+  });
+
 /** Compiles the module of a source. A module of the package is for `variant`. */
-const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Promise<WebAssembly.Module> => {
+const moduleOf = async (
+  source: any,
+  variant: Variant,
+  { precision, signal }: LoadOptions,
+): Promise<WebAssembly.Module> => {
   if (source instanceof WebAssembly.Module) return source;
   if (isBytes(source)) return compile(unshared(source), "bytes");
-  const place = placeOf(source, variant);
-  return compile((await readBytes(place, signal)) as BufferSource, `${place}`);
+  const place = placeOf(source, variant, precision);
+  return compile((await readModule(source, place, signal)) as BufferSource, `${place}`);
+};
+
+const checkLoadOptions = (options: LoadOptions): void => {
+  checkOptions(options, ["variant", "precision", "activationBits", "signal"]);
+  const { precision, activationBits, signal } = options;
+  checkSignal(signal);
+  const check = (name: string, value: unknown, known: readonly unknown[]): void => {
+    if (value != null && !known.includes(value)) fail("option", name, known, value);
+  };
+  check("precision", precision, ["float32", "int8"]);
+  check("activationBits", activationBits, [7, 8]);
 };
 
 /**
@@ -78,11 +101,16 @@ const moduleOf = async (source: any, variant: Variant, signal?: AbortSignal): Pr
  * "network", "aborted".
  */
 export const load = async (source: KernelSource, options: LoadOptions = {}): Promise<Kernel> => {
-  checkOptions(options, ["variant", "signal"]);
-  const { variant, signal } = options;
-  checkSignal(signal);
+  checkLoadOptions(options);
+  const { variant, precision } = options;
   if (typeof WebAssembly !== "object") fail("unsupported", "this engine has no WebAssembly");
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
-  return kernelOf(await moduleOf(source, variant ?? supported[0]!, signal), variant);
+  const first = variant ?? supported[0]!;
+  // The probe runs while the module arrives.
+  const isProbed = precision === "int8" && first === "relaxed";
+  const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
+  const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));
+  const isWrong = canReplace && (await relaxedDot()) === "wrong";
+  return kernelOf(isWrong ? await moduleOf(source, "simd", options) : module, options);
 };

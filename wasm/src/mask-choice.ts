@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Description } from "./description.js";
 import { fail } from "./fail.js";
 import type { Mask } from "./types.js";

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Activations } from "./activations.js";
 import { isSize } from "./check.js";
 import { attempt, fail, failFor } from "./fail.js";
+import { checkStatus } from "./status.js";
 
 /** The exports of a module: the functions of the C header, without the kernel's name. Pointers are numbers. */
 export interface Exports {
@@ -12,6 +15,9 @@ export interface Exports {
   readonly cache_clear?: (cache: number) => number;
   readonly cache_length?: (cache: number) => number;
   readonly rotary_fill?: (table: number, base: number, scaling: number) => number;
+  readonly set_activations?: (bits: number, isSigned: number) => number;
+  readonly quantise_rows?: (...numbers: number[]) => number;
+  readonly sum_rows?: (...numbers: number[]) => void;
 }
 
 type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
@@ -38,6 +44,7 @@ export interface Block {
 
 export type NumberArray =
   | Float32ArrayConstructor
+  | Int8ArrayConstructor
   | Int32ArrayConstructor
   | Uint32ArrayConstructor
   | Uint8ArrayConstructor;
@@ -48,8 +55,10 @@ export class ModuleMemory {
   /** The blocks that are not in use, by address. The last is without end. */
   #free: Block[];
 
-  constructor(module: WebAssembly.Module) {
+  /** `activations`: those that the module shall use, if it has a choice. */
+  constructor(module: WebAssembly.Module, activations?: Activations) {
     this.exports = instantiate(module);
+    if (activations) checkStatus(this.call("set_activations", activations.bits, Number(activations.isSigned)));
     const at = Math.ceil(this.exports.__heap_base.value / 64) * 64;
     this.#free = [{ at, bytes: Infinity }];
   }
@@ -98,7 +107,8 @@ export class ModuleMemory {
 
   /** Calls a C function. Throws "not-a-module" if the function is missing or traps. */
   call(name: FunctionName, ...args: number[]): number {
-    return attempt("not-a-module", () => this.exports[name]!(...(args as [number, number, number])), name);
+    const call = (): number => (this.exports[name] as (...numbers: number[]) => number)(...args);
+    return attempt("not-a-module", call, name);
   }
 
   /** Returns a view. */

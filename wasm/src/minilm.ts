@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sentence-transformers/all-MiniLM-L6-v2: turns a text into a vector of unit length. Texts of similar meaning have similar
 // vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
@@ -14,7 +15,7 @@ const epsilon = 1e-12;
 export interface SentenceEncoderOptions extends LoadOptions {
   /** By default the shipped kernel "minilm", which has room for 256 tokens. */
   readonly kernel?: Kernel;
-  /** The file model.safetensors of the model. */
+  /** The file model.safetensors of the model, also as `ladon-weights quantise` makes it, with `--embeddings` or without. */
   readonly weights: Source;
   /** The file vocab.txt of the model. */
   readonly vocabulary: Source;
@@ -39,9 +40,10 @@ export class SentenceEncoder {
   #capturedTokens = 0; // of the last embed with attention
 
   static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
-    checkOptions(options, ["kernel", "weights", "vocabulary", "progress", "prefix", "variant", "signal"]);
-    const { weights, vocabulary, prefix = "", progress, variant, signal } = options;
-    const kernel = options.kernel ?? (await load("minilm", { variant, signal }));
+    const ofKernel = ["variant", "precision", "activationBits"];
+    checkOptions(options, ["kernel", "weights", "vocabulary", "progress", "prefix", "signal", ...ofKernel]);
+    const { weights, vocabulary, prefix = "", progress, variant, precision, activationBits, signal } = options;
+    const kernel = options.kernel ?? (await load("minilm", { variant, precision, activationBits, signal }));
     checkKernel(kernel);
     const encoder = kernel.create();
     try {
@@ -103,12 +105,14 @@ export class SentenceEncoder {
     const word = this.#table("word_embeddings.weight");
     const position = this.#table("position_embeddings.weight");
     const type = this.#table("token_type_embeddings.weight"); // of the first of two sentences, the only one here
-    const weight = this.#table("LayerNorm.weight");
-    const bias = this.#table("LayerNorm.bias");
+    const weight = this.#floats("LayerNorm.weight");
+    const bias = this.#floats("LayerNorm.bias");
     const x = new Float32Array(ids.length * width);
     ids.forEach((id, at) => {
       const token = x.subarray(at * width, (at + 1) * width);
-      for (let i = 0; i < width; ++i) token[i] = word[id * width + i]! + position[at * width + i]! + type[i]!;
+      addRow(token, word, id);
+      addRow(token, position, at);
+      addRow(token, type, 0);
       normalise(token, weight, bias);
     });
     return x;
@@ -125,22 +129,46 @@ export class SentenceEncoder {
     return Float32Array.from(sum, (value) => value / length);
   }
 
-  #table(name: string): Float32Array {
-    return this.encoder.weights.tensor(`${this.#prefix}embeddings.${name}`);
+  #name(name: string): string {
+    return `${this.#prefix}embeddings.${name}`;
+  }
+
+  #floats(name: string): Float32Array {
+    return this.encoder.weights.tensor(this.#name(name), "float32");
+  }
+
+  #table(name: string): Table {
+    const values = this.encoder.weights.tensor(this.#name(name));
+    return { values, scales: values instanceof Int8Array ? this.#floats(`${name}_scale`) : undefined };
   }
 
   // Checks the sizes of the tables around the encoder. The encoder checks its own weights.
   #checkTables(): void {
-    const expect = (name: string, rows: number) => {
-      const { length } = this.#table(name);
-      if (length < rows * this.width) throw new LadonError("length", `numbers in ${name}`, rows * this.width, length);
+    const expect = (name: string, least: number, { length }: ArrayLike<number>) => {
+      if (length < least) throw new LadonError("length", `numbers in ${name}`, least, length);
     };
-    expect("word_embeddings.weight", this.vocabulary.pieces.length);
-    expect("position_embeddings.weight", this.maxTokens);
-    expect("token_type_embeddings.weight", 1);
-    expect("LayerNorm.weight", 1);
-    expect("LayerNorm.bias", 1);
+    const expectRows = (name: string, rows: number) => {
+      const { values, scales } = this.#table(name);
+      expect(name, rows * this.width, values);
+      if (scales) expect(`${name}_scale`, rows, scales);
+    };
+    expectRows("word_embeddings.weight", this.vocabulary.pieces.length);
+    expectRows("position_embeddings.weight", this.maxTokens);
+    expectRows("token_type_embeddings.weight", 1);
+    for (const name of ["LayerNorm.weight", "LayerNorm.bias"]) expect(name, this.width, this.#floats(name));
   }
+}
+
+// Embeddings, one in each row. A row of int8 has a scale.
+interface Table {
+  readonly values: ArrayLike<number>;
+  readonly scales: Float32Array | undefined;
+}
+
+function addRow(token: Float32Array, { values, scales }: Table, row: number): void {
+  const scale = scales ? scales[row]! : 1;
+  const first = row * token.length;
+  for (let i = 0; i < token.length; ++i) token[i]! += scale * values[first + i]!;
 }
 
 // Applies LayerNorm to one token. Sums are float64.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors about bytes that the engine does not compile.
 import { fail } from "./fail.js";
 import { textIn } from "./read.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of the members of the C function's options.
 import { checkCount, checkNumber } from "./check.js";
 

@@ -1,4 +1,5 @@
-// Reads files: by fetch, or in Node also from the file system.
+// SPDX-License-Identifier: Apache-2.0
+// Reads files: by fetch, or in Node, Deno and Bun also from the file system.
 import { classOf } from "./check.js";
 import { LadonError } from "./errors.js";
 import { fail } from "./fail.js";
@@ -12,8 +13,8 @@ export const failRead = (what: string, cause: unknown, signal?: AbortSignal): ne
   return fail(signal?.aborted ? "aborted" : "network", `${what}: ${textOf(reason)}`, undefined, undefined, reason);
 };
 
-/** Imports a module of Node. The name is a variable, because bundlers for browsers do not find such modules. */
-const importFromNode = (name: string): Promise<any> => import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+/** Imports what only Node, Deno and Bun have. In builds for browsers, package.json replaces the file by an empty one. */
+const files = () => import("./files.js");
 
 export const isBytes = (source: unknown): boolean =>
   ArrayBuffer.isView(source) || ["ArrayBuffer", "SharedArrayBuffer"].includes(classOf(source));
@@ -43,14 +44,7 @@ const urlOf = async (given: string | URL): Promise<URL> => {
   const base = document?.baseURI ?? location?.href;
   // A scheme has at least two letters: one letter and a colon are a drive of Windows.
   const isPath = !base && !/^[a-z][a-z\d+.-]+:/i.test(`${given}`);
-  return isPath ? (await importFromNode("node:url")).pathToFileURL(given) : new URL(given, base);
-};
-
-/** Opens a file of Node, whose fetch does not read file: URLs. */
-const openFile = async (url: URL): Promise<Response> => {
-  const fs = await importFromNode("node:fs");
-  const { size } = await fs.promises.stat(url);
-  return new Response(fs.createReadStream(url), { headers: { "content-length": size } });
+  return isPath ? (await files()).pathToFileURL(given) : new URL(given, base);
 };
 
 /** Opens a URL or, in Node, a path. Errors: "network", "aborted". */
@@ -59,7 +53,7 @@ export const open = async (given: string | URL, signal?: AbortSignal): Promise<R
     signal?.throwIfAborted();
     const url = await urlOf(given);
     const isFile = url.protocol === "file:" && (globalThis as any).process;
-    const response = await (isFile ? openFile(url) : fetch(url, { signal }));
+    const response = await (isFile ? (await files()).openFile(url) : fetch(url, { signal }));
     return response.ok ? response : fail("network", `${given}`, "HTTP status 200", response.status);
   } catch (cause) {
     return failRead(`${given}`, cause, signal);

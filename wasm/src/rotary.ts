@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { checkCount, checkNumber, checkOptions } from "./check.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { type ArrayInput, allocateInputs, writeInput } from "./array-inputs.js";
 import { checkCount, checkLength, checkOptions } from "./check.js";
 import type { Description } from "./description.js";

@@ -1,7 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of a safetensors file: JSON that lists the tensors.
 import { isSize, product } from "./check.js";
 import { fail } from "./fail.js";
-import type { StoredTensor, StoredTensors } from "./find-tensors.js";
+import { floatsOf } from "./narrow-floats.js";
+import type { GivenTensor } from "./weight-plan.js";
+
+/** A tensor of a file. */
+export interface FileTensor extends GivenTensor {
+  readonly dtype: string;
+  /** The offset of the first byte from the end of the header. */
+  readonly begin: number;
+}
+
+/** The dtypes that the package reads: the bytes of an element, and the type of the tensor. */
+const knownTypes: ReadonlyMap<string, readonly [size: number, type: string]> = new Map([
+  ["F32", [4, "float32"]],
+  ["F16", [2, "F16"]],
+  ["BF16", [2, "BF16"]],
+  ["I8", [1, "int8"]],
+  ["I32", [4, "int32"]],
+]);
 
 const parseJson = (text: Uint8Array): object => {
   let header: unknown;
@@ -21,7 +39,7 @@ const textOf = (entry: unknown): string => {
   }
 };
 
-const tensorOf = (name: string, entry: any): StoredTensor => {
+const tensorOf = (name: string, entry: any): FileTensor => {
   const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const isSound =
     typeof dtype === "string" &&
@@ -30,29 +48,28 @@ const tensorOf = (name: string, entry: any): StoredTensor => {
     offsets[0] <= offsets[1];
   if (!isSound) fail("weights", `entry of ${name}`, "dtype, shape and two data_offsets", textOf(entry));
   const [begin, end] = offsets;
-  const length = (end - begin) / 4;
-  if (dtype === "F32" && product(shape) !== length) fail("weights", `bytes of ${name}`, 4 * product(shape), 4 * length);
-  const isReadable = dtype === "F32" && begin % 4 === 0;
-  const reject = (): never => fail("weights", name, "F32 at a multiple of 4 bytes", `${dtype} at ${begin}`);
-  return { begin, length, shape, reject: isReadable ? undefined : reject };
+  const bytes = end - begin;
+  const [size, type] = knownTypes.get(dtype) ?? [0, `dtype ${dtype}`];
+  const length = product(shape);
+  if (size && size * length !== bytes) fail("weights", `bytes of ${name}`, size * length, bytes);
+  return { dtype, type, begin, bytes, length, shape, widen: size === 2 ? floatsOf[dtype] : undefined };
 };
 
 /** Throws unless the tensors follow each other without overlaps and gaps. Returns the number of bytes. */
-const checkLayout = (tensors: StoredTensors): number => {
+const checkLayout = (inOrder: readonly (readonly [string, FileTensor])[]): number => {
   let end = 0;
-  const inOrder = [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.length - b.length);
-  for (const [name, { begin, length }] of inOrder) {
+  for (const [name, { begin, bytes }] of inOrder) {
     if (begin !== end) fail("weights", `first byte of ${name}`, end, begin);
-    end += 4 * length;
+    end += bytes;
   }
   return end;
 };
 
-/** Returns the tensors of a file by name, and the number of bytes of the data behind the header. */
-export const parseHeader = (text: Uint8Array): { tensors: StoredTensors; bytes: number } => {
-  const tensors = new Map<string, StoredTensor>();
-  for (const [name, entry] of Object.entries(parseJson(text))) {
-    if (name !== "__metadata__") tensors.set(name, tensorOf(name, entry));
-  }
-  return { tensors, bytes: checkLayout(tensors) };
+/** Returns the tensors of a file by name, in the order of their bytes, and the size of the data behind the header. */
+export const parseHeader = (text: Uint8Array): { tensors: ReadonlyMap<string, FileTensor>; bytes: number } => {
+  const tensors = Object.entries(parseJson(text))
+    .filter(([name]) => name !== "__metadata__")
+    .map(([name, entry]) => [name, tensorOf(name, entry)] as const)
+    .sort(([, a], [, b]) => a.begin - b.begin || a.bytes - b.bytes);
+  return { tensors: new Map(tensors), bytes: checkLayout(tensors) };
 };

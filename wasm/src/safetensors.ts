@@ -1,12 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams safetensors files into the memory of an instance. Loaded on demand: weights in arrays do not need this file.
 import { ByteStream } from "./byte-stream.js";
 import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
-import type { Block } from "./memory.js";
 import { textIn } from "./read.js";
 import { parseHeader } from "./safetensors-header.js";
+import { tensorWriter } from "./tensor-writer.js";
 import type { LoadWeightsOptions, WeightsSource } from "./types.js";
-import { blockSize, type WeightStore } from "./weight-store.js";
+import type { WeightBlock } from "./weight-block.js";
+import type { WeightPlan } from "./weight-plan.js";
+import type { WeightStore } from "./weight-store.js";
 
 /** The instance that gets the weights. */
 export interface Destination {
@@ -29,9 +32,17 @@ const readHeaderLength = async (file: ByteStream): Promise<number> => {
   return length;
 };
 
+/** Int8 weights may have zero points in a file, as compressed-tensors writes them. Throws "weights" unless all are 0. */
+const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): void => {
+  const zeroPoint = `${name}_zero_point`;
+  if (!plan.tensors.has(zeroPoint)) return;
+  const found = block.tensor(zeroPoint, "int8").find((zero) => zero !== 0);
+  if (found !== undefined) fail("weights", zeroPoint, "0 (symmetric weights)", found);
+};
+
 /**
- * Reads a file into a new block and makes the block the instance's weights. Memory grows as bytes arrive, to twice their
- * number, because a header can claim any size. On errors, the weights stay as they are, and the block is released.
+ * Reads a file into a new block and makes the block the instance's weights. On errors, the weights stay as they are, and
+ * the block is released.
  */
 const readFile = async (file: ByteStream, { store }: Destination, options: LoadWeightsOptions): Promise<void> => {
   const { prefix, progress } = options;
@@ -39,22 +50,23 @@ const readFile = async (file: ByteStream, { store }: Destination, options: LoadW
   file.expect(length);
   const { tensors, bytes } = parseHeader(await file.collect(length));
   file.expect(bytes);
-  const offsets = store().find(tensors, prefix, true);
-  const { memory } = store();
-  let block: Block | undefined = memory.reserve(blockSize(offsets, bytes));
+  const plan = store().plan(tensors, prefix, true);
+  const block = store().reserve(plan);
   try {
-    const first = store().tensorsAt(block, offsets);
-    await file.read(bytes, (piece, at) => {
-      store(); // throws if the instance was freed
-      memory.reach(first + Math.min(bytes, 2 * (at + piece.length)));
-      memory.write(first + at, piece, Uint8Array);
-      progress?.(file.seen + piece.length, file.total);
-    });
+    for (const [name, tensor] of tensors) {
+      const put = tensorWriter(block, plan, name, tensor);
+      await file.read(tensor.bytes, (piece, at) => {
+        store(); // throws if the instance was freed
+        put(piece, at);
+        progress?.(file.seen + piece.length, file.total);
+      });
+    }
     await file.expectEnd();
-    store().adopt(tensors, offsets, block);
-    block = undefined;
-  } finally {
-    memory.release(block);
+    for (const name of plan.matrices.keys()) checkZeroPoint(name, block, plan);
+    store().adopt(block);
+  } catch (error) {
+    block.release();
+    throw error;
   }
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { fail } from "./fail.js";
 
 /** The rules that only the kernel checks, by the status of the C header. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the member of a kernel's weights that a tensor of a checkpoint is for.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
@@ -27,7 +28,18 @@ const namesOf = (add: (names: Names, convention: Convention) => void): Names => 
   return names;
 };
 
-export const memberFinder = ({ kind, layout }: Description): MemberOf => {
+/** Lets names of scales and sums of rows follow the names of matrices, such as linear1.weight_scale. */
+const withRowTensors =
+  (memberOf: MemberOf): MemberOf =>
+  (name) => {
+    const [, matrix = name, rest = ""] = /^(.*weight)(_scale|_row_sum)$/.exec(name) ?? [];
+    const member = memberOf(matrix);
+    return member && member + rest;
+  };
+
+export const memberFinder = (description: Description): MemberOf => withRowTensors(matrixFinder(description));
+
+const matrixFinder = ({ kind, layout }: Description): MemberOf => {
   // The tensors of checkpoints are (out, in). A kernel that reads (in, out) accepts only the names of its own members.
   const isOwnOnly = layout === "per_head" || layout === "in_out";
   if (kind === "attention") {

@@ -1,7 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Description } from "./description.js";
+import type { Description, Precision } from "./description.js";
+import type { WeightArray } from "./element-types.js";
 import type { MaskOptions } from "./generated/mask-options.js";
 import type { Variant } from "./variants.js";
+
+export interface LoadOptions {
+  /** By default the fastest that the engine supports and computes correctly. */
+  readonly variant?: Variant;
+  /** Of a shipped kernel, by default float32. A module has one precision; another one is an error. */
+  readonly precision?: Precision;
+  /**
+   * The bits to which an int8 kernel quantises the inputs of its products at run time. By default 8 if module and engine
+   * have them, otherwise 7. With 7, results are the same on every engine, except for roundings of floats.
+   */
+  readonly activationBits?: 7 | 8;
+  readonly signal?: AbortSignal;
+}
 
 /** A mask that `create` can choose, if the kernel leaves it open. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
@@ -52,17 +67,30 @@ export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array;
 
 export interface Weights {
   /**
-   * Checks all tensors, which are F32, then copies them. Names are those of PyTorch, of Hugging Face's BERT and Llama, or
-   * of the C members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
+   * Checks all tensors, then copies them. Names are those of PyTorch, of Hugging Face's BERT and Llama, or of the C
+   * members. Each array is one tensor, row-major. The tensors replace all weights of the instance.
+   *
+   * An int8 kernel takes a matrix as a Float32Array, which it quantises, or as an Int8Array X with a Float32Array X_scale
+   * of one scale for each row: the weight is scale * integer.
    */
-  set(tensors: Readonly<Record<string, Float32Array>>, options?: SetOptions): void;
+  set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
-   * Streams a safetensors file into the instance's memory, without a copy. Tensors that the kernel does not need may have
-   * any dtype. On any error, also on an abort, the weights stay as they were.
+   * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An int8
+   * kernel quantises these while they arrive, row by row, or takes I8 with scales as in `set`. Tensors that the kernel
+   * does not need are kept as they are and may have any dtype. On any error, also on an abort, the weights stay as they
+   * were.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
-  /** Returns a view of an F32 tensor of the file or record that the weights came from. Valid until the next call. */
-  tensor(name: string): Float32Array;
+  /**
+   * Returns a view of a tensor of the file or record that the weights came from, with the type that is stored. Valid until
+   * the next call. A matrix X that an int8 kernel has quantised is an Int8Array, with X_scale (Float32Array). X_row_sum
+   * (Int32Array) has the sums of its rows. An F16 or BF16 tensor that the kernel does not need is a Float32Array, a copy.
+   * Throws a LadonError "weights" if the tensor has another type than `type`.
+   */
+  tensor(name: string): WeightArray;
+  tensor(name: string, type: "float32"): Float32Array;
+  tensor(name: string, type: "int8"): Int8Array;
+  tensor(name: string, type: "int32"): Int32Array;
 }
 
 /**

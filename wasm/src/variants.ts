@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** The instructions of a module: relaxed SIMD (multiply and add as one), SIMD, or neither. */
 export type Variant = "relaxed" | "simd" | "scalar";
 

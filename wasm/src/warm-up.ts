@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a kernel until the engine has optimised its code. Loaded on demand.
+import type { Activations } from "./activations.js";
 import { checkCount, checkNumber, checkOptions, product } from "./check.js";
 import { type Description, type Option, slotsOf } from "./description.js";
 import { fail } from "./fail.js";
@@ -32,11 +34,12 @@ const allocateMaps = (memory: ModuleMemory, { layers = 1, heads, queries, keys }
 const callOnZeros = (
   module: WebAssembly.Module,
   description: Description,
+  activations: Activations | undefined,
   tokens: number,
   attention: boolean,
 ): (() => void) => {
   const { queries, model, context } = description;
-  const memory = new ModuleMemory(module);
+  const memory = new ModuleMemory(module, activations);
   const calls = new KernelCalls(memory, description);
   const zeros = allocateZeros(memory, description);
   const y = memory.allocate(4 * queries * model).at;
@@ -83,6 +86,7 @@ const repeat = async (call: () => void, begin: number, most: number): Promise<Wa
 export const warmUp = async (
   module: WebAssembly.Module,
   description: Description,
+  activations: Activations | undefined,
   options: WarmUpOptions = {},
 ): Promise<WarmedUp> => {
   checkOptions(options, ["tokens", "most", "attention"]);
@@ -90,5 +94,5 @@ export const warmUp = async (
   checkCount("tokens", tokens, description.queries, 1);
   if (!(checkNumber("most", most) >= 0)) fail("option", "most", "milliseconds", most);
   const begin = performance.now();
-  return repeat(callOnZeros(module, description, tokens, attention), begin, most);
+  return repeat(callOnZeros(module, description, activations, tokens, attention), begin, most);
 };

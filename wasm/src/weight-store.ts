@@ -1,75 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
 import type { Description } from "./description.js";
+import type { WeightArray, WeightType } from "./element-types.js";
 import { fail } from "./fail.js";
-import { type FindTensors, type StoredTensor, type StoredTensors, tensorFinder } from "./find-tensors.js";
-import type { Block, ModuleMemory } from "./memory.js";
+import type { ModuleMemory } from "./memory.js";
+import { WeightBlock } from "./weight-block.js";
+import { type GivenTensor, type PlanWeights, type WeightPlan, weightPlanner } from "./weight-plan.js";
 
-/** Returns the size of a block for pointers to the offsets and for tensors of that many bytes. */
-export const blockSize = (offsets: readonly number[], bytes: number): number => 4 * offsets.length + bytes;
+const typeOf = (name: string, data: unknown): WeightType => {
+  if (data instanceof Float32Array) return "float32";
+  return data instanceof Int8Array ? "int8" : fail("weights", name, "a Float32Array or an Int8Array", data);
+};
 
-/** The weights of one instance: in one block, the C struct of pointers and then the tensors. */
+/** The weights of one instance. */
 export class WeightStore {
-  readonly memory: ModuleMemory;
-  readonly find: FindTensors;
+  readonly #memory: ModuleMemory;
+  readonly plan: PlanWeights;
   readonly #onChange: () => void;
-  #block: Block | undefined;
-  #tensorsAt = 0;
-  #tensors: StoredTensors = new Map();
+  #block: WeightBlock | undefined;
 
   /** Calls `onChange` when new weights replace the old weights. */
   constructor(memory: ModuleMemory, description: Description, onChange: () => void) {
-    this.memory = memory;
-    this.find = tensorFinder(description);
+    this.#memory = memory;
+    this.plan = weightPlanner(description);
     this.#onChange = onChange;
   }
 
-  /** The address of the C struct. Throws "weights" if there are none. */
+  /** The address of the C struct. Throws "weights" if there are no weights. */
   get at(): number {
-    return (this.#block ?? fail("weights", "no weights yet")).at;
+    return this.#weights.at;
   }
 
-  /** Copies the arrays into memory, after all were checked. */
-  set(given: Readonly<Record<string, Float32Array>>, prefix?: string): void {
-    const { memory } = this;
-    const found = new Map<string, StoredTensor>();
-    let bytes = 0;
-    const sources = Object.entries(given ?? {}).map(([name, data]) => {
-      if (!(data instanceof Float32Array)) fail("weights", name, "a Float32Array", data);
-      found.set(name, { begin: bytes, length: data.length });
-      bytes += data.byteLength;
+  get #weights(): WeightBlock {
+    return this.#block ?? fail("weights", "no weights yet");
+  }
+
+  /** Copies the arrays into memory, after all were checked. Float arrays of int8 matrices are quantised. */
+  set(given: Readonly<Record<string, Float32Array | Int8Array>>, prefix?: string): void {
+    const { memory } = this.#memory.exports;
+    const sources = new Map<string, Float32Array | Int8Array>();
+    const tensors = new Map<string, GivenTensor>();
+    for (const [name, data] of Object.entries(given ?? {})) {
+      tensors.set(name, { type: typeOf(name, data), bytes: data.byteLength, length: data.length });
       // A view of this memory becomes empty if the memory grows.
-      return data.buffer === memory.exports.memory.buffer ? data.slice() : data;
-    });
-    const offsets = this.find(found, prefix);
-    const block = memory.allocate(blockSize(offsets, bytes));
-    let at = this.tensorsAt(block, offsets);
-    for (const source of sources) {
-      memory.write(at, source);
-      at += source.byteLength;
+      sources.set(name, data.buffer === memory.buffer ? data.slice() : data);
     }
-    this.adopt(found, offsets, block);
+    const plan = this.plan(tensors, prefix);
+    const block = this.reserve(plan);
+    try {
+      block.reach(plan.bytes);
+      for (const [name, source] of sources) {
+        const matrix = plan.matrices.get(name);
+        if (matrix?.scale !== undefined) quantise(block, name, matrix.columns, source as Float32Array);
+        else block.write(plan.tensors.get(name)!.begin, source, source instanceof Int8Array ? Int8Array : Float32Array);
+      }
+      this.adopt(block);
+    } catch (error) {
+      block.release();
+      throw error;
+    }
   }
 
-  /** Returns the address of the tensors in a block. */
-  tensorsAt(block: Block, offsets: readonly number[]): number {
-    return block.at + 4 * offsets.length;
+  /** Finds a place for new weights. The caller releases the block, or passes the block to `adopt`. */
+  reserve(plan: WeightPlan): WeightBlock {
+    return new WeightBlock(this.#memory, plan);
   }
 
-  /** Makes the tensors in a block the weights of the instance. `offsets` are those that `find` returned. */
-  adopt(found: StoredTensors, offsets: readonly number[], block: Block): void {
-    const first = this.tensorsAt(block, offsets);
-    const pointers = offsets.map((offset) => first + offset);
-    this.memory.write(block.at, pointers, Uint32Array);
-    this.memory.release(this.#block);
+  /** Makes a block the weights of the instance. If the block is unsound, throws and keeps the old weights. */
+  adopt(block: WeightBlock): void {
+    block.finish();
+    this.#block?.release();
     this.#block = block;
-    this.#tensorsAt = first;
-    this.#tensors = found;
     this.#onChange();
   }
 
-  /** Returns a view of a tensor. */
-  tensor(name: string): Float32Array {
-    const found = this.#tensors.get(name) ?? fail("weights", "tensor", [...this.#tensors.keys()], name);
-    found.reject?.();
-    return this.memory.floats(this.#tensorsAt + found.begin, found.length);
+  tensor(name: string, type?: WeightType): WeightArray {
+    return this.#weights.tensor(name, type);
   }
 }
+
+const quantise = (block: WeightBlock, name: string, columns: number, weights: Float32Array): void => {
+  for (let row = 0; row * columns < weights.length; ++row) {
+    block.quantiseRow(name, row, weights.subarray(row * columns, (row + 1) * columns));
+  }
+};

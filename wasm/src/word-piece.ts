@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BERT's uncased WordPiece (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py). A text is split into
 // words. Each word is split, from its beginning, into the longest pieces in the vocabulary. The Unicode tables are those
 // of the engine.

@@ -35,29 +35,45 @@ export const rowsOf = (flat, width) =>
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {
-    for (const { name, shape } of description.layer ?? []) {
-      entries.push([description.layers ? `layers.${i}.${name}` : name, shape]);
+    for (const { name, shape, type } of description.layer ?? []) {
+      entries.push([description.layers ? `layers.${i}.${name}` : name, shape, type]);
     }
   }
-  for (const { name, shape } of description.weights) entries.push([name, shape]);
+  for (const { name, shape, type } of description.weights) entries.push([name, shape, type]);
+  const columns = new Map(entries.map(([name, shape]) => [`${name}_scale`, shape[1]]));
+  const given = entries.filter(([, , type]) => type !== "int32"); // the binding computes the sums of rows
   return Object.fromEntries(
-    entries.map(([name, shape]) => {
+    given.map(([name, shape, type]) => {
       const count = shape.reduce((a, b) => a * b, 1);
+      if (type === "int8") return [name, Int8Array.from({ length: count }, () => Math.round(127 * random()))];
+      if (/_weight_scale$/.test(name)) {
+        const mean = 1.5 / Math.sqrt(columns.get(name)) / 127;
+        return [name, randoms(random, count, mean / 2, mean)];
+      }
       if (/norm.?_weight/.test(name)) return [name, randoms(random, count, 0.5, 1)];
       return [name, randoms(random, count, shape.length > 1 ? 1.5 / Math.sqrt(shape[1]) : 0.5)];
     }),
   );
 };
 
-/** The same as the oracle takes them: one layer, whose members begin with `at`. */
-const parts = (weights, at, model) => {
-  const one = (part) => [weights[`${at}${part}_weight`], weights[`${at}${part}_bias`]];
+/** Rows of a matrix as the oracle takes them, by default all; weights of int8 with their scales. */
+const matrixOf = (weights, name, bits, first = 0, rows = Infinity) => {
+  const matrix = weights[`${name}_weight`];
+  const bias = weights[`${name}_bias`]?.subarray(first, first + rows);
+  if (!matrix) return [undefined, bias];
+  const all = weights[`${name}_weight_scale`] ?? weights[`${name}_bias`] ?? matrix;
+  const columns = matrix.length / all.length;
+  const part = matrix.subarray(first * columns, (first + rows) * columns);
+  const scale = weights[`${name}_weight_scale`]?.subarray(first, first + rows);
+  return [scale ? { integers: part, scale, bits } : part, bias];
+};
+
+/** The same as the oracle takes them: one layer, whose members begin with `at`. bits: of the inputs of int8 products. */
+export const parts = (weights, at, model, bits) => {
+  const one = (part) => matrixOf(weights, at + part, bits);
   const inside = weights[`${at}attention.out_proj_weight`] ? "attention." : "";
   const packed = weights[`${at}${inside}in_proj_weight`];
-  const third = (i) => [
-    packed.subarray(i * model * model, (i + 1) * model * model),
-    weights[`${at}${inside}in_proj_bias`].subarray(i * model, (i + 1) * model),
-  ];
+  const third = (i) => matrixOf(weights, `${at}${inside}in_proj`, bits, i * model, model);
   const [q, k, v] = packed
     ? [0, 1, 2].map(third)
     : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));
@@ -67,13 +83,13 @@ const parts = (weights, at, model) => {
 
 /** What a kernel shall give, by the oracle: y's rows, and every layer's maps. maySee(query, key) */
 export const expected = (description, weights, x, queries, keys, maySee) => {
-  const { model, heads, kind, layers, arguments: given } = description;
+  const { model, heads, kind, layers, activationBits, arguments: given } = description;
   let rows = rowsOf(x, model);
   if (kind === "attention") {
     const { y, maps } = attention(
       rows.slice(0, queries),
       rows.slice(0, keys),
-      parts(weights, "", model),
+      parts(weights, "", model, activationBits),
       heads,
       maySee,
     );
@@ -87,7 +103,7 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
     // All tokens go on to the next layer; of the last only those that ask.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
-    const { y, maps } = encoderLayer(rows, parts(weights, at, model), form, asking, keys, maySee);
+    const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);
     rows = y;
     all.push(maps);
   }

@@ -14,7 +14,10 @@ const unit = 2 ** -24;
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
-export const linear = (weight, bias, x) =>
+/** weight: an array, or an int8 matrix, {integers, scale, bits}. */
+export const linear = (weight, bias, x) => (weight.integers ? linearInt8(weight, bias, x) : linearFloat(weight, bias, x));
+
+const linearFloat = (weight, bias, x) =>
   x.map((row) =>
     Array.from({ length: weight.length / row.length }, (_, o) => {
       let sum = bias ? bias[o] : 0;
@@ -22,6 +25,36 @@ export const linear = (weight, bias, x) =>
       return sum;
     }),
   );
+
+/**
+ * How near any quotient was to the middle between two integers. A float32 kernel, whose quotients are a little different,
+ * finds the same integers if no quotient was nearer to a middle than its errors.
+ */
+export const quotients = { nearest: Infinity };
+
+const nearestInteger = (quotient) => {
+  const integer = Math.round(quotient);
+  quotients.nearest = Math.min(quotients.nearest, 0.5 - Math.abs(quotient - integer));
+  return integer;
+};
+
+/** Quantises one token, with a zero point that makes 0 exact. Returns integers and the value of 1. */
+const quantise = (row, bits) => {
+  const levels = 2 ** bits - 1;
+  const [low, high] = [Math.min(0, ...row), Math.max(0, ...row)];
+  const unit = (high - low) / levels;
+  if (unit === 0) return { integers: row.map(() => 0), unit };
+  const zero = nearestInteger(-low / unit);
+  return { integers: row.map((value) => Math.min(nearestInteger(value / unit), levels - zero)), unit };
+};
+
+/** A product with int8 weights: each row of weights and each token has its scale. */
+const linearInt8 = ({ integers, scale, bits }, bias, x) =>
+  x.map((row) => {
+    const token = quantise(row, bits);
+    const sums = linearFloat(integers, undefined, [token.integers])[0];
+    return sums.map((sum, o) => token.unit * scale[o] * sum + (bias ? bias[o] : 0));
+  });
 
 /**
  * The weights of head h: softmax over the keys that each query may see, all 0 where it may see none. maySee(i, j, h)

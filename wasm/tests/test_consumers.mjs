@@ -1,5 +1,6 @@
-// The packed tarball in fresh projects, as its users have it: Node, a worker of it, Vite, a page without a bundler, a
-// Web Worker, tsc. Pages are served with a Content-Security-Policy that lets nothing but WebAssembly be compiled.
+// The packed tarball in fresh projects, as its users have it: Node and a worker of it, Deno, Bun, a page without a bundler,
+// a Web Worker, Vite, webpack, esbuild, tsc. Pages are served with a Content-Security-Policy that lets nothing but
+// WebAssembly be compiled.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -46,6 +47,9 @@ const agrees = (answer) => {
     assert.equal(answer[key].length, wanted[key].length);
     answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
   }
+  // An engine whose relaxed dot is wrong gets another variant.
+  assert.ok([answer.variant, "simd"].includes(answer.int8), answer.int8);
+  assert.ok([7, 8].includes(answer.activationBits));
   const { loaded, code, calls, minilm, unknown } = answer;
   assert.deepEqual(
     { loaded, code, calls, minilm, unknown },
@@ -93,6 +97,32 @@ test("Node", () => {
     /ERR_PACKAGE_PATH_NOT_EXPORTED/,
   );
 });
+
+/** The program of an engine beside Node, or why its test is skipped. npm runs no install scripts: see the package. */
+const engine = (...paths) => {
+  const folder = here("consumers/runtimes/node_modules");
+  const program = paths.map((path) => join(folder, path)).find(existsSync);
+  return { program, skip: program ? false : `there is no ${join(folder, paths[0])}` };
+};
+const deno = engine("@deno/linux-x64-glibc/deno", "@deno/linux-arm64-glibc/deno", "@deno/darwin-arm64/deno");
+const bun = engine("@oven/bun-linux-x64/bin/bun", "@oven/bun-linux-aarch64/bin/bun", "@oven/bun-darwin-aarch64/bin/bun");
+for (const [name, { program, skip }, args] of [
+  ["Deno", deno, ["run", "--cached-only", "--no-prompt", "--allow-read"]],
+  ["Bun", bun, ["run", "--no-install"]],
+]) {
+  test(name, { skip }, () => {
+    const at = project(name.toLowerCase(), {
+      "main.mjs": `import { attend } from "./attend.mjs";
+        console.log(JSON.stringify(await attend(new URL("./model.safetensors", import.meta.url))));`,
+      "path.mjs": `import { attend } from "./attend.mjs";
+        console.log(JSON.stringify(await attend("model.safetensors")));`,
+    });
+    const env = { ...process.env, DENO_DIR: join(folder, "deno-cache"), DENO_NO_UPDATE_CHECK: "1" };
+    const answer = (file) => JSON.parse(execFileSync(program, [...args, file], { cwd: at, encoding: "utf8", env }));
+    agrees(answer("main.mjs"));
+    agrees(answer("path.mjs"));
+  });
+}
 
 test("a worker of Node", () => {
   const at = project("node-worker", {
@@ -217,6 +247,7 @@ test("a page without a bundler", inChromium, async () => {
     const answer = await titleOf(`${url}/index.html`);
     agrees(answer);
     assert.equal(answer.variant, "relaxed", "Chromium has relaxed SIMD");
+    assert.equal(answer.int8, "relaxed", "Chromium's relaxed dot is exact for 7 bits");
     assert.ok(asked.includes("/node_modules/ladon/dist/modules/attention_64_4.relaxed.wasm"), `${asked}`);
   });
   // A server that knows no .wasm
@@ -318,4 +349,105 @@ test("Vite", inChromium, async () => {
   assert.ok(assets.filter((name) => name.endsWith(".wasm")).length >= 8, `${assets}`);
   rmSync(join(at, "node_modules"), { recursive: true });
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
+});
+
+const bundled = () => ({
+  "main.mjs": main("./attend.mjs"),
+  "index.html": pageOf(`<script type="module" src="dist/main.js"></script>`),
+});
+/** Serves a project without its node_modules: whatever the page needs is in the bundle's folder. */
+const servingBundle = async (at, act) => {
+  rmSync(join(at, "node_modules"), { recursive: true });
+  await serving(at, async (url) => act(await titleOf(`${url}/index.html`)));
+};
+
+/** Runs webpack, which must say nothing. */
+const webpack = async (at, options) => {
+  const { default: make } = await import("webpack");
+  const output = { path: join(at, "dist"), filename: "main.js", ...options.output };
+  const compiler = make({ mode: "production", context: at, entry: "./main.mjs", ...options, output });
+  const stats = await new Promise((resolve, reject) =>
+    compiler.run((error, stats) => (error ? reject(error) : resolve(stats))),
+  );
+  await new Promise((resolve) => compiler.close(resolve));
+  assert.equal(stats.toString({ all: false, errors: true, warnings: true }), "", "webpack warns of nothing");
+};
+
+test("webpack", inChromium, async () => {
+  const at = project("webpack", bundled());
+  await webpack(at, { target: "web" });
+  assert.ok(readdirSync(join(at, "dist")).filter((name) => name.endsWith(".wasm")).length >= 8);
+  await servingBundle(at, agrees);
+});
+
+// As a module: in CommonJS, webpack does not know the folder of the bundle.
+test("webpack for Node", async () => {
+  const at = project("webpack-node", {
+    "main.mjs": `import { attend } from "./attend.mjs";
+      attend("model.safetensors").then((answer) => console.log(JSON.stringify(answer)));`,
+  });
+  const output = { filename: "main.mjs", module: true, publicPath: "auto" };
+  await webpack(at, { target: "node", experiments: { outputModule: true }, output });
+  rmSync(join(at, "node_modules"), { recursive: true });
+  agrees(JSON.parse(node(["dist/main.mjs"], at)));
+});
+
+/** Runs esbuild, which must say nothing. */
+const esbuild = async (at, options) => {
+  const { build } = await import("esbuild");
+  const { warnings } = await build({
+    absWorkingDir: at,
+    entryPoints: ["main.mjs"],
+    bundle: true,
+    outdir: "dist",
+    logLevel: "silent",
+    ...options,
+  });
+  assert.deepEqual(warnings, [], "esbuild warns of nothing");
+};
+
+test("esbuild, with the modules copied beside the bundle", inChromium, async () => {
+  const at = project("esbuild", bundled());
+  await esbuild(at, { format: "esm" });
+  // Without the copy, the error says what is missing.
+  await serving(at, async (url) => {
+    const { error } = await titleOf(`${url}/index.html`);
+    assert.match(error, /LadonError: .*attention_64_4.*HTTP status 200.*404.*bundler copy ladon.dist.modules/);
+  });
+  cpSync(join(at, "node_modules/ladon/dist/modules"), join(at, "dist/modules"), { recursive: true });
+  await servingBundle(at, agrees);
+});
+
+test("esbuild for Node, with the modules copied beside the bundle", async () => {
+  const at = project("esbuild-node", {
+    "main.mjs": `import { attend } from "./attend.mjs";
+      console.log(JSON.stringify(await attend("model.safetensors")));`,
+  });
+  await esbuild(at, { format: "esm", platform: "node", outExtension: { ".js": ".mjs" } });
+  cpSync(join(at, "node_modules/ladon/dist/modules"), join(at, "dist/modules"), { recursive: true });
+  rmSync(join(at, "node_modules"), { recursive: true });
+  agrees(JSON.parse(node(["dist/main.mjs"], at)));
+});
+
+test("esbuild, with one module inside the bundle, in any format", inChromium, async () => {
+  for (const format of ["esm", "iife"]) {
+    const at = project(`esbuild-${format}`, {
+      "index.html": pageOf(`<script ${format === "esm" ? 'type="module"' : "defer"} src="dist/main.js"></script>`),
+      "main.mjs": `import { load } from "ladon";
+        import bytes from "ladon/modules/attention_64_4.simd.wasm";
+        load(bytes).then((kernel) => {
+          const instance = kernel.create({ mask: "causal" });
+          const filled = (count, scale) => Float32Array.from({ length: count }, (_, i) => scale * Math.sin(i));
+          instance.weights.set({ in_proj_weight: filled(192 * 64, 0.1), in_proj_bias: filled(192, 1),
+            "out_proj.weight": filled(64 * 64, 0.1), "out_proj.bias": filled(64, 1) });
+          document.title = JSON.stringify({ y: Array.from(instance.run(filled(3 * 64, 1), { tokens: 3 })) });
+        });`,
+    });
+    const importMeta = format === "iife" ? { logOverride: { "empty-import-meta": "silent" } } : {};
+    await esbuild(at, { format, loader: { ".wasm": "binary" }, ...importMeta });
+    await servingBundle(at, ({ y }) => {
+      assert.equal(y.length, wanted.y.length);
+      y.forEach((value, i) => assert.ok(Math.abs(value - wanted.y[i]) < 1e-4, `${format}: y[${i}] is ${value}`));
+    });
+  }
 });

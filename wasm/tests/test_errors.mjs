@@ -87,7 +87,7 @@ test("options that are none, and options that nobody knows, wherever options are
   const instance = ready();
   const x = randoms(random, model);
   const calls = {
-    load: ["variant,signal", (options) => load("attention_64_4", options)],
+    load: ["variant,precision,activationBits,signal", (options) => load("attention_64_4", options)],
     create: ["mask", (options) => kernel.create(options)],
     run: ["tokens,queries,keys,offset,padding,attention", (options) => instance.run(x, options)],
     set: ["prefix", (options) => instance.weights.set(weights, options)],
@@ -370,11 +370,11 @@ test("bytes that are no module of ours", async () => {
   await refuses(() => load(new WebAssembly.Module(empty)), "not-a-module", "ladon_add_kernel");
   await refuses(() => load(withSection("{]")), "not-a-module");
   await refuses(() => load(withSection("null")), "not-a-module");
-  await refuses(() => load(withSection('{"ladon": 3}')), "not-a-module", "queries", "mask");
+  await refuses(() => load(withSection('{"ladon": 4}')), "not-a-module", "queries", "mask", "precision");
   const section = new TextDecoder().decode(
     WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon")[0],
   );
-  for (const name of ["queries", "model", "heads", "workspace", "mask", "weights", "options"]) {
+  for (const name of ["queries", "model", "heads", "workspace", "mask", "precision", "weights", "options"]) {
     const { [name]: lacking, ...rest } = JSON.parse(section);
     assert.notEqual(lacking, undefined);
     await refuses(() => load(withSection(JSON.stringify(rest))), "not-a-module", name);
@@ -384,18 +384,18 @@ test("bytes that are no module of ours", async () => {
 test("modules of other versions", async () => {
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(scalar), "ladon");
   const description = JSON.parse(new TextDecoder().decode(section));
-  assert.equal(description.ladon, 3);
-  for (const ladon of [0, 1, 2, 4, 3.5, "3", null]) {
+  assert.equal(description.ladon, 4);
+  for (const ladon of [0, 1, 2, 3, 5, 3.5, "4", null]) {
     const bytes = withSection(JSON.stringify({ ...description, ladon }));
     for (const source of [bytes, new WebAssembly.Module(bytes)]) {
-      await refuses(() => load(source), "version", `expected 3, got ${ladon}`);
+      await refuses(() => load(source), "version", `expected 4, got ${ladon}`);
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
   // Version 1 had arrays in place of tensors and of options.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
-  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 3, got 1");
-  await refuses(() => load(withSection('{"ladon": 4, "name": "later"}')), "version", "expected 3, got 4");
+  await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 4, got 1");
+  await refuses(() => load(withSection('{"ladon": 5, "name": "later"}')), "version", "expected 4, got 5");
   assert.equal((await load(withSection(JSON.stringify(description)))).description.name, "attention_64_4");
   const { ladon, ...none } = description;
   await refuses(() => load(withSection(JSON.stringify(none))), "not-a-module", "ladon");
@@ -413,6 +413,8 @@ test("descriptions with damaged fields", async () => {
     ["weights", [{ ...tensor, shape: 12288 }]],
     ["weights", [{ ...tensor, shape: [-1] }]],
     ["weights", [{ ...tensor, type: "float16" }]],
+    ["weights", [{ ...tensor, type: "toString" }]],
+    ["precision", "bfloat16"],
     ["layer", [null]],
     ["options", ["tokens"]],
     ["options", [{ ...option, type: "sizes" }]],

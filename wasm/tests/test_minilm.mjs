@@ -6,7 +6,9 @@ import { pathToFileURL } from "node:url";
 import "../engine/relaxed_simd.mjs";
 import { LadonError } from "../dist/index.js";
 import { SentenceEncoder, similarity } from "../dist/minilm.js";
+import { int8Checkpoint } from "./int8_checkpoint.mjs";
 import { conformance, model, skipWithoutConformance, skipWithoutModel } from "./minilm_files.mjs";
+import { fileOf, headerOf } from "./safetensors.mjs";
 
 let encoder;
 let expected;
@@ -86,4 +88,54 @@ test("a vocabulary or weights that are none are refused", { skip: skipWithoutMod
     SentenceEncoder.load({ weights: pathToFileURL(model.weights), vocabulary: tooMany }),
     isAbout("length"),
   );
+});
+
+const lines = readFileSync(new URL("../../tests/data/sentences.txt", import.meta.url), "utf8").trim().split("\n");
+// LADON_SENTENCES=256 takes all.
+const count = Number(process.env.LADON_SENTENCES ?? 24);
+const sentences = lines.filter((_, i) => i % Math.floor(lines.length / count) === 0);
+let embeddings;
+/** The mean cosine to the float32 model. */
+const meanCosine = (int8) => {
+  embeddings ??= sentences.map((text) => encoder.embed(text));
+  return embeddings.reduce((sum, one, i) => sum + similarity(one, int8.embed(sentences[i])), 0) / sentences.length;
+};
+const memoryOf = ({ encoder }) => encoder.weights.tensor("embeddings.LayerNorm.bias").buffer.byteLength;
+
+for (const [activationBits, least] of [
+  [8, 0.998],
+  [7, 0.994],
+]) {
+  test(`int8 with activations of ${activationBits} bits, from the float32 file`, { skip: skipWithoutModel }, async (t) => {
+    const { weights, vocabulary } = model;
+    const options = { precision: "int8", variant: "simd", activationBits };
+    const int8 = await SentenceEncoder.load({ weights, vocabulary, ...options });
+    assert.equal(int8.kernel.description.activationBits, activationBits);
+    assert.ok(int8.encoder.weights.tensor("encoder.layer.0.output.dense.weight", "int8").length === 384 * 1536);
+    const cosine = meanCosine(int8);
+    t.diagnostic(`mean cosine ${cosine}, ${memoryOf(int8)} bytes of memory`);
+    assert.ok(cosine >= least, `${cosine}`);
+    int8.free();
+  });
+}
+
+test("int8 from one file with int8 embeddings", { skip: skipWithoutModel }, async (t) => {
+  const file = int8Checkpoint(readFileSync(model.weights));
+  assert.ok(file.length <= 24e6, `${file.length} bytes`);
+  const int8 = await SentenceEncoder.load({ weights: file, vocabulary: model.vocabulary, precision: "int8" });
+  const { variant, description } = int8.kernel;
+  const cosine = meanCosine(int8);
+  t.diagnostic(`${variant}, ${description.activationBits} bits: mean cosine ${cosine}; file ${file.length} bytes, memory ${memoryOf(int8)}`);
+  assert.ok(cosine >= (description.activationBits === 8 ? 0.998 : 0.994), `${cosine}`);
+  int8.free();
+  // A float32 kernel does not take it.
+  const refused = SentenceEncoder.load({ weights: file, vocabulary: model.vocabulary });
+  await assert.rejects(refused, { code: "weights", message: /PRECISION int8/ });
+  // Embeddings without their scales
+  const { header, data } = headerOf(file);
+  const { dtype, shape, data_offsets } = header["embeddings.word_embeddings.weight_scale"];
+  delete header["embeddings.word_embeddings.weight_scale"];
+  const lacking = fileOf(JSON.stringify({ ...header, other: { dtype, shape, data_offsets } }), data);
+  const load = SentenceEncoder.load({ weights: lacking, vocabulary: model.vocabulary, precision: "int8" });
+  await assert.rejects(load, { code: "weights", message: /word_embeddings\.weight_scale/ });
 });

@@ -1,4 +1,4 @@
-// Translates the list of shipped modules (modules.json) into TypeScript.
+// Translates the list of shipped modules (modules.json) into TypeScript. A module NAME_int8 is the kernel NAME in int8.
 
 /** The sizes of a kernel that is attention alone; undefined for encoders. */
 function attentionOf(name, text) {
@@ -9,8 +9,21 @@ function attentionOf(name, text) {
   return { name, tokens, model, heads };
 }
 
+const int8 = "_int8";
+
+/** Returns the names of the kernels that are shipped in int8, too. The modules differ in their precision alone. */
+function int8NamesOf(list) {
+  const modules = Object.keys(list).filter((name) => name.endsWith(int8));
+  return modules.map((module) => {
+    const name = module.slice(0, -int8.length);
+    const expected = `${list[name]} PRECISION int8`;
+    if (list[module] !== expected) throw new Error(`modules.json: expected "${module}": "${expected}", found ${list[module]}`);
+    return name;
+  });
+}
+
 export function shippedKernels(list) {
-  const names = Object.keys(list);
+  const names = Object.keys(list).filter((name) => !name.endsWith(int8));
   const attentions = names.map((name) => attentionOf(name, list[name])).filter(Boolean);
   return `
 /** The kernels that the package ships; wasm/README.md says what each of them is. */
@@ -18,6 +31,9 @@ export type ShippedName =
 ${names.map((name) => `  | "${name}"`).join("\n")};
 
 export const shippedNames: readonly ShippedName[] = ${JSON.stringify(names)};
+
+/** The kernels that the package ships in int8, too. */
+export const int8Names: readonly ShippedName[] = ${JSON.stringify(int8NamesOf(list))};
 
 export interface ShippedAttention {
   readonly name: ShippedName;

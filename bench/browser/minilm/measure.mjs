@@ -1,34 +1,36 @@
-// MiniLM, a text to its vector, by the package and by transformers.js, in one thread of a page or of Node. The host is
-// that of ../measure.mjs.
-import {mustAgree} from "../measure.mjs";
-import {kinds, makePeak, runs} from "../../../wasm/engine/peak.mjs";
-import {alternate, figures, pause, repeatsFor, spread, timesAsFast, warmUp} from "../rounds.mjs";
+// MiniLM, a text to its vector, by the package and by other packages, in one thread of a page or of Node. The host is
+// that of ../measure.mjs. `precision` is "float32", or "int8": then int8 weights are measured beside float32 weights.
+import {cosine, mustAgree, mustResemble} from "../measure.mjs";
+import {alternate, figures, repeatsFor, spread, timesAsFast} from "../rounds.mjs";
+import {pause, warmUp} from "../warm_up.mjs";
+import {makePeaks, workOf} from "../work.mjs";
 import {models} from "./models.mjs";
 import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
-/** Needed flops of the encoder's layers: projections, feed-forward, attention. */
-const neededFlops = tokens => layers * (24 * tokens * model ** 2 + 4 * tokens ** 2 * model);
+/** Needed flops of the encoder's layers, by precision: projections and feed-forward are of the weights' precision. */
+const neededFlops = (tokens, precision) => {
+  const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
+  return precision === "int8" ? {float32: attention, int8: products} : {float32: attention + products};
+};
 
 /** Calls report({row}), report({tokenizing}) or report({message}) as things are done. */
-export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds, peers}, report) {
-  const peaks = {};
-  for (const kind of kinds.filter(runs)) peaks[kind] = await makePeak(kind, {milliseconds});
+export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds, precision, peers}, report) {
+  const peaks = await makePeaks(milliseconds, report);
+  if (precision === "int8") delete peaks.scalar;
   const [best] = Object.keys(peaks);
-  const entrants = [];
-  for (const kind of Object.keys(peaks)) entrants.push(await ladonOf(host, kind));
-  for (const name of peers) entrants.push(...await formsOf(host, name, report));
+  const entrants = await allEntrants(host, {kinds: Object.keys(peaks), precision, peers}, report);
   for (const tokens of counts) {
     const text = textOf(tokens, entrants[0].ids);
     const agreeing = await thoseThatAgree(entrants, text, report);
     const contestants = [];
-    const enter = async ({who, kind, form}, run, more = {}) => {
+    const enter = async ({embed, ids, free, ...one}, run, more = {}) => {
       await warmUp(run);
-      contestants.push({who, kind, form, run, flops: neededFlops(tokens), peak: peaks[kind],
+      contestants.push({...one, run, work: workOf(neededFlops(tokens, one.precision), peaks[one.kind]),
                         repeats: await repeatsFor(run, milliseconds), ...more});
     };
     for (const one of agreeing) await enter(one, () => one.embed(text));
-    const tokenizers = agreeing.filter(one => one.kind === best || one.who !== "ladon")
+    const tokenizers = agreeing.filter(one => one.kind === best || one.who.startsWith("transformers"))
         .filter((one, i, all) => all.findIndex(({who}) => who === one.who) === i).slice(0, 2);
     for (const one of tokenizers) await enter(one, () => one.ids(text), {tokenizes: true});
     reportAll(tokens, contestants, await alternate(contestants, rounds), report);
@@ -36,22 +38,60 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
   for (const {free} of entrants) await free();
 }
 
-/** MiniLM of the package in modules of a kind; of the best there is, where none is named. */
-async function ladonOf(host, kind) {
-  const {SentenceEncoder} = await host.binding("minilm.js");
-  const encoder = await SentenceEncoder.load({weights: new URL(host.url("minilm/model.safetensors")), variant: kind,
-                                              vocabulary: new URL(host.url("minilm/vocab.txt"))});
-  return {who: "ladon", kind, embed: text => encoder.embed(text), ids: text => encoder.ids(text),
-          free: () => encoder.free()};
+/** Ladon in all kinds of modules, then all forms of the peers. The first has float32 weights. */
+async function allEntrants(host, {kinds, precision, peers}, report) {
+  const entrants = [];
+  for (const each of new Set(["float32", precision])) {
+    for (const kind of kinds) {
+      try {
+        entrants.push(await ladonOf(host, kind, each));
+      } catch (error) {
+        if (each === "float32") throw error;
+        report({message: `Ladon's ${kind} module of ${each} is left out: ${error.message}`});
+      }
+    }
+  }
+  for (const {name, forms} of peers) entrants.push(...await formsOf(host, name, forms, entrants[0].ids, report));
+  return entrants;
 }
 
-/** Every form of the model that a build of transformers.js can load. */
-async function formsOf(host, name, report) {
+/**
+ * Calls report({cosine}) for all entrants with int8 weights: mean and least cosine between the vectors of sentences and
+ * the vectors of Ladon with float32 weights. Relaxed modules have the activations that the engine allows.
+ */
+export async function measureCosines(host, {sentences, peers}, report) {
+  const kinds = ["simd", "relaxed"];
+  const [float32, ...entrants] = await allEntrants(host, {kinds, precision: "int8", peers}, report);
+  entrants.push(await ladonOf(host, "simd", "int8", 7));
+  const expected = [];
+  for (const text of sentences) expected.push(await float32.embed(text));
+  for (const {embed, ids, free, ...one} of entrants.filter(each => each.precision === "int8")) {
+    const cosines = [];
+    for (const [i, text] of sentences.entries()) cosines.push(cosine(await embed(text), expected[i]));
+    const mean = cosines.reduce((sum, value) => sum + value, 0) / cosines.length;
+    report({cosine: {...one, sentences: sentences.length, mean, least: Math.min(...cosines)}});
+  }
+  for (const {free} of [float32, ...entrants]) await free();
+}
+
+/** MiniLM of the package in modules of a kind; of the best there is, where none is named. */
+async function ladonOf(host, kind, precision, activationBits) {
+  const {SentenceEncoder} = await host.binding("minilm.js");
+  const encoder = await SentenceEncoder.load({
+    weights: new URL(host.url("minilm/model.safetensors")), vocabulary: new URL(host.url("minilm/vocab.txt")),
+    variant: kind, ...(precision === "int8" && {precision}), ...(activationBits && {activationBits})});
+  const {activationBits: bits} = encoder.kernel.description;
+  return {who: "ladon", kind, precision, ...(precision === "int8" && {activation_bits: bits}),
+          embed: text => encoder.embed(text), ids: text => encoder.ids(text), free: () => encoder.free()};
+}
+
+/** The forms of the model that a peer can load. */
+async function formsOf(host, name, forms, ids, report) {
   const found = [];
   try {
     const peer = await host.peer(name);
-    for (const form of Object.keys(models)) {
-      found.push({who: name, kind: "simd", form, ...await peer.load(form)});
+    for (const form of forms) {
+      found.push({who: name, kind: "simd", precision: models[form].precision, form, ...await peer.load(form, ids)});
     }
   } catch (error) {
     report({message: `${name} is left out: ${error.message}`});
@@ -59,13 +99,14 @@ async function formsOf(host, name, report) {
   return found;
 }
 
-/** A peer that makes other ids, or another vector, is left out; Ladon's kinds must agree. */
+/** A peer that makes other ids, or another vector, is left out; Ladon's modules must agree. */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
   for (const one of others) {
     try {
       if (one.ids(text).join() !== ids) throw new Error(`the ids of "${text}" are ${one.ids(text)}, not ${ids}`);
-      mustAgree([one.who, one.kind, one.form].join(" "), await one.embed(text), expected);
+      const check = one.precision === "int8" ? mustResemble : mustAgree;
+      check([one.who, one.kind, one.form].join(" "), await one.embed(text), expected);
       agreeing.push(one);
     } catch (error) {
       if (one.who === "ladon") throw error;
@@ -76,16 +117,21 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  const peersOf = tokenizes => [...contestants.keys()].filter(
-      i => contestants[i].who !== "ladon" && contestants[i].tokenizes === tokenizes);
+  // Of a contestant of Ladon: the peers, and Ladon with float32 weights in the same kind of module.
+  const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
+      (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
-    const {who, kind, form, tokenizes} = contestant;
-    const times = who !== "ladon" ? {} : {times_as_fast_as: peersOf(tokenizes).map(
-        i => ({who: contestants[i].who, form: contestants[i].form, ...timesAsFast(results[index], results[i])}))};
+    const {run, repeats, work, tokenizes, ...said} = contestant;
+    const others = said.who !== "ladon" ? [] : [...contestants.keys()].filter(i => isOther(contestant, contestants[i]));
+    const times = said.who !== "ladon" ? {} : {times_as_fast_as: others.map(i => {
+      const {who, kind, precision, form} = contestants[i];
+      return {who, kind, precision, ...(form && {form}), ...timesAsFast(results[index], results[i])};
+    })};
     if (tokenizes) {
-      report({tokenizing: {tokens, who, microseconds: spread(results[index].seconds.map(s => 1e6 * s)), ...times}});
+      report({tokenizing: {tokens, who: said.who, microseconds: spread(results[index].seconds.map(s => 1e6 * s)),
+                           ...times}});
     } else {
-      report({row: {tokens, who, kind, ...(form && {form}), ...figures(contestant, results[index]), ...times}});
+      report({row: {tokens, ...said, ...figures(contestant, results[index]), ...times}});
     }
   }
 }
@@ -94,14 +140,14 @@ function reportAll(tokens, contestants, results, report) {
  * report({start}) of one that this page, or process, has not seen before, milliseconds: until its code is there, until
  * the model is, and until the first vector is.
  */
-export async function startMiniLm(host, {who, form, tokens}, report) {
+export async function startMiniLm(host, {who, form, precision, tokens}, report) {
   await pause(500);  // until the browser has done with its own start
   const text = textOf(tokens, () => ({length: tokens}));
   const begin = performance.now(), past = () => performance.now() - begin;
   try {
     const peer = who === "ladon" ? await host.binding("minilm.js") : await host.peer(who);
     const code = past();
-    const one = who === "ladon" ? await ladonOf(host) : await peer.load(form);
+    const one = who === "ladon" ? await ladonOf(host, undefined, precision) : await peer.load(form);
     const model = past();
     const {length} = await one.embed(text);
     const vector = past();

@@ -1,2 +1,10 @@
-/** The forms of the model that to_onnx.py writes, and their files. */
-export const models = {"plain operators": "model", "BERT's own operators": "model_fused"};
+/** The forms of the model that to_onnx.py writes, and their files. `dtype` is a word of transformers.js. */
+export const models = {
+  "plain operators": {file: "model", dtype: "fp32", precision: "float32"},
+  "BERT's own operators": {file: "model_fused", dtype: "fp32", precision: "float32"},
+  "q8, plain operators": {file: "model", dtype: "q8", precision: "int8"},
+  "q8, BERT's own operators": {file: "model_fused", dtype: "q8", precision: "int8"},
+};
+
+/** The path of a form in the build. */
+export const pathOf = ({file, dtype}) => `minilm/onnx/${file}${dtype === "q8" ? "_quantized" : ""}.onnx`;

@@ -4,16 +4,19 @@ import {dirname, join} from "node:path";
 import {weigh} from "../bundle.mjs";
 import {machine} from "../report.mjs";
 
-const peerNames = {transformers: "transformers.js", transformers_wasm_only: "transformers.js, wasm only"};
-const nameOf = ({who, kind, form}) => who === "ladon" ? `Ladon${kind ? ` ${kind}` : ""}` :
+const peerNames = {transformers: "transformers.js", transformers_wasm_only: "transformers.js, wasm only",
+                   ort_minilm: "ONNX Runtime Web"};
+const nameOf = ({who, kind, precision, form, activation_bits: bits}) => who === "ladon" ?
+    ["Ladon", kind, precision === "int8" && "int8", bits && `(${bits} bits)`].filter(Boolean).join(" ") :
     [peerNames[who], form].filter(Boolean).join(", ");
 const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
 const quartiles = ({median, lower, upper}, digits) =>
     `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
 
 /** What a page loads beside the model: the package's files, each build of transformers.js. */
-export function sizes(build, index, peers) {
-  const ours = ["minilm.js", "index.js", "safetensors.js", "modules/minilm.relaxed.wasm"];
+export function sizes(build, index, peers, precision) {
+  const ours = ["minilm.js", "index.js", "safetensors.js", ...(precision === "int8" ?
+    ["relaxed-dot.js", "modules/minilm_int8.relaxed.wasm"] : ["modules/minilm.relaxed.wasm"])];
   const ladon = Object.fromEntries(ours.map(name => [name, weigh(join(dirname(index), name))]));
   const theirs = Object.entries(peers).flatMap(([name, wasm]) => [
     [`${peerNames[name]}, wasm`, weigh(join(build, wasm))],
@@ -51,6 +54,12 @@ export class Lines {
     return row;
   }
 
+  addCosine(cosine) {
+    this.#once(`${"cosine to float32".padEnd(55)} mean    least`);
+    console.log(nameOf(cosine).padEnd(54), number(cosine.mean, 5), number(cosine.least, 5));
+    return cosine;
+  }
+
   addStart(start) {
     this.#once(`${"milliseconds until".padEnd(48)} code  the model  the first vector (quartiles)`);
     const {code, model, vector} = start.milliseconds;
@@ -69,13 +78,14 @@ const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cell
     .join("\n");
 
 /** The tables of bench/README.md. */
-export function markdown({machine: {cpu}, sizes: all, environments}) {
+export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
+  const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];
   return `${[...environments.flatMap(each => tablesOf(each, cpu)),
              table(["", "bytes", "gzipped"], Object.entries(all).map(size))].join("\n\n")}\n`;
 }
 
-function tablesOf({engine, rows, tokenizing, starts}, cpu) {
+function tablesOfFloat32({engine, rows, tokenizing, starts}, cpu) {
   const counts = [...new Set(rows.map(({tokens}) => tokens))];
   const names = [...new Set(rows.map(nameOf))];
   const ours = [...new Set(rows.filter(({who}) => who === "ladon").map(({kind}) => kind))];
@@ -97,9 +107,42 @@ function tablesOf({engine, rows, tokenizing, starts}, cpu) {
     "Of this the tokenizers, microseconds:",
     table(["tokens", ...new Set(tokenizing.map(nameOf))], counts.map(count => [count, ...tokenizing.filter(
         ({tokens}) => tokens === count).map(({microseconds}) => number(microseconds.median, 0))])),
-    "From nothing to the first vector, milliseconds:",
-    table(["", "until the code is there", "until the model is there", "until the first vector (quartiles)"],
-          starts.map(start => [nameOf(start), number(start.milliseconds.code.median, 0),
-                               number(start.milliseconds.model.median, 0), quartiles(start.milliseconds.vector, 0)])),
+    ...startTable(starts),
+  ];
+}
+
+const startTable = starts => starts.length === 0 ? [] : [
+  "From nothing to the first vector, milliseconds:",
+  table(["", "until the code is there", "until the model is there", "until the first vector (quartiles)"],
+        starts.map(start => [nameOf(start), number(start.milliseconds.code.median, 0),
+                             number(start.milliseconds.model.median, 0), quartiles(start.milliseconds.vector, 0)])),
+];
+
+function tablesOfInt8({engine, rows, cosines, starts}, cpu) {
+  const counts = [...new Set(rows.map(({tokens}) => tokens))];
+  const names = [...new Set(rows.map(nameOf))];
+  const rowOf = (tokens, name) => rows.find(row => row.tokens === tokens && nameOf(row) === name);
+  const ours = names.filter(name => rows.some(row => nameOf(row) === name && row.who === "ladon" &&
+                                                     row.precision === "int8"));
+  const times = (tokens, name, other) => rowOf(tokens, name)?.times_as_fast_as.find(each => nameOf(each) === other);
+  const others = name => names.filter(other => counts.some(tokens => times(tokens, name, other)));
+  return [
+    `${engine}, ${cpu}. Milliseconds from text to vector (% of what float32 and int8 flops take at their own\nceilings):`,
+    table(["", ...counts.map(count => `${count} tokens`)], names.map(name => [name, ...counts.map(tokens => {
+      const row = rowOf(tokens, name);
+      return row ? `${number(row.microseconds / 1e3, 2)} (${number(100 * row.share_of_peak.median, 0)})` : "";
+    })])),
+    ...ours.flatMap(name => [
+      `${name}, times as fast, median of the rounds (quartiles):`,
+      table(["than", ...counts.map(count => `${count} tokens`)],
+            others(name).map(other => [other, ...counts.map(tokens => {
+              const found = times(tokens, name, other);
+              return found ? quartiles(found, 2) : "";
+            })])),
+    ]),
+    `Cosines between vectors with int8 weights and Ladon's vectors with float32 weights, ${
+        cosines[0]?.sentences ?? 0} texts:`,
+    table(["", "mean", "least"], cosines.map(each => [nameOf(each), number(each.mean, 5), number(each.least, 5)])),
+    ...startTable(starts),
   ];
 }

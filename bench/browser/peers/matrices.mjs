@@ -1,6 +1,6 @@
 // Matrices as the peers want them. Ladon reads weights as PyTorch stores them, (out, in); the peers (in, out).
 export function transposed(matrix, rows, width) {
-  const result = new Float32Array(matrix.length);
+  const result = new matrix.constructor(matrix.length);
   for (let row = 0; row < rows; ++row) {
     for (let column = 0; column < width; ++column) result[column * rows + row] = matrix[row * width + column];
   }

@@ -22,9 +22,9 @@ const bytes = (field, value) => concat([varint(field << 3 | 2), varint(value.len
 const text = (field, value) => bytes(field, new TextEncoder().encode(value));
 const message = (field, ...parts) => bytes(field, concat(parts));
 
-/** A constant: Float32Array, or BigInt64Array. */
+/** A constant: Float32Array, Int8Array or BigInt64Array. */
 export function tensor(name, extents, data) {
-  const type = data instanceof BigInt64Array ? 7 : 1;
+  const type = data instanceof BigInt64Array ? 7 : data instanceof Int8Array ? 3 : 1;
   return message(5, ...extents.map(extent => integer(1, extent)), integer(2, type), text(8, name),
                  bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));
 }
@@ -40,7 +40,7 @@ export function node(operation, inputs, outputs, attributes = {}, domain = "") {
                  text(7, domain));
 }
 
-/** A model with one input x and one output y of the same extents, both float. */
+/** A model with one input x and one output y of the same extents, both float32. */
 export function model(nodesAndTensors, extents, opset = 17) {
   const value = (field, name) => message(field, text(1, name), message(2, message(1, integer(1, 1),
       message(2, ...extents.map(extent => message(1, integer(1, extent)))))));

@@ -74,14 +74,45 @@ const outProjection = (width, {outWeight, outBias}) =>
     linear("seen", "y", width, transposed(outWeight, width, width), outBias);
 
 /** All forms there are: {form, run(): Promise, y(), free()}. */
-export const forms = Object.entries(attentionOperators).map(([form, write]) => ({form, async make(problem) {
+export const forms = Object.entries(attentionOperators).map(([form, write]) => ({form, make: problem => {
   const [extents, opset, parts] = write(problem);
-  const session = await ort.InferenceSession.create(model(parts, extents, opset), {executionProviders: ["wasm"]});
-  const feeds = {x: new ort.Tensor("float32", problem.x, extents)};
+  return makeSession(model(parts, extents, opset), problem.x, extents);
+}}));
+
+const noBias = rows => new Float32Array(rows);
+// A chain of products: each reads what the last one wrote.
+const productOperators = {
+  MatMul: {precision: "float32", write: (input, output, {rows, columns, floats}) => [
+    tensor(`${output}_weight`, [columns, rows], transposed(floats, rows, columns)),
+    node("MatMul", [input, `${output}_weight`], [output]),
+  ]},
+  "com.microsoft.DynamicQuantizeMatMul": {precision: "int8", write: (input, output, {rows, columns, weight, scale}) => [
+    tensor(`${output}_weight`, [columns, rows], transposed(weight, rows, columns)),
+    tensor(`${output}_scale`, [rows], scale),
+    tensor(`${output}_zero`, [rows], new Int8Array(rows)),
+    tensor(`${output}_bias`, [rows], noBias(rows)),
+    node("DynamicQuantizeMatMul", [input, ...["weight", "scale", "zero", "bias"].map(part => `${output}_${part}`)],
+         [output], {}, "com.microsoft"),
+  ]},
+};
+
+/** Forms of a chain of products (products/numbers.mjs). */
+export const products = Object.entries(productOperators).map(([form, {precision, write}]) => ({form, precision,
+  make({x, tokens, products: chain}) {
+    const nameOf = i => i === 0 ? "x" : i === chain.length ? "y" : `y${i}`;
+    const parts = chain.flatMap((product, i) => write(nameOf(i), nameOf(i + 1), product));
+    const extents = [tokens, chain[0].columns];
+    return makeSession(model(parts, extents), x, extents);
+  },
+}));
+
+async function makeSession(bytes, x, extents) {
+  const session = await ort.InferenceSession.create(bytes, {executionProviders: ["wasm"]});
+  const feeds = {x: new ort.Tensor("float32", x, extents)};
   let results;
   return {
     async run() { results = await session.run(feeds); },
     y: () => results.y.data,
     free: () => session.release(),
   };
-}}));
+}

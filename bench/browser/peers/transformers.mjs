@@ -23,8 +23,8 @@ export async function start({url, read}) {
 
 /** {embed(text): Promise of a vector, ids(text), free()} */
 export async function load(form) {
-  const extract = await pipeline("feature-extraction", "minilm",
-                                 {dtype: "fp32", device: "wasm", model_file_name: models[form]});
+  const {file, dtype} = models[form];
+  const extract = await pipeline("feature-extraction", "minilm", {dtype, device: "wasm", model_file_name: file});
   return {
     embed: async text => (await extract(text, {pooling: "mean", normalize: true})).data,
     ids: text => Array.from(extract.tokenizer(text).input_ids.data, Number),

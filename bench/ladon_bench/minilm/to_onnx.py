@@ -1,5 +1,6 @@
 """MiniLM as transformers.js wants it, made of model.safetensors and vocab.txt: config, tokenizer, and the model as ONNX
-in two forms, of plain operators as exporters write it, and of those that ONNX Runtime has for BERT.
+in two forms, of plain operators as exporters write it, and of those that ONNX Runtime has for BERT. Each form has
+float32 weights in one file, and int8 weights, quantised by quantize_dynamic, in another (dtype "q8").
 
 to_onnx FOLDER_OF_THE_MODEL FOLDER_TO_WRITE
 """
@@ -12,6 +13,7 @@ import sys
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from safetensors.numpy import load_file
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
@@ -129,6 +131,13 @@ def model(graph):
     return helper.make_model(made, opset_imports=opsets, ir_version=10)
 
 
+def quantise(source, target):
+    """Makes int8 weights with a scale for each output. Products of two activations stay in float32, as in the models
+    that are published for transformers.js."""
+    quantize_dynamic(source, target, per_channel=True, weight_type=QuantType.QInt8,
+                     extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT})
+
+
 def config(tensors):
     return {"architectures": ["BertModel"], "model_type": "bert", "hidden_size": WIDTH, "num_hidden_layers": LAYERS,
             "num_attention_heads": HEADS, "intermediate_size": 4 * WIDTH, "hidden_act": "gelu",
@@ -167,7 +176,9 @@ def main(source, target):
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 256, **names}
     (target / "onnx").mkdir(parents=True, exist_ok=True)
     for name, form in {"model": Plain, "model_fused": Fused}.items():
-        onnx.save(model(form(tensors)), target / "onnx" / f"{name}.onnx")
+        path = target / "onnx" / f"{name}.onnx"
+        onnx.save(model(form(tensors)), path)
+        quantise(path, path.with_stem(f"{name}_quantized"))
     for name, content in {"config": config(tensors), "tokenizer": tokenizer(pieces),
                           "tokenizer_config": settings}.items():
         (target / f"{name}.json").write_text(json.dumps(content, ensure_ascii=False), "utf-8")

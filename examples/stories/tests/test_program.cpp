@@ -24,9 +24,10 @@ Answer run(const std::string& arguments, const std::string& environment = "") {
 TEST_SUITE_BEGIN("program");
 
 TEST_CASE("wrong usage ends with 2") {
-  for (const std::string arguments : {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan",
-                                      "--temperature inf", "--top-p 1.5", "--top-p -1", "--top-p nan", "--seed -1",
-                                      "--seed 99999999999999999999", "--seed x", "--prompt", "--colour", "text"}) {
+  for (const std::string arguments :
+       {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan", "--temperature inf", "--top-p 1.5",
+        "--top-p -1", "--top-p nan", "--seed -1", "--seed 99999999999999999999", "--seed x", "--precision fp16",
+        "--prompt", "--colour", "text"}) {
     CAPTURE(arguments);
     const Answer answer = run(arguments);
     CHECK(answer.status == 2);
@@ -35,7 +36,8 @@ TEST_CASE("wrong usage ends with 2") {
   }
   const Answer help = run("--help");
   CHECK(help.status == 0);
-  for (const char* option : {"--model", "--tokenizer", "--prompt", "--steps", "--temperature", "--top-p", "--seed"})
+  for (const char* option :
+       {"--model", "--tokenizer", "--prompt", "--steps", "--temperature", "--top-p", "--seed", "--precision"})
     CHECK(has(help.out, option));
 }
 
@@ -71,6 +73,15 @@ TEST_CASE("text goes to standard output, speed to standard error") {
   CHECK(run("--copy-weights --prompt 'The little dog' --temperature 0 --steps 13").out == answer.out);
   CHECK(run("--temperature 0 --steps 0").out == run("--temperature 0 --steps 512").out);
   CHECK(run("--temperature 0 --steps 600").out == run("--temperature 0 --steps 512").out);
+}
+
+TEST_CASE("each precision tells a story") {
+  LADON_SKIP_WITHOUT(model_file());
+  const std::string arguments = "--prompt 'The little dog' --temperature 0 --steps 13 --precision ";
+  for (const std::string precision : {"float32", "bfloat16", "int8"}) {
+    CAPTURE(precision);
+    CHECK(run(arguments + precision).out == "The little dog was a little girl named Lily.\n");
+  }
 }
 
 TEST_CASE("a prompt is any text") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks that add a number to each score. All heads share the numbers, or each head has its own numbers.
 #pragma once
 
@@ -28,12 +29,14 @@ struct AdditiveValues {
                        MatrixView<const float, S.queries, S.keys>>
         values;
     std::size_t keys = all;
+    LADON_CALLER_MEMBER
   };
 
   template <Shape S>
   static constexpr detail::BoundAdditive<PerHead> bind(const detail::Placement& placement,
                                                        const Data<S>& data) noexcept {
-    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys");
+    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
+                  detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
     const std::size_t columns = data.keys == all ? S.keys : data.keys;
     return {data.values.data, S.queries, columns, placement.lengths.keys < columns ? placement.lengths.keys : columns};
   }

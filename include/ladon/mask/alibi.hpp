@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention with linear biases, ALiBi (arXiv 2108.12409).
 #pragma once
 

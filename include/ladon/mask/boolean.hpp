@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks with one byte for each pair of query and key. All heads share the bytes, or each head has its own bytes.
 #pragma once
 
@@ -28,11 +29,13 @@ struct BooleanBytes {
                        MatrixView<const std::uint8_t, S.queries, S.keys>>
         may_see;
     std::size_t keys = all;
+    LADON_CALLER_MEMBER
   };
 
   template <Shape S>
   static constexpr auto bind(const detail::Placement& placement, const Data<S>& data) noexcept {
-    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys");
+    LADON_EXPECTS(data.keys == all || data.keys <= S.keys, "ladon: a mask has no more columns than the shape has keys",
+                  detail::caller_of(data), {{"options.mask.keys", data.keys}, {"shape.keys", S.keys}});
     using Bound = detail::BoundPairs<detail::ByteRows<PerHead>>;
     return Bound{{data.may_see.data, S.queries, data.keys == all ? S.keys : data.keys, placement.lengths.keys}};
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The combination of two masks. More than two masks are combined by nesting, for example Both<Both<A, B>, C>.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Causal masks: a query sees no key whose position is after the position of the query.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No mask: every query sees every active key.
 #pragma once
 

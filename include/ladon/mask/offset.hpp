@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The offset of masks that depend on positions: query i has the position i + offset among the keys.
 #pragma once
 

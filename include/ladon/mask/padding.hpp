@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mask that hides the same keys from every query of every head.
 #pragma once
 

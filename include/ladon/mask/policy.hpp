@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract between a mask and the kernels, for users who write their own masks. tests/test_masks_user.cpp is a
 // complete example.
 //

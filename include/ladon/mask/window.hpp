@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows: each query sees only the keys near the position of the query.
 #pragma once
 

@@ -17,9 +17,13 @@ const description = descriptionOf(found);
 assert.equal(found.imports, 0);
 const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
   .map(([, each]) => each);
-const functions = functionNames.filter((each) => each !== 'run' && each !== 'run_phase')
+const functions = functionNames.filter((each) => !['run', 'run_phase', 'quantise'].includes(each))
   .map((each) => `function ${each === 'run_with' ? 'run' : each}`);
 assert.ok(functions.length > 0);
+const isInt8 = description.precision === 'int8';
+// Modules make int8 weights row by row, and choose the bits of activations at run time if the engine decides.
+const ofInt8 = ['quantise_rows', 'sum_rows', ...(description.activationBits === 8 ? ['set_activations'] : [])];
+if (isInt8) functions.push(...ofInt8.map((each) => `function ${each}`));
 const stored = header.includes(`${name}_stored_weights`) ? ['global stored_weights'] : [];
 assert.deepEqual([...found.exports].sort(), [...functions, ...stored, 'global __heap_base', 'memory memory'].sort());
 assert.equal(found.memories.length, 1);
@@ -34,11 +38,16 @@ if (variant === 'scalar') {
   assert.ok(counts.vector > 100, `${counts.vector} vector instructions`);
   if (variant === 'simd') assert.equal(counts.relaxed, 0);
   else assert.ok(counts.relaxed > 10, `${counts.relaxed} relaxed instructions`);
+  assert.equal(counts.relaxedInteger > 0, variant === 'relaxed' && isInt8);
+  // The engine decides how a relaxed instruction of floats rounds.
+  if (description.deterministic) assert.equal(counts.relaxed, counts.relaxedInteger);
 }
 
 // Its description.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
-assert.equal(description.ladon, 3);
+assert.equal(description.ladon, 4);
+assert.equal(isInt8, header.includes(`${name}_quantise(`));
+assert.equal(description.activationBits !== undefined, isInt8);
 assert.equal(description.version, header.match(/_LADON_VERSION "(.*)"/)[1]);
 assert.equal(description.name, name);
 assert.equal(description.variant, variant);
@@ -57,7 +66,8 @@ assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 // Its structs: the header's members in the header's order, with the types of their declarations and the extents that
 // their comments say.
 const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
-                'const float *': 'float32', 'float *': 'float32', [`const ${name}_rotary_table *`]: 'rotary_table'};
+                'const float *': 'float32', 'float *': 'float32',
+                'const int8_t *': 'int8', 'const int32_t *': 'int32', [`const ${name}_rotary_table *`]: 'rotary_table'};
 const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]

@@ -72,6 +72,7 @@ function countInstructions(reader, counts) {
     if (code === 0xfd) {
       const number = reader.number();
       ++counts[number < 0x100 ? 'vector' : 'relaxed'];
+      if (number === 0x112 || number === 0x113) ++counts.relaxedInteger;
       skipOperands(vector, number, reader, 'vector instruction');
     } else if (code === 0xfc) {
       ++counts.newer;
@@ -87,12 +88,13 @@ function countInstructions(reader, counts) {
 const kinds = ['function', 'table', 'memory', 'global'];
 
 // {imports, exports: ['function run', ...], sections: Map of name to bytes, memories, counts}. counts are instructions:
-// plain, newer (not in the first version of WebAssembly, 2017), vector, relaxed.
+// plain, newer (not in the first version of WebAssembly, 2017), vector, relaxed, and relaxedInteger: those relaxed ones
+// that are dot products of bytes.
 export function readModule(file) {
   const reader = new Reader(file);
   if ([...reader.take(8)].join() !== '0,97,115,109,1,0,0,0') throw new Error('no module of WebAssembly');
   const found = {imports: 0, exports: [], sections: new Map(), memories: [],
-                 counts: {plain: 0, newer: 0, vector: 0, relaxed: 0}};
+                 counts: {plain: 0, newer: 0, vector: 0, relaxed: 0, relaxedInteger: 0}};
   while (reader.at < reader.end) {
     const id = reader.byte();
     const size = reader.number();

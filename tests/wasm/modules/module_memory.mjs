@@ -14,8 +14,12 @@ export class Loaded {
     this.description = descriptionOf(readModule(bytes));
     this.exports = exports;
     this.at = exports.__heap_base.value;
-    this.constants = new Uint8Array(exports.memory.buffer).slice(0, this.at);
     this.guards = [];
+    this.keepConstants();
+  }
+  // Keeps what lies below __heap_base, for `untouched`. set_activations writes a variable there.
+  keepConstants() {
+    this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }
   // A piece of memory, full of NaN.
   take(bytes) {

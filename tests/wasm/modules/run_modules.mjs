@@ -1,16 +1,20 @@
-// node run_modules.mjs NAME.VARIANT.wasm...: modules of one kernel, run on the same numbers. All give the numbers of the
-// oracle in plain loops where it knows the kind, and each others' within a bound; what DETERMINISTIC makes gives the
-// same bits. A wrong call gets a status, and nothing is written.
+// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: modules of one kernel, run on the same numbers. All give the
+// numbers of the oracle in plain loops where it knows the kind, and each others' within a bound; what DETERMINISTIC makes
+// gives the same bits, whose digest is in the file. A wrong call gets a status, and nothing is written.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
+import {setFlagsFromString} from 'node:v8';
 
 import '../../../wasm/engine/relaxed_simd.mjs';
 import {Loaded, randomNumbers} from './module_memory.mjs';
 import {attention} from './oracle.mjs';
 
+// Node 20 computes relaxed dot products wrongly in code that is not optimised. So all code is optimised at once.
+setFlagsFromString('--no-liftoff');
+
 const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspace: 4, misaligned: 6, beyond: 7, overlap: 8,
-                notCleared: 10};
+                notCleared: 10, badNumber: 13, notFinite: 14};
 
 const size = (extents) => extents.reduce((a, b) => a * b, 1);
 
@@ -19,15 +23,36 @@ function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
-  return all.flatMap(({name, type, count = 1, shape}) => {
-    assert.equal(type, 'float32');
+  // The module makes scales and row sums with the int8 weights.
+  return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
     return Array.from({length: count}, () =>
-      ({name, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
+      ({name, type, shape, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
   });
+}
+
+// The pointers of NAME_weights to a tensor: one, or those to int8 weights, their scales and their row sums.
+function placeTensor(loaded, {type, shape, values}) {
+  const from = loaded.floats(values);
+  if (type !== 'int8') return [from];
+  const [rows, columns] = shape;
+  const made = [loaded.take(rows * columns), loaded.take(4 * rows), loaded.take(4 * rows)];
+  assert.equal(loaded.exports.quantise_rows(from, rows, columns, ...made), status.ok);
+  const sums = loaded.take(4 * rows);
+  loaded.exports.sum_rows(made[0], rows, columns, sums);
+  const integers = (at) => new Int32Array(loaded.exports.memory.buffer, at, rows);
+  assert.deepEqual(integers(sums), integers(made[2]));
+  return made;
 }
 
 function prepare(file) {
   const loaded = new Loaded(file);
+  // With 7 bits, all variants quantise alike.
+  const chosen = loaded.exports.set_activations;
+  if (chosen) {
+    assert.equal(chosen(9, 0), status.badNumber);
+    assert.equal(chosen(7, 0), status.ok);
+    loaded.keepConstants();
+  }
   const {description: d} = loaded;
   const random = randomNumbers(1);
   const tensors = tensorsOf(d, random);
@@ -52,7 +77,7 @@ function prepare(file) {
   return Object.assign(loaded, {
     tensors, numbers: x, options, maps,
     x: loaded.floats(x), y: loaded.take(4 * d.queries * d.model),
-    weights: loaded.words(tensors.map(({values: each}) => loaded.floats(each))),
+    weights: loaded.words(tensors.flatMap((each) => placeTensor(loaded, each))),
     workspace: loaded.take(d.workspace), cache: loaded.take(d.cache),
     contexts: contexts.slice(0, d.keyModel === d.valueModel ? 1 : 2).map((each) => loaded.floats(each)),
     contextNumbers: contexts,
@@ -109,8 +134,26 @@ function checkStatuses(m) {
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
 // Sums of a few dozen products of numbers about 1; the reference holds within a few hundred epsilon.
 const bound = 500 * 2 ** -24;
+// If two variants round differently, an activation of int8 products can become a neighbouring integer: 1 / 127 of the
+// token's range, about 4, times a weight, at most 1 / sqrt(columns).
+const int8Bound = 0.02;
 
-const runnable = process.argv.slice(2).filter((file) => {
+// FNV-1a of the bits of floats, the lowest byte first.
+const digest = (floats) => new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)
+  .reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193) >>> 0, 0x811c9dc5).toString(16).padStart(8, '0');
+
+// Weights that are not finite get a status, and nothing is written.
+function checkQuantise(m) {
+  const from = m.floats([1, 2, NaN, 4]);
+  const made = [m.take(4), m.take(8), m.take(8)];
+  const before = m.view(made[0], 1)[0];
+  assert.equal(m.exports.quantise_rows(from, 2, 2, ...made), status.notFinite);
+  assert.ok(Object.is(m.view(made[0], 1)[0], before));
+}
+
+const arguments_ = process.argv.slice(2);
+const digestFile = arguments_.find((file) => file.endsWith('.txt'));
+const runnable = arguments_.filter((file) => file !== digestFile).filter((file) => {
   const runs = WebAssembly.validate(readFileSync(file));
   if (!runs) assert.match(file, /relaxed/);
   return runs;
@@ -122,12 +165,15 @@ for (const file of runnable) {
   const result = compute(m);
   if (!m.exports.extend) assert.deepEqual(compute(Object.assign(m, {exports: {...m.exports, cache_clear: null}})), result);
   assert.ok(m.untouched());
-  const known = attention(m);
+  const isInt8 = m.description.precision === 'int8';
+  if (isInt8) checkQuantise(m);
+  if (digestFile) assert.equal(digest(result[0]), readFileSync(digestFile, 'utf8').trim());
+  const known = isInt8 ? undefined : attention(m);
   if (known) assert.ok(furthest(result[0], known) <= bound, `${furthest(result[0], known)} from the oracle`);
   first ??= result;
   result.forEach((each, i) => {
     if (m.description.deterministic) assert.deepEqual(each, first[i]);
-    else assert.ok(furthest(each, first[i]) <= bound, `${furthest(each, first[i])} from the first`);
+    else assert.ok(furthest(each, first[i]) <= (isInt8 ? int8Bound : bound), `${furthest(each, first[i])} from the first`);
     assert.ok(each.every(Number.isFinite) || i > 0);
   });
   checkStatuses(m);

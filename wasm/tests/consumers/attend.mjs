@@ -26,7 +26,9 @@ export const attend = async (file) => {
   const { calls } = await kernel.warmUp({ tokens: 2, most: 20 });
   instance.free();
   const minilm = await load("minilm");
+  const int8 = await load("minilm", { precision: "int8" });
+  const { activationBits } = int8.description;
   const unknown = await load("minilmm").catch(({ code }) => code);
   const { layers } = minilm.description;
-  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown };
+  return { variant: kernel.variant, y, seen, loaded, after, code, calls: calls > 0, minilm: layers, unknown, int8: int8.variant, activationBits };
 };

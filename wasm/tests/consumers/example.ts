@@ -1,5 +1,5 @@
 // Compiled with `tsc --strict`: calls as people write them, and calls that must not compile.
-import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Variant } from "ladon";
+import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Precision, type Variant } from "ladon";
 import { DateReader } from "ladon/date-reader";
 import { SentenceEncoder } from "ladon/minilm";
 
@@ -16,12 +16,25 @@ export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float
     signal,
   });
   const y: Float32Array = instance.run(x, { tokens: 3, padding: [true, false, true], attention: true });
-  const words: Float32Array = instance.weights.tensor("words");
+  const words: Float32Array = instance.weights.tensor("words", "float32");
   const map: Float32Array = instance.attention();
   const code: ErrorCode = "length";
   const variant: Variant = kernel.variant;
   console.log(queries, layers, mask, words, map, code, variant, (await kernel.warmUp()).best);
   return y.slice();
+};
+
+export const int8 = async (weight: Int8Array, scale: Float32Array): Promise<7 | 8 | undefined> => {
+  const precision: Precision = "int8";
+  const kernel = await load("minilm", { precision, activationBits: 7 });
+  using instance = kernel.create();
+  instance.weights.set({ linear1_weight: weight, linear1_weight_scale: scale, linear2_weight: new Float32Array(1) });
+  const integers: Int8Array = instance.weights.tensor("linear1_weight", "int8");
+  const sums: Int32Array = instance.weights.tensor("linear1_weight_row_sum", "int32");
+  const any: Float32Array | Int8Array | Int32Array = instance.weights.tensor("linear1_weight");
+  if (any instanceof Int8Array) console.log(any.length, integers, sums, kernel.description.precision);
+  const encoder = await SentenceEncoder.load({ weights: "int8.safetensors", vocabulary: "vocab.txt", precision });
+  return encoder.kernel.description.activationBits;
 };
 
 export const texts = async (weights: Uint8Array): Promise<void> => {
@@ -78,13 +91,25 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
   instance.run(bytes, { tokens: "1" });
   // @ts-expect-error: x is numbers
   instance.run("x");
-  // @ts-expect-error: weights are Float32Array
+  // @ts-expect-error: weights are Float32Array or Int8Array
   instance.weights.set({ in_proj_weight: [1, 2] });
+  // @ts-expect-error: row sums are not given
+  instance.weights.set({ in_proj_weight_row_sum: new Int32Array(1) });
+  // @ts-expect-error: a tensor has one of three types
+  const floats: Float32Array = instance.weights.tensor("in_proj_weight");
+  // @ts-expect-error: no such type
+  instance.weights.tensor("in_proj_weight", "float16");
+  // @ts-expect-error: no such precision
+  await load("minilm", { precision: "int4" });
+  // @ts-expect-error: 7 or 8
+  await load("minilm", { activationBits: 6 });
+  // @ts-expect-error: the reader has no int8 kernel
+  await DateReader.load({ precision: "int8" });
   // @ts-expect-error: no such code
   const code: ErrorCode = "oops";
   // @ts-expect-error: read only
   kernel.description.queries = 3;
   // @ts-expect-error: an array has no such tensor
   const tensor: number = instance.weights.tensor("a");
-  console.log(code, tensor);
+  console.log(code, tensor, floats);
 };

@@ -1,5 +1,6 @@
 // The page: that each tab does what it says, with keys as with the mouse, at any width, and without a network.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ async function serviceWorker(page) {
   });
 }
 
-for (const width of [390, 1280]) {
+for (const width of [320, 390, 1280]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`every tab at ${width} px, ${colorScheme}: no errors, nothing beyond the edge, accessible`, async () => {
       const { page, context, problems } = await site.open({ width, colorScheme });
@@ -126,19 +127,40 @@ test("nothing moves while the page starts and while one types", async () => {
   await context.close();
 });
 
+const loadFiles = async (page, ...files) => {
+  await page.locator("#model-choice:not([inert])").waitFor({ state: "attached" });
+  await page.setInputFiles("#model-files", files);
+};
+const figuresOf = (page, row) =>
+  page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
+/** Waits for the figures beside float32, and returns them by the beginning of their row. */
+const comparisonOf = async (page) => {
+  await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
+  const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];
+  const figures = await Promise.all(rows.map((row) => figuresOf(page, row)));
+  return Object.fromEntries(rows.map((row, i) => [row, figures[i].map(Number.parseFloat)]));
+};
+const keptNames = (page) =>
+  page.evaluate(async () => {
+    const requests = (await caches.has("ladon-minilm")) ? await (await caches.open("ladon-minilm")).keys() : [];
+    return requests.map(({ url }) => url.split("/").at(-1)).sort();
+  });
+const weightsFact = (page, text) => page.locator("#sentence-facts > div").filter({ hasText: text }).waitFor();
+const precision = (page, name) => page.getByRole("radio", { name });
+
 test(
-  "MiniLM from files: where 'it' looks, sentences ranked, and kept for the next visit",
+  "MiniLM from files: int8 by default; where 'it' looks, sentences ranked, and kept for the next visit",
   { skip: skipWithoutModel },
   async () => {
     const { page, context, problems } = await site.open({ hash: "#sentences" });
-    await page.locator("#model-choice:not([inert])").waitFor();
-    await page.setInputFiles("#model-files", model.vocabulary);
+    await loadFiles(page, model.vocabulary);
     await page.getByRole("alert").filter({ hasText: "Choose two files at once" }).waitFor();
-    await page.setInputFiles("#model-files", [model.weights, model.vocabulary]);
+    assert.equal(await precision(page, "Int8").isChecked(), true);
+    await loadFiles(page, model.weights, model.vocabulary);
     const explanation = page.locator("#attention-explanation");
     await explanation.filter({ hasText: "Layer 3, head 1: “it” looks most at “dog” (5" }).waitFor({ timeout: 90_000 });
     await page.getByRole("button", { name: "… it was delicious" }).click();
-    await explanation.filter({ hasText: "looks most at “food” (25%)" }).waitFor({ timeout: 30_000 });
+    await explanation.filter({ hasText: /looks most at “food” \(2[3-7]%\)/ }).waitFor({ timeout: 30_000 });
     assert.equal(await page.locator(".word-heads .head").count(), 72);
 
     const first = page.locator("#ranking li").first();
@@ -146,9 +168,11 @@ test(
     await page.getByLabel("What do you look for?").fill("my puppy is restless");
     await first.filter({ hasText: "Dogs need a walk" }).waitFor({ timeout: 30_000 });
     assert.deepEqual(await accessibilityProblems(page), []);
+    assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
 
     await page.reload();
     await explanation.filter({ hasText: "“dog”" }).waitFor({ timeout: 90_000 });
+    await page.getByText("Float32 needs the float32 file of 91 MB").waitFor({ timeout: 30_000 });
     await page.getByRole("button", { name: "Forget the model" }).click();
     await page.getByRole("button", { name: "Fetch the model" }).waitFor();
     await page.reload();
@@ -157,6 +181,128 @@ test(
     await context.close();
   },
 );
+
+test("int8 beside float32: figures; the precision goes by the keys", { skip: skipWithoutModel }, async () => {
+  const { page, context, problems } = await site.open({ hash: "#sentences", width: 320 });
+  await loadFiles(page, model.weights, model.vocabulary);
+  const figures = await comparisonOf(page);
+  for (const time of figures["Time of"]) assert.ok(time > 0, `${figures["Time of"]}`);
+  assert.deepEqual(figures["File of weights"], [23, 90.9]);
+  const [int8Memory, float32Memory] = figures.Memory;
+  assert.ok(int8Memory > 23 && int8Memory < 27 && float32Memory > 90, `${figures.Memory}`);
+  const [mean] = figures["mean of"];
+  const [smallest] = figures.Smallest;
+  assert.ok(mean >= 0.994 && mean < 1 && smallest <= mean && smallest > 0.98, `${mean} ${smallest}`);
+  assert.ok((await overflow(page)) <= 0);
+  assert.deepEqual(await accessibilityProblems(page), []);
+
+  // The cosine of other sentences
+  await page.getByText("Other sentences").click();
+  await page.getByLabel("One a line").fill("Only this one.");
+  await page.locator("#comparison-table").getByText("mean of 2 sentences").waitFor({ timeout: 30_000 });
+
+  const score = page.locator("#ranking .score").first();
+  const int8Score = await score.innerText();
+  await weightsFact(page, "activations");
+  await precision(page, "Int8").focus();
+  await page.keyboard.press("ArrowRight");
+  await weightsFact(page, "90.9 MB");
+  assert.equal(await precision(page, "Float32").isChecked(), true);
+  await page.locator("#sentence-facts").filter({ hasNotText: "activations" }).waitFor();
+  await score.filter({ hasText: /^(?!$)/, hasNotText: int8Score }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await weightsFact(page, "23.0 MB");
+  await score.filter({ hasText: int8Score }).waitFor();
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+// Of the file that `ladon-weights quantise model.safetensors OUT --embeddings` writes.
+const int8Sha256 = "1a83b430b5be0d7a93cf1124c475c83eaf27ad6e4cc9431f224eaed895eabbc1";
+
+test("the int8 file: saved, loaded, and compared once float32 is there", { skip: skipWithoutModel }, async () => {
+  const { page, context, problems } = await site.open({ hash: "#sentences" });
+  const files = mkdtempSync(join(tmpdir(), "ladon-page-"));
+  const int8 = join(files, "model.int8.safetensors");
+  try {
+    await loadFiles(page, model.weights, model.vocabulary);
+    const save = page.getByRole("button", { name: "Save the int8 file" });
+    await save.waitFor({ timeout: 90_000 });
+    const [download] = await Promise.all([page.waitForEvent("download"), save.click()]);
+    assert.equal(download.suggestedFilename(), "model.int8.safetensors");
+    await download.saveAs(int8);
+    const content = readFileSync(int8);
+    assert.ok(content.length <= 24e6, `${content.length}`);
+    assert.equal(createHash("sha256").update(content).digest("hex"), int8Sha256);
+
+    await page.getByRole("button", { name: "Forget the model" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+    await loadFiles(page, int8, model.vocabulary);
+    const missing = page.locator("#comparison-missing").filter({ hasText: "Float32 needs the float32 file of 91 MB" });
+    await missing.waitFor({ timeout: 90_000 });
+    assert.equal(await page.locator("#comparison-table").isVisible(), false);
+    assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
+    assert.deepEqual(await accessibilityProblems(page), []);
+
+    // Float32 is not there: the form says so. Int8 is still there.
+    const form = page.locator("#model-choice");
+    await precision(page, "Float32").check();
+    await form.getByRole("alert").filter({ hasText: "Float32 needs the float32 file" }).waitFor();
+    assert.equal(await page.locator("#sentence-tools").isVisible(), false);
+    await loadFiles(page, int8, model.vocabulary);
+    await page.getByRole("progressbar").waitFor({ state: "hidden" });
+    await form.getByRole("alert").filter({ hasText: "Float32 needs the float32 file" }).waitFor();
+    await precision(page, "Int8").check();
+    await page.locator("#sentence-tools").waitFor();
+    assert.equal(await form.isVisible(), false);
+
+    await page.getByRole("button", { name: "Load the float32 file" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+    await loadFiles(page, model.weights, model.vocabulary);
+    assert.deepEqual((await comparisonOf(page))["File of weights"], [23, 90.9]);
+    assert.equal(await form.isVisible(), false);
+    assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
+    assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+    rmSync(files, { recursive: true });
+  }
+});
+
+test("float32 by choice: its file is kept, and int8 is made again", { skip: skipWithoutModel }, async () => {
+  const { page, context, problems } = await site.open({ hash: "#sentences" });
+  await page.locator("#model-choice:not([inert])").waitFor();
+  await precision(page, "Float32").check();
+  await loadFiles(page, model.weights, model.vocabulary);
+  await weightsFact(page, "90.9 MB");
+  assert.deepEqual(await keptNames(page), ["model.safetensors", "vocab.txt"]);
+  await page.reload();
+  assert.deepEqual((await comparisonOf(page))["File of weights"], [23, 90.9]);
+  assert.equal(await precision(page, "Float32").isChecked(), true);
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test("a damaged file of weights: told, and the model that was loaded stays", { skip: skipWithoutModel }, async () => {
+  const { page, context } = await site.open({ hash: "#sentences" });
+  const files = mkdtempSync(join(tmpdir(), "ladon-page-"));
+  const short = join(files, "short.safetensors");
+  writeFileSync(short, readFileSync(model.weights).subarray(0, 1e6));
+  try {
+    await loadFiles(page, short, model.vocabulary);
+    await page.getByRole("alert").filter({ hasText: "must have 90868376 bytes, but have 1000000" }).waitFor();
+    assert.deepEqual(await keptNames(page), []);
+    await loadFiles(page, model.weights, model.vocabulary);
+    await comparisonOf(page);
+    await loadFiles(page, short, model.vocabulary);
+    await page.locator("#model-problem").filter({ hasText: "must have" }).waitFor({ state: "attached" });
+    assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
+    assert.equal(await page.locator("#sentence-tools").isVisible(), true);
+  } finally {
+    await context.close();
+    rmSync(files, { recursive: true });
+  }
+});
 
 test("fetching: by the user's click only, with progress and cancel; errors are told", async () => {
   const { page, context } = await site.open({ hash: "#sentences" });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the attention of one query block to one head. A query block has the queries of one panel. The key blocks are
 // processed one after another:
 //
@@ -37,11 +38,11 @@ namespace ladon::inline LADON_ABI::detail {
 
 // Returns the sink of a head as an exponent of two: the logit times log2(e). Returns 0 if the score policy has no
 // sinks. score.hpp explains sinks.
-template <class Score, class Sinks>
-constexpr float sink_of(const Sinks& sinks, std::size_t head) noexcept {
+template <class Score, class Options>
+constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
-    LADON_EXPECTS(sinks.data != nullptr, "ladon: this score has sinks: options.sinks");
-    return to_exponent(simd::ArrayPack<1>{sinks.data[head]}).lane[0];
+    LADON_EXPECTS(options.sinks.data != nullptr, "ladon: this score has sinks: options.sinks", options.caller);
+    return to_exponent(simd::ArrayPack<1>{options.sinks.data[head]}).lane[0];
   } else {
     return 0;
   }

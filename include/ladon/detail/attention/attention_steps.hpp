@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of attention without projections (attention.hpp):
 //
 //     for each head of keys and values:
@@ -55,7 +56,7 @@ struct AttentionSteps {
       }
       const bool finite = !call.mask.hides_keys || all_finite<KeyPack, k.width(), S.value_width>(values, active);
       for (std::size_t h = g * S.heads_per_group(); h < (g + 1) * S.heads_per_group(); ++h) {
-        attend_head(call, {keys, values, finite, h, sink_of<Score>(call.options.sinks, h)}, workspace);
+        attend_head(call, {keys, values, finite, h, sink_of<Score>(call.options, h)}, workspace);
       }
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
 // returns the mask of a call. `scatter` writes new keys and values into the cache. stored_finite checks new values.
 #pragma once
@@ -21,7 +22,8 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
   if constexpr (Cache::ring) {
     static_assert(S.keys >= reach + S.queries,
                   "ladon: the cache is too small: it must hold the window and the tokens of one call");
-    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own");
+    LADON_EXPECTS(options.mask.offset == default_offset, "ladon: a ring has no other offset than its own",
+                  options.caller, {{"options.mask.offset", options.mask.offset}});
     return BoundRing<reach>(past, tokens, S.keys);
   } else {
     return options.bind({tokens, past + tokens}, static_cast<std::ptrdiff_t>(past));

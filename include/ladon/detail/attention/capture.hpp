@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capture: copies the scores or the attention weights of one query block into the caller's rows. The kernels have one
 // query in each lane, and the caller has one query in each row. Capture is optional, so the code is written for small
 // size and not for speed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Divides the keys of one query block into key blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of multi-head attention on panels. Each level calls the level below:
 //
 //     layer         attend_layer, attend_cache, attend_filled and extend: all heads
@@ -145,7 +146,8 @@ struct MultiHeadSteps {
   template <class Call, class Cache, class Part = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
-    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens");
+    LADON_EXPECTS(Cache::ring || length <= S.keys, "ladon: the cache has no room for these tokens", call.options.caller,
+                  {{"cache.length", past}, {"tokens", tokens}, {"shape.keys", S.keys}});
     if constexpr (projects_all_heads && Part::whole) {
       append_one(call, cache);
     } else {
@@ -320,7 +322,7 @@ struct MultiHeadSteps {
                                      Scratch& scratch) noexcept {
     const std::size_t first = group.group * S.heads_per_group();
     for (std::size_t h = first; h < first + S.heads_per_group(); ++h) {
-      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options.sinks, h)};
+      const Head head{group.keys, group.values, group.values_finite, h, sink_of<Score>(call.options, h)};
       attend_head<Projected>(call, bound, head, scratch);
     }
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of the attention kernels: one head and one query block.
 //
 // A query block has the queries of one panel. The keys are processed in key blocks (detail/attention/key_blocks.hpp),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Applies the rotary position embedding to the features of one head, for the tokens of one panel. position.hpp defines
 // the pairs and the angles.
 //
@@ -20,12 +21,16 @@ template <class Position, class Pack, std::size_t Packs, std::size_t Width, std:
 constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t position, std::size_t tokens,
                       float* panel) noexcept {
   static_assert(Position::width <= HeadWidth, "ladon: rotary embedding turns more features than a head has");
-  LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table");
+  LADON_EXPECTS(data.table != nullptr, "ladon: position::Rotary needs a table: options.position.table",
+                caller_of(data));
   const typename Position::Table& table = *data.table;
   const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(data.offset) + position;
-  LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first");
+  LADON_EXPECTS(start >= 0, "ladon: rotary embedding has no position before the first", caller_of(data),
+                {{"position", start}});
   const auto first = static_cast<std::size_t>(start);
-  LADON_EXPECTS(first + tokens <= Position::positions, "ladon: the rotary table ends before these positions");
+  LADON_EXPECTS(first + tokens <= Position::positions, "ladon: the rotary table ends before these positions",
+                caller_of(data),
+                {{"first position", first}, {"tokens", tokens}, {"positions of the table", Position::positions}});
   constexpr std::size_t half = Position::width / 2;
   constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a product q . k into an exponent of two: applies the scale, the softcap and the factor log2(e).
 #pragma once
 

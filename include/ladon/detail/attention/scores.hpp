@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the scores of one query block and a range of keys: S^T[key][query] = exponent(K Q^T), with the mask applied.
 // Also updates the running maximum of each query.
 //

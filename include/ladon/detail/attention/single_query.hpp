@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the attention of a single query to one head. Each lane has one key, as in the panels of K^T and V^T. A sum
 // over keys has a partial sum in each lane. The partial sums of the lanes are added only once, at the end. Masks,
 // scores and panels are the same as for several queries (attend.hpp).

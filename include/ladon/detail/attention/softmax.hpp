@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The online softmax (Milakov and Gimelshein, arXiv 1805.02867). The scores are [keys][queries], and each query has one
 // lane. Key blocks are processed one after another. If a key block raises a query's maximum, the sums of the earlier
 // key blocks are multiplied by a correction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the weighted values of the keys of one key block, for the queries of one query block:
 //
 //     O^T[value][query] += sum over keys of V^T[value][key] * P^T[key][query]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations of the feed-forward network: y = f(x) for each lane of a pack.
 //
 //     relu        max(0, x)

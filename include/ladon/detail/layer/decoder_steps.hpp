@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of a decoder layer on panels, and the workspace of these steps. DecoderLayer and Decoder call the steps. A
 // layer updates the decoder's tokens x in place, in five steps:
 //

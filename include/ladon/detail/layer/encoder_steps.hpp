@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of an encoder layer on panels, and the workspace of these steps. EncoderLayer and Encoder call the steps.
 // Decoder layers use the same workspace.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The feed-forward network of a few panels, with its residual connection.
 //
 //     plain    out += W2 f(W1 in + b1) + b2

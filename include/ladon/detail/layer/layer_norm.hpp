@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with tokens in the lanes.
 //
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
 //
 //     several tokens    layer_norm.hpp or rms_norm.hpp, with tokens in the lanes
@@ -21,9 +22,9 @@ namespace ladon::inline LADON_ABI::detail {
 // Writes the norm of the first `Packs` packs of the panel `in` to `out`.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, NormKind K, Bias B>
 LADON_INLINE constexpr void normalize(const float* in, const Norm<Features, K, B>& norm, float* out) noexcept {
-  LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight");
+  LADON_EXPECTS(norm.weight.data != nullptr, "ladon: a norm lacks its weight", norm.caller);
   if constexpr (K == NormKind::layer && B == Bias::with) {
-    LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias");
+    LADON_EXPECTS(norm.bias.data != nullptr, "ladon: a LayerNorm lacks its bias", norm.caller);
   }
   if constexpr (is_single_token<Simd, T>) {
     normalize_single_token<Simd>(in, norm, out);

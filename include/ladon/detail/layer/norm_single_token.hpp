@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LayerNorm and RMSNorm of a single token, with features in the lanes. layer_norm.hpp and rms_norm.hpp have the
 // equations.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with tokens in the lanes.
 //
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of encoder and decoder layers other than attention: output projection, residual connections, norms and
 // feed-forward network. Each call handles a few panels.
 //

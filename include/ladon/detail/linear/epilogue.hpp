@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last step of a matrix product: each finished sum is stored as out = combine(out, transform(sum)).
 #pragma once
 

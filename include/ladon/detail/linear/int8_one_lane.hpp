@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with packs of one lane (detail/simd/int8_quantise_one_lane.hpp). The
 // arguments are those of detail/linear/matmul_int8.hpp. The loop reads each weight and each feature as an integer.
 // GroupDot would join two weights into one integer, and take them apart again for each token.

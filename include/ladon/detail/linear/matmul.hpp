@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of a weight matrix and any number of panels of tokens. For each panel, row and pack, the product calls
 //
 //     epilogue(panel, row, pack, sum)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels. As in detail/linear/matmul.hpp, the product calls
 //
 //     epilogue(panel, row, pack, result)
@@ -51,8 +52,8 @@ struct GroupsInPlace {
 
 // The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
 // broadcasts a group. The stack takes 2 * Rows * Inner bytes: at most 8 rows of most_widened_features features, or 16
-// rows for AVX-512.
-inline constexpr std::size_t most_widened_features = 4096;
+// rows for AVX-512. bfloat16 weights take as many bytes (detail/linear/widened_rows.hpp).
+inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
   static constexpr std::size_t whole = (Inner + 1) / 2;
@@ -238,7 +239,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   }
   for (std::size_t r = 0; r < Rows; ++r) {
     sums[r] = reduce_add(sum[r]);
-    for (std::size_t k = i; k < Inner; ++k) sums[r] += x[k] * rows[r * Distance + k];
+    for (std::size_t k = i; k < Inner; ++k) sums[r] += simd::feature_value(x[k]) * rows[r * Distance + k];
   }
 }
 

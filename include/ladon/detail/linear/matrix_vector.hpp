@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix product of a single token: epilogue(0, row, 0, W * in + bias). W is a matrix [rows][inner]. Each element
 // of W is used only once, so the lanes follow the direction in which W is contiguous:
 //

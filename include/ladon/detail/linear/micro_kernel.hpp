@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The micro-kernel computes one tile of a matrix product. The tile has Rows rows and Packs packs of accumulators, which
 // stay in registers. The outermost loop runs over the inner index k. One value of k is a step:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tile for few tokens, which fill only half or a quarter of a register's lanes. A plain tile would leave the other
 // lanes idle. The folded tile uses all lanes: it computes Steps steps of the inner index at once, with
 // Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token i and to the steps k with k % Steps

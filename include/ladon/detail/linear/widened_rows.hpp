@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bfloat16 weights of a tile, converted to floats on the stack. A product of several tokens (detail/linear/matmul.hpp)
 // then computes with the floats. The conversion is exact, so the results have the bits of float32 weights with the same
 // values. A single token needs no conversion on the stack: detail/linear/matrix_vector.hpp converts in registers.

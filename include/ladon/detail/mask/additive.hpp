@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks that add a number to each score, with a number for each pair of query and key.
 //
 // Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf

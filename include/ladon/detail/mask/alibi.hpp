@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ALiBi: adds slope * (key - position of the query) to each score. Each head has its own slope.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mask with one bit for each pair of query and key.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The combination of two masks, bound to the data of a call.
 #pragma once
 

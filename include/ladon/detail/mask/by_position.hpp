@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The base class of masks that depend only on the positions of query and key, and add nothing to scores.
 #pragma once
 

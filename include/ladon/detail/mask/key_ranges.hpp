@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of the arguments and results of the functions of a bound mask (mask/policy.hpp).
 #pragma once
 

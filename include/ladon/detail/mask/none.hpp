@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mask that hides no active key, bound to the lengths of a call.
 #pragma once
 

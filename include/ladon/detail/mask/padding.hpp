@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mask with one byte for each key. All queries share the bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks with a bit or a byte for each pair of query and key.
 //
 // In memory, each query has a row of the mask. The kernels need, for one key at a time, the bits of all queries of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The positions of a run's queries among the keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window over a key/value cache that keeps only the latest tokens.
 #pragma once
 

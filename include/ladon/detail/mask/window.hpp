@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window of keys around the position of each query.
 #pragma once
 

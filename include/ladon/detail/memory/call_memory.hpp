@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the memory of a call in a checked build (checks.hpp): null pointers, the alignment of the workspace, and
 // overlaps of memory that the call writes with other memory of the call. An unchecked build checks nothing.
 #pragma once
@@ -34,28 +35,39 @@ inline bool overlap(const Floats& a, const Floats& b) noexcept {
   return overlap(a.data, a.count * sizeof(float), b.data, b.count * sizeof(float));
 }
 
-// Checks the arrays of a call. `owned` are the objects in which the call keeps its own data: the workspace, or its
-// parts, and the cache.
+// Returns the number of bytes from the address `a` to the address `b`.
+inline std::ptrdiff_t bytes_between(const void* a, const void* b) noexcept {
+  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a));
+}
+
+// Checks the arrays of a call that `caller` made. `owned` are the objects in which the call keeps its own data: the
+// workspace, or its parts, and the cache.
 template <class... Owned>
-LADON_INLINE constexpr void expect_memory([[maybe_unused]] const CallMemory& call,
+LADON_INLINE constexpr void expect_memory([[maybe_unused]] Caller caller, [[maybe_unused]] const CallMemory& call,
                                           [[maybe_unused]] const Owned&... owned) noexcept {
 #if LADON_CHECKED
   if (std::is_constant_evaluated()) return;
-  LADON_EXPECTS(call.y.data != nullptr || call.y.count == 0, "ladon: the output is a null pointer");
+  LADON_EXPECTS(call.y.data != nullptr || call.y.count == 0, "ladon: the output is a null pointer", caller);
   LADON_EXPECTS(call.y.data == call.x.data || !overlap(call.y, call.x),
-                "ladon: y overlaps x and does not begin where x begins");
+                "ladon: y overlaps x and does not begin where x begins", caller,
+                {{"bytes from x to y", bytes_between(call.x.data, call.y.data)}});
   for (const Floats& input : {call.x, call.inputs[0], call.inputs[1]}) {
-    LADON_EXPECTS(input.data != nullptr || input.count == 0, "ladon: an input is a null pointer");
+    LADON_EXPECTS(input.data != nullptr || input.count == 0, "ladon: an input is a null pointer", caller);
   }
-  for (const Floats& input : call.inputs) LADON_EXPECTS(!overlap(call.y, input), "ladon: y overlaps an input");
+  for (const Floats& input : call.inputs) {
+    LADON_EXPECTS(!overlap(call.y, input), "ladon: y overlaps an input", caller,
+                  {{"bytes from the input to y", bytes_between(input.data, call.y.data)}});
+  }
   const auto expect_apart = [&]<class T>(const T& object) {
     // `opaque`, because the compiler may assume that a reference is aligned.
     const void* const address = opaque(static_cast<const void*>(&object));
     LADON_EXPECTS(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0,
-                  "ladon: a workspace or cache is not aligned to 64 bytes");
+                  "ladon: a workspace or cache is not aligned to 64 bytes", caller,
+                  {{"address % 64", reinterpret_cast<std::uintptr_t>(address) % 64}});
     for (const Floats& array : {call.y, call.x, call.inputs[0], call.inputs[1]}) {
       LADON_EXPECTS(!overlap(array.data, array.count * sizeof(float), address, sizeof(T)),
-                    "ladon: an array overlaps the workspace or the cache");
+                    "ladon: an array overlaps the workspace or the cache", caller,
+                    {{"bytes from the workspace or the cache to the array", bytes_between(address, array.data)}});
     }
   };
   (expect_apart(owned), ...);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a call that one thread computes: the whole call, or one share of one phase (threads.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantised panels: the input of int8 products. Each token has a scale and a zero point, which are computed at run time
 // from the token's largest and smallest feature:
 //
@@ -7,6 +8,7 @@
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q needs one bit more.
+// In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
 // The element type of the panels decides what they hold: q in std::int16_t, q + zero in std::uint8_t, or q + zero in
 // std::int8_t with a zero that is smaller by 128. G features of a token share a 32-bit lane
 // (detail/simd/group_dot.hpp).
@@ -80,7 +82,7 @@ template <class Pack, std::size_t Features, std::size_t Width, int ActivationBit
 LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, float* tokens) noexcept {
   using Dot = simd::GroupDot<Element, Pack>;
   const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
-  const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>) - token.least;
+  const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
   const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
     const Pack x = select(usable, Pack::load(features + i * Width), zeros);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of quantised inputs of linear maps. The steps of attention and of layers hold the input of a product as a
 // view, and pass the view to matmul:
 //

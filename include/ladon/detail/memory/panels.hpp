@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Panels: arrays of activations with tokens in the lanes.
 //
 //     row-major  [tokens][features]           the layout of the caller's arrays

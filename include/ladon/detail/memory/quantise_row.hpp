@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of int8 weights: scales, rounding, limits. quantise.hpp and the tool ladon-weights use these functions.
 #pragma once
 

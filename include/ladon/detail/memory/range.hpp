@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A range of indices: of keys, queries, heads or panels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of the caller's weights and biases for matrix products: WeightRows for float32 and bfloat16, Int8Rows for int8.
 // The views refer to the caller's tensors and copy nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation and holds
 // nothing between two calls. `sizeof(Workspace)` is how much memory a call needs. A workspace that is declared as a
 // `static constinit` variable takes no time when the program starts.

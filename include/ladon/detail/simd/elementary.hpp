@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits a power of two into two
 // factors: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The number n
 // becomes the exponent of a float, which is then 2^n. The exp2 of the softmax (exp2_of_nonpositive) may instead round z

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of powers of two that fits into one register. It is for targets with an instruction that looks up all lanes
 // of a pack in a register.
 #pragma once

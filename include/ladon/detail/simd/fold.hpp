@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds numbers of lanes / Steps
 // tokens. For each token, the pack holds Steps consecutive steps of a product's inner index. Step j of token i lies in
 // lane i * Steps + j.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive features of one token, quantised.
 // A step adds the G products of a group to the sum in each lane:
 //
@@ -6,8 +7,10 @@
 // The type of a quantised feature determines G. The target chooses the type (Int8Element in detail/target):
 //
 //     Element         G   a feature is   instructions
-//     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp)
-//     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp)
+//     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp);
+//                                        WebAssembly: i32x4.dot_i16x8_s (wasm_dot.hpp)
+//     std::uint8_t    4   q + zero       x86 with VNNI: vpdpbusd (quad_dot.hpp); WebAssembly with relaxed SIMD:
+//                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
 //
 // Microcontrollers have loops and orders of features of their own: SMLAD in int8_dsp.hpp, VMLADAVA in int8_helium.hpp,
@@ -21,24 +24,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include <ladon/detail/simd/integer_sums.hpp>
+#include <ladon/detail/simd/run_time_activations.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // How many features share a 32-bit lane.
 template <class Element>
 inline constexpr std::size_t group_features = sizeof(std::int32_t) / sizeof(Element);
-
-// Whether quantised features are q + zero.
-template <class Element>
-inline constexpr bool adds_zero = sizeof(Element) == 1;
-// The least feature q + zero. The zeros of panels of signed features are smaller by 128 than zeros of unsigned
-// features.
-template <class Element>
-inline constexpr float least_feature = adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 
 // Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
 // bits. The weights that are missing from a whole group are 0.
@@ -96,7 +91,7 @@ struct GroupDot {
     for (std::size_t i = 0; i < Pack::lanes; ++i) {
       std::int32_t products = 0;
       LADON_UNROLL
-      for (std::size_t j = 0; j < group; ++j) products += panel[group * i + j] * weight[j];
+      for (std::size_t j = 0; j < group; ++j) products += feature_value(panel[group * i + j]) * weight[j];
       sum.lane[i] += products;
     }
   }
@@ -104,7 +99,7 @@ struct GroupDot {
   // implementation chooses the lane of each product.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
-    for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += x[i] * weight[i];
+    for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += feature_value(x[i]) * weight[i];
   }
   // Rounds the features of one group of each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
   // Precondition: q has 16 bits, and q + zero is an Element.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 products with the DSP extension of Cortex-M4, M7, M33 and M55: SMLAD multiplies two pairs of 16-bit integers and
 // adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
 // quantisation. detail/linear/cortex_m/int8_dsp_tile.hpp computes products with them.

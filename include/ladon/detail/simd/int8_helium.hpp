@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 products with Helium: VMLADAVA.S8 multiplies 16 pairs of 8-bit integers and adds all products to a general
 // register. This file has the inner loops and the quantisation. detail/linear/cortex_m/int8_helium_tile.hpp computes
 // products with them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction set, and the
 // loops and the quantisation of microcontrollers.
 #pragma once
@@ -9,6 +10,7 @@
 #include <ladon/detail/simd/neon_dot.hpp>
 #include <ladon/detail/simd/pair_dot.hpp>
 #include <ladon/detail/simd/quad_dot.hpp>
+#include <ladon/detail/simd/wasm_dot.hpp>
 
 namespace ladon::inline LADON_ABI::detail::simd {
 

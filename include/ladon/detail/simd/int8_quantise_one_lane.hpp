@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The quantisation of panels on targets whose packs have one lane and that have no instruction for int8 products:
 // Cortex-M0+, RISC-V and scalar WebAssembly. Panels lie in the order of group_dot.hpp, and hold q.
 #pragma once

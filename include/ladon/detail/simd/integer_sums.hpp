@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sums of an int8 product: a pack of 32-bit integers. Lane i belongs to lane i of a Pack of floats. group_dot.hpp
 // adds products to the sums. A sum does not overflow: most_int8_features (detail/memory/weight_rows.hpp) limits the
 // number of features.
@@ -8,7 +9,9 @@
 
 #include <ladon/detail/simd/vectors.hpp>
 
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#elif LADON_HAS_XSIMD && defined(__SSE2__)
 #include <immintrin.h>
 #elif LADON_HAS_XSIMD && defined(__aarch64__)
 #include <arm_neon.h>
@@ -53,9 +56,27 @@ struct IntegerSums {
   }
 };
 
+// WebAssembly comes first, because Emscripten defines the macros of SSE.
+#if LADON_HAS_XSIMD && defined(__wasm_simd128__)
+template <>
+struct IntegerSums<XsimdPack<4>> {
+  using Pack = XsimdPack<4>;
+  v128_t sum;
+
+  static LADON_INLINE IntegerSums zero() noexcept { return {wasm_i32x4_const_splat(0)}; }
+  static LADON_INLINE IntegerSums load(const std::int32_t* sums) noexcept { return {wasm_v128_load(sums)}; }
+  static LADON_INLINE IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
+    return {wasm_i32x4_mul(wasm_i32x4_trunc_sat_f32x4(factors.batch), wasm_i32x4_splat(-factor))};
+  }
+  friend LADON_INLINE std::int32_t reduce_add(const IntegerSums& a) noexcept {
+    const v128_t halves = wasm_i32x4_add(a.sum, wasm_i32x4_shuffle(a.sum, a.sum, 2, 3, 0, 1));
+    return wasm_i32x4_extract_lane(halves, 0) + wasm_i32x4_extract_lane(halves, 1);
+  }
+  LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(wasm_f32x4_convert_i32x4(sum)); }
+};
+#elif LADON_HAS_XSIMD && defined(__SSE2__)
 // SSE2 has no product of 32-bit integers. Only targets that quantise to integers of 8 bits call negative_products, and
 // all of them have SSE4.1.
-#if LADON_HAS_XSIMD && defined(__SSE2__)
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;

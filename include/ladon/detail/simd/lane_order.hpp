@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and each
 // version of xsimd has different ones. So this file calls the compiler's builtin, which finds the instructions for any
 // shuffle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads float32 or bfloat16 weights as a pack of floats.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of int8 products on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
 // of weights. So one load of weights serves several steps (`add_by_lane`). group_dot.hpp documents the interface.
 #pragma once

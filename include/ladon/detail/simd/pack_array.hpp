@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArrayPack, the reference implementation of a pack: its lanes are a plain array. ArrayPack has any number of lanes,
 // and works on any target and in constant evaluation. A microcontroller without vector registers computes with
 // ArrayPacks of one lane.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pack of four lanes in one vector register of Helium (MVE, on Cortex-M55 and M85). pack_array.hpp documents the
 // interface. The operations are intrinsics, because xsimd does not support Helium. The vector instructions flush
 // subnormals to zero, whatever FPSCR says.

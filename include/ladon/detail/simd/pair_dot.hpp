@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of int8 products on x86 without VNNI: a 32-bit lane holds a pair of features in 16 bits each. vpmaddwd adds
 // the two products of a pair. group_dot.hpp documents the interface.
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-#if LADON_HAS_XSIMD && defined(__SSE2__)
+#if LADON_HAS_XSIMD && defined(__SSE2__) && !defined(__wasm__)
 template <>
 struct GroupDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t group = 2;

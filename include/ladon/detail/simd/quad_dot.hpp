@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of int8 products on x86 with VNNI: a 32-bit lane holds four features in 8 bits each. vpdpbusd multiplies
 // unsigned features by signed weights and adds the four products to the sum. It does not saturate. group_dot.hpp
 // documents the interface.

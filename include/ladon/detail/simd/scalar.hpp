@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on single floats: multiply-add, square root, selection, maximum and minimum. ArrayPack computes each lane
 // with these functions, at run time and in constant evaluation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scale and the zero point of a quantised token. detail/memory/int8_panels.hpp defines both.
 #pragma once
 
@@ -23,16 +24,16 @@ struct TokenScale {
 template <int ActivationBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
-  constexpr auto levels = static_cast<float>((1 << ActivationBits) - 1);
+  const Pack levels = Pack::broadcast(activation_levels<ActivationBits>());
   const Pack zeros = Pack::broadcast(0.0f);
   // Divided before the subtraction, because high - low may overflow.
-  const Pack scale = high / Pack::broadcast(levels) - low / Pack::broadcast(levels);
+  const Pack scale = high / levels - low / levels;
   const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
   const Pack rounding = Pack::broadcast(round_to_low_bits);
   const Pack zero = (select(usable, zeros - low, zeros) * reciprocal + rounding) - rounding;
   const Pack nan = Pack::broadcast(std::numeric_limits<float>::quiet_NaN());
-  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, Pack::broadcast(levels) - zero};
+  return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
 // The next functions quantise with one lane.

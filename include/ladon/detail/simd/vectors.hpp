@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. The kernels see the
 // choice only as a type with these members:
 //
@@ -108,11 +109,10 @@ struct ConstantPacks {
 // argument.
 template <class Target, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
-  if (std::is_constant_evaluated()) {
-    f(ConstantPacks{});
-  } else {
-    f(Target{});
-  }
+#if LADON_CONSTANT_EVALUATION
+  if (std::is_constant_evaluated()) return f(ConstantPacks{});
+#endif
+  f(Target{});
 }
 
 // Returns the lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer lanes than

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines LADON_ABI, the name of the inline namespace around all of Ladon. The name contains every setting that changes
 // the code of a translation unit.
 //
@@ -5,6 +6,13 @@
 // keep only one of them. An SSE2 machine could then run a function for AVX-512. A checked build could call a function
 // without checks.
 #pragma once
+
+// An older language ends the compilation here: neither g++ nor clang++ stops at an #error, but both stop at a header
+// that does not exist. All other headers include this header before their first declaration.
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
+#include <ladon_needs_std_c++20>
+#endif
 
 // With LADON_CHECKED=1, Ladon checks preconditions (checks.hpp). The default is 1 if assert is active, otherwise 0.
 #if !defined(LADON_CHECKED)
@@ -39,6 +47,13 @@
 #endif
 #if LADON_DETERMINISTIC && LADON_KEY_BLOCK != 256
 #error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
+#endif
+
+// With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
+// then instantiated once, for the packs of the target. Otherwise, every kernel is also instantiated for the packs of
+// constant evaluation, and compilers take up to 1.5 times as long. The results of a program are the same.
+#if !defined(LADON_CONSTANT_EVALUATION)
+#define LADON_CONSTANT_EVALUATION 1
 #endif
 
 // LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
@@ -155,6 +170,12 @@
 #else
 #define LADON_ABI_CHECKS
 #endif
+#if LADON_CONSTANT_EVALUATION
+#define LADON_ABI_EVALUATION
+#else
+#define LADON_ABI_EVALUATION _run_time
+#endif
 #define LADON_ABI_TARGET LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_JOIN(LADON_ABI_FMA, LADON_ABI_DOT)), LADON_ABI_LANES)
-#define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_JOIN(LADON_ABI_BITS, LADON_ABI_CHECKS))
+#define LADON_ABI_CALL LADON_JOIN(LADON_ABI_BITS, LADON_JOIN(LADON_ABI_EVALUATION, LADON_ABI_CHECKS))
+#define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_CALL)
 #endif

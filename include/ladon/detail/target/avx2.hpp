@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX and AVX2, with and without FMA: 16 registers of 8 floats.
 #pragma once
 

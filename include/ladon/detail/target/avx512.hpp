@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX-512: 32 registers of 16 floats.
 #pragma once
 

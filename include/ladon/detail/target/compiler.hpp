@@ -1,8 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // The differences between compilers: attributes, unrolling, and a few builtins.
 #pragma once
 
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
+
+// Without optimisation, a call takes hundreds of times as long, and nothing else tells the user. The compiler prints
+// this note once for each translation unit. -Werror does not make an error of the note.
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(__OPTIMIZE__) && !defined(LADON_ALLOW_UNOPTIMIZED)
+#pragma message(                                                                                           \
+    "ladon: compiled without optimisation, which is hundreds of times as slow: compile with -O3 and, for " \
+    "this machine, -march=native (CMake: -DCMAKE_BUILD_TYPE=Release), or define LADON_ALLOW_UNOPTIMIZED")
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 // Without optimisation, functions stay functions. The objects of a test are then 40% smaller, g++ compiles them in two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cortex-M without Helium: M0+, M4, M7, M33. These processors have no vector registers and no caches that matter. A
 // pack is a single float. plain.hpp chooses the tile.
 #pragma once

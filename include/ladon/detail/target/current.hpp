@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Includes the file of the instruction set that this translation unit is compiled for. The file defines two names:
 //
 //     target::Current   the constants of the instruction set

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All constants that depend on the machine, with the values for an unknown machine. The struct of each target derives
 // from Defaults and replaces the constants that were measured on this target. If no figure is given for a constant, the
 // constant was chosen by reasoning and was not measured.

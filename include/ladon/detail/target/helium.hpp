@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helium (MVE), the vector extension of Cortex-M55 and M85: 8 registers of 4 floats.
 #pragma once
 

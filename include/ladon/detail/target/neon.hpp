@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. The constants were not measured on a board. The tiles
 // are the tiles of the x86 target with the same number of registers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All other processors, such as RISC-V: a pack is a single float. Most constants were not measured on these processors.
 #pragma once
 

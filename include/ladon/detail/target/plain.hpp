@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain arrays of Lanes floats, on any machine. Microcontrollers without vectors, RISC-V and scalar WebAssembly use one
 // lane. Tests use several lanes to run the code for targets with vectors.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SSE2 to SSE4.2: 16 registers of 4 floats, no fused multiply-add.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of a matrix product's tile. The file of each instruction set in this folder chooses the tiles of this
 // instruction set. In the comments of this folder, "2 x 12" means a tile of 2 packs and 12 rows.
 #pragma once

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebAssembly: modules with relaxed SIMD, with SIMD, and without SIMD. The engine assigns the registers. On x86, the
 // engine has 16 registers.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <ladon/detail/target/x86.hpp>
 
@@ -33,6 +35,15 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 8} : Tiling{lanes, 2, 4, 8};
   }
 #endif
+#if defined(__wasm_relaxed_simd__)
+  using Int8Element = std::uint8_t;
+#elif defined(__wasm_simd128__)
+  static constexpr bool widens_int8 = true;
+#endif
+  // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
+  static constexpr std::size_t int8_tile_sums = 8;
+  // The stack of a module has 64 KB. A tile of 8 rows takes at most 32 KB.
+  static constexpr std::size_t widened_features = 1024;
   // Loads of WebAssembly allow only constant offsets. If the loop used an index, every load would need an instruction
   // that computes its address. With relaxed SIMD in Chromium, (128,384,12) reaches 65% of peak with an index and 79%
   // with pointers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants that all x86 processors share.
 #pragma once
 

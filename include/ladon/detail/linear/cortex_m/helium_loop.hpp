@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of a tile in Helium's eight vector registers, in assembly. The tile has two or three rows and two
 // packs. A step of the loop is one value of the inner index k:
 //

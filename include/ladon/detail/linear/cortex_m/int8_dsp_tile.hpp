@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). The arguments are
 // those of detail/linear/matmul_int8.hpp. There are two forms:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp) and VMLADAVA
 // (int8_helium_tile.hpp).
 // Every other target computes the products of detail/linear/matmul_int8.hpp.

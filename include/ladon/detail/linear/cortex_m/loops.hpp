@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The micro-kernel's loops in assembly, for microcontrollers. Each target has at most one of these loops. A target with
 // a loop defines LADON_TILE_ASSEMBLY. The constant `assembly::has_loop` says which tiles the loop computes.
 #pragma once

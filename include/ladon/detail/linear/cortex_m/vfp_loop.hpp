@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of a tile of 4 x 4 single floats on a Cortex-M with an FPU (M4F, M7, M33), in assembly. A step of the
 // loop is one value of the inner index k:
 //

@@ -1,0 +1,36 @@
+// Products with int8 weights in LiteRT.js, whose kernels on a processor are XNNPACK's: one thread, relaxed SIMD.
+import {loadAndCompile, loadLiteRt, Tensor} from "@litertjs/core";
+
+import {chainModel} from "./tflite.mjs";
+
+export const name = "LiteRT.js";
+export const kind = "relaxed";
+
+/** `folder` gives where a package lies. */
+export async function start({folder}) {
+  // LiteRT.js loads a classic script by importScripts, which workers that are modules do not have.
+  globalThis.importScripts = url => {
+    const request = new XMLHttpRequest();
+    request.open("GET", url, false);
+    request.send();
+    (0, eval)(request.responseText);
+  };
+  const scripts = new URL(`${folder("@litertjs/core")}wasm/`, location.href);
+  globalThis.Module = {locateFile: file => new URL(file, scripts).href};
+  await loadLiteRt(scripts.href);
+}
+
+/** {form, make}: a chain of products (products/numbers.mjs). */
+export const products = [{form: "FULLY_CONNECTED", precision: "int8", async make({x, tokens, products: chain}) {
+  const model = await loadAndCompile(chainModel(tokens, chain), {accelerator: "wasm", cpuOptions: {numThreads: 1}});
+  const input = new Tensor(x, [tokens, chain[0].columns]);
+  let outputs = [];
+  return {
+    async run() {
+      for (const each of outputs) each.delete();
+      outputs = await model.run([input]);
+    },
+    y: () => outputs[0].toTypedArray(),
+    free: () => model.delete(),
+  };
+}}];

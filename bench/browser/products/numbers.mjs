@@ -1,0 +1,32 @@
+// The chain of products that everyone computes: products of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn, as the
+// feed-forward networks of MiniLM's six layers have them, without activations and biases.
+import {numbers} from "../raw_kernel.mjs";
+
+export const [tokens, model, hidden, length] = [128, 384, 1536, 12];
+
+/** Flops of one product. All have as many. */
+export const flopsOfProduct = 2 * tokens * model * hidden;
+
+/** int8 weights of [rows][columns] with a scale for each row, and the float32 weights that they stand for. */
+function weightsOf(draw, rows, columns) {
+  const floats = draw(rows * columns, 1 / Math.sqrt(columns));
+  const weight = new Int8Array(rows * columns), scale = new Float32Array(rows), rowSum = new Int32Array(rows);
+  for (let row = 0; row < rows; ++row) {
+    const values = floats.subarray(row * columns, (row + 1) * columns);
+    scale[row] = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127;
+    values.forEach((value, i) => {
+      const rounded = Math.round(value / scale[row]);
+      weight[row * columns + i] = rounded;
+      values[i] = rounded * scale[row];
+      rowSum[row] += rounded;
+    });
+  }
+  return {rows, columns, floats, weight, scale, rowSum};
+}
+
+/** {x, products}: the input [tokens][model], and the weights of each product. The same every time. */
+export function makeChain() {
+  const draw = numbers(20260201);
+  const shapes = Array.from({length}, (_, i) => i % 2 === 0 ? [hidden, model] : [model, hidden]);
+  return {x: draw(tokens * model, 1), products: shapes.map(([rows, columns]) => weightsOf(draw, rows, columns))};
+}

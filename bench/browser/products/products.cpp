@@ -1,0 +1,81 @@
+// The products of the feed-forward networks of MiniLM, by themselves: one module for each precision of the weights.
+// `./dev bench browser --precision int8` measures a product, quantisation included, as a share of the engine's ceiling,
+// and a chain of products beside other packages. kernel.mjs calls the modules.
+//
+// Numbers lie in panels [panels][features][width] of 128 tokens. LADON_PRODUCTS_PRECISION is Float32 or Int8<8>.
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/ladon.hpp>
+
+#include <ladon/detail/linear/matmul.hpp>
+#include <ladon/detail/memory/linear_input.hpp>
+#include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/run_time_activations.hpp>
+
+namespace {
+
+using namespace ladon;
+using namespace ladon::detail;
+
+using Precision = precision::LADON_PRODUCTS_PRECISION;
+using Simd = simd::NativeVectors;
+constexpr std::size_t tokens = 128, model = 384, hidden = 1536;
+constexpr Tiling tiling_of_tokens = tiling<Simd>(tokens);
+constexpr std::size_t width = tiling_of_tokens.width();
+constexpr std::size_t panels = tiling_of_tokens.panels(tokens), packs = width / tiling_of_tokens.lanes;
+static_assert(panels * width == tokens);
+
+// The weights of a product, [rows][inner]. Float32 weights have no scale and no row_sum.
+struct Weights {
+  const void* weight;
+  const float* scale;
+  const std::int32_t* row_sum;
+  const float* bias;
+};
+
+LinearInput<Precision, Simd, tokens, hidden, tiling_of_tokens> input;
+
+template <std::size_t Rows, std::size_t Inner>
+void multiply(const float* in, const Weights& w, float* out) {
+  const auto view = input.template quantise<Simd, packs, Inner>(in, 0, panels);
+  const Epilogue<width> epilogue{out, width * Rows};
+  if constexpr (precision::is_int8<Precision>) {
+    const auto* const weight = static_cast<const std::int8_t*>(w.weight);
+    const Int8Rows<Inner, BiasVector> rows{{weight}, w.scale, w.row_sum, {w.bias}};
+    matmul<Simd, tiling_of_tokens, packs, Rows, Inner>(rows, view, panels, epilogue);
+  } else {
+    const auto* const weight = static_cast<const float*>(w.weight);
+    const WeightRows<WeightMatrix<float, Inner, 1>, BiasVector> rows{{weight}, {w.bias}};
+    matmul<Simd, tiling_of_tokens, packs, Rows, Inner>(rows, view, panels, epilogue);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+// Returns the number of tokens of a panel.
+__attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
+
+// Computes the product of 128 x 384 x 1536: `in` has 384 features, `out` 1536.
+__attribute__((export_name("product"))) void product(const float* in, const Weights* w, float* out) {
+  multiply<hidden, model>(in, *w, out);
+}
+
+// Computes `count` products, of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn. `in` and `out` have 384 features,
+// `between` 1536. `count` is even.
+__attribute__((export_name("chain"))) void chain(const float* in, const Weights* w, std::size_t count, float* between,
+                                                 float* out) {
+  for (std::size_t i = 0; i < count; i += 2, in = out) {
+    multiply<hidden, model>(in, w[i], between);
+    multiply<model, hidden>(between, w[i + 1], out);
+  }
+}
+
+// Chooses how inputs are quantised, as in a kernel's module (src/c_kernel/module_int8.cpp.in).
+__attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
+  const bool is_shifted = bits == 8 && is_signed != 0;
+  simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
+}
+}

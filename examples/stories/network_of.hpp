@@ -1,0 +1,143 @@
+// Implements Network for one precision. Each of the files network_*.cpp compiles it for one precision.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ladon/ladon.hpp>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "error.hpp"
+#include "network.hpp"
+
+namespace stories {
+
+// How many tokens of a prompt one call takes. Few prompts are longer, and the tokens fill the vectors.
+inline constexpr std::size_t chunk = 32;
+
+inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
+                                           .activation = ladon::Activation::silu,
+                                           .norm = ladon::NormOrder::pre,
+                                           .gated = true,
+                                           .norm_kind = ladon::NormKind::rms,
+                                           .bias = ladon::Bias::without};
+
+using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
+
+// Layout says how the weights of the linear maps are stored. A call takes at most Tokens tokens.
+template <class Layout, std::size_t Tokens>
+using Stack = ladon::Encoder<
+    layer_count,
+    ladon::Shape{
+        .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
+    config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
+
+// Holds the weights that are not in the file.
+class ConvertedWeights {
+ public:
+  template <class Element, std::size_t Count>
+  std::span<Element, Count> take() {
+    const std::shared_ptr<Element[]> taken(new Element[Count]);
+    pieces_.push_back(taken);
+    return std::span<Element, Count>(taken.get(), Count);
+  }
+
+ private:
+  std::vector<std::shared_ptr<void>> pieces_;
+};
+
+// Layout is layout::WithoutBias<layout::SeparateQKV>, or its form for bfloat16 or int8 weights.
+template <class Layout>
+class NetworkOf final : public Network {
+ public:
+  explicit NetworkOf(const Checkpoint& checkpoint) : embedding_(checkpoint.embedding) {
+    for (std::size_t i = 0; i < layer_count; ++i) wire(checkpoint.layers[i], weights_.layers[i]);
+    weights_.norm = {checkpoint.final_norm, norm_epsilon};
+  }
+
+  void clear() noexcept override {
+    for (auto& cache : caches_) cache.clear();
+  }
+  [[nodiscard]] std::size_t length() const noexcept override { return caches_.front().length; }
+
+  Logits extend(std::span<const TokenId> tokens) noexcept override {
+    std::size_t count = 0;  // of the last call
+    for (; !tokens.empty(); tokens = tokens.subspan(count)) {
+      count = std::min(tokens.size(), chunk);
+      lookup(tokens.first(count));
+      if (count == 1) {
+        Step::extend(x_.data(), caches_, weights_, y_.data(), step_workspace_, {.position = {.table = &rotary_}});
+      } else {
+        Prompt::extend(x_.data(), caches_, weights_, y_.data(), prompt_workspace_,
+                       {.tokens = count, .position = {.table = &rotary_}});
+      }
+    }
+    ladon::linear(Classifier{embedding_}, y_.data() + (count - 1) * model_width, logits_);
+    return logits_;
+  }
+
+ private:
+  using Prompt = Stack<Layout, chunk>;
+  using Step = Stack<Layout, 1>;
+  static_assert(std::is_same_v<typename Prompt::Caches, typename Step::Caches> &&
+                std::is_same_v<typename Prompt::Weights, typename Step::Weights>);
+  using Classifier = ladon::Linear<vocabulary_size, model_width, ladon::Order::out_in, ladon::Bias::without>;
+
+  // The names of llama2.c's checkpoint on the right, and the names of Ladon's layer on the left.
+  void wire(const LayerTensors& from, typename Step::Layer::Weights& to) {
+    convert(from.query, to.attention.query_proj);
+    convert(from.key, to.attention.key_proj);
+    convert(from.value, to.attention.value_proj);
+    convert(from.output, to.attention.out_proj);
+    convert(from.gate, to.gate);
+    convert(from.up, to.linear1);
+    convert(from.down, to.linear2);
+    to.norm1 = {from.attention_norm, norm_epsilon};
+    to.norm2 = {from.feed_forward_norm, norm_epsilon};
+  }
+  template <std::size_t Out, std::size_t In>
+  using FloatLinear = ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::without>;
+  template <std::size_t Out, std::size_t In>
+  void convert(const float* from, FloatLinear<Out, In>& to) noexcept {
+    to.weight = from;
+  }
+  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
+  void convert(const float* from, ladon::Linear<Out, In, O, B, ladon::precision::BFloat16>& to) {
+    const auto weight = memory_.template take<ladon::BFloat16, Out * In>();
+    std::transform(from, from + Out * In, weight.begin(), ladon::to_bfloat16);
+    to.weight = weight;
+  }
+  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, int Bits>
+  void convert(const float* from, ladon::Linear<Out, In, O, B, ladon::precision::Int8<Bits>>& to) {
+    const auto weight = memory_.template take<std::int8_t, Out * In>();
+    const auto scale = memory_.template take<float, Out>();
+    const auto row_sum = memory_.template take<std::int32_t, Out>();
+    if (!ladon::quantise(FloatLinear<Out, In>{.weight = from}, weight, scale))
+      throw examples::Error("a weight of the model is not finite: is its file damaged?");
+    ladon::row_sums<Out, In>(weight, row_sum);
+    to.weight = weight;
+    to.scale = scale;
+    to.row_sum = row_sum;
+  }
+
+  void lookup(std::span<const TokenId> tokens) noexcept {
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      std::copy_n(embedding_ + tokens[i] * model_width, model_width, x_.data() + i * model_width);
+  }
+
+  const float* embedding_;  // [vocabulary_size][model_width]
+  ConvertedWeights memory_;
+  typename Step::Weights weights_{};
+  Position::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
+  typename Step::Caches caches_{};
+  typename Prompt::CachedWorkspace prompt_workspace_{};
+  typename Step::CachedWorkspace step_workspace_{};
+  std::array<float, chunk * model_width> x_{};  // [tokens][model_width]
+  std::array<float, chunk * model_width> y_{};
+  std::array<float, vocabulary_size> logits_{};
+};
+
+}  // namespace stories

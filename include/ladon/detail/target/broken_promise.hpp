@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a program that breaks a precondition, in a checked build (checks.hpp).
+#pragma once
+
+#include <ladon/detail/target/caller.hpp>
+#include <ladon/detail/target/compiler.hpp>
+
+#if LADON_CHECKED
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// A number in a broken precondition.
+struct Value {
+  const char* name;
+  std::ptrdiff_t number;
+  template <class Number>
+  constexpr Value(const char* name_given, Number number_given) noexcept
+      : name(name_given), number(static_cast<std::ptrdiff_t>(number_given)) {}
+};
+
+// Prints `text` to stderr. The compiler cannot see the text, and so calls no other function than fputs: for a short
+// text, g++ would call fputc or fwrite.
+LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
+
+// Prints `number` in decimal, without the functions that a C library needs for formats.
+inline void print_number(std::ptrdiff_t number) noexcept {
+  char digits[24];
+  char* first = digits + sizeof(digits) - 1;
+  *first = 0;
+  std::size_t rest = static_cast<std::size_t>(number < 0 ? -(number + 1) : number) + (number < 0 ? 1 : 0);
+  do *--first = static_cast<char>('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (number < 0) *--first = '-';
+  print(first);
+}
+
+// Prints a broken precondition to stderr and aborts. The text begins with the caller's place or, if the caller is
+// unknown, with the place of the check, `file` and `line`.
+[[noreturn]] LADON_NOINLINE inline void broken_promise(const char* file, unsigned line, const char* message,
+                                                       Caller caller = {},
+                                                       std::initializer_list<Value> values = {}) noexcept {
+  const auto print_place = [](const char* before, const char* name, unsigned number, const char* after) {
+    print(before);
+    print(name);
+    print(":");
+    print_number(static_cast<std::ptrdiff_t>(number));
+    print(after);
+  };
+  const bool known = caller.file != nullptr;
+  print_place("", known ? caller.file : file, known ? caller.line : line, ": ");
+  print(message);
+  const char* before = ": ";
+  for (const Value& value : values) {
+    print(before);
+    print(value.name);
+    print(" = ");
+    print_number(value.number);
+    before = ", ";
+  }
+  if (known) print_place(" (checked at ", file, line, ")");
+  print("\n");
+  std::abort();
+}
+
+}  // namespace ladon::inline LADON_ABI::detail
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The place in a caller's source that the message of a broken precondition begins with (checks.hpp).
+#pragma once
+
+#include <ladon/detail/target/compiler.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// The place in a caller's source where an argument of a call was made: options, weights or a share. `file` is null if
+// the place is unknown.
+struct Caller {
+  const char* file = nullptr;
+  unsigned line = 0;
+
+#if LADON_CHECKED
+  // Returns the place where an object is initialised, if the function is called by a default member initialiser in the
+  // header `header`. An object without an initialiser has no place: the compiler then gives the place of the member.
+  static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
+                                  unsigned line = __builtin_LINE()) noexcept {
+    const char* other = file;
+    while (*header != 0 && *header == *other) ++header, ++other;
+    return *header == *other ? Caller{} : Caller{file, line};
+  }
+#endif
+};
+
+// Returns the member `caller` of an aggregate, or an unknown place if the aggregate has no such member.
+template <class Aggregate>
+LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggregate) noexcept {
+  if constexpr (requires { aggregate.caller; }) {
+    return aggregate.caller;
+  } else {
+    return {};
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail
+
+// Declares the member `caller` of an aggregate, behind all other members. An unchecked build has no such member.
+#if LADON_CHECKED
+#define LADON_CALLER_MEMBER ::ladon::detail::Caller caller = ::ladon::detail::Caller::outside(__FILE__);
+#else
+#define LADON_CALLER_MEMBER
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overloads that exist to explain a mistake: the compiler chooses them for a wrong argument, and prints their message.
+//
+//     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
+//     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
+//
+// clang++ prints the message of the attribute `unavailable`. Other compilers print the signature of a deleted function,
+// so the signature contains the message.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include <ladon/detail/target/abi.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// A text as a template argument.
+template <std::size_t Size>
+struct Text {
+  char characters[Size];
+  constexpr Text(const char (&text)[Size]) noexcept : characters() {
+    for (std::size_t i = 0; i < Size; ++i) characters[i] = text[i];
+  }
+};
+template <Text Message>
+struct Because {};
+
+// Arrays whose type contains the size.
+template <class T, std::size_t N>
+void sized(const std::array<T, N>&);
+template <class T, std::size_t N>
+void sized(std::span<T, N>);
+
+// A container whose size only run time knows, such as std::vector.
+template <class T>
+concept Container = requires(const T& given) {
+  given.begin();
+  given.size();
+} && !requires(const T& given) { sized(given); };
+
+// A pointer whose elements a view of T cannot take as they are.
+template <class Pointer, class T>
+concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
+template <class Pointer>
+concept ToBool = std::is_same_v<std::remove_cv_t<std::remove_pointer_t<Pointer>>, bool>;
+template <class Pointer, class T>
+concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
+
+}  // namespace ladon::inline LADON_ABI::detail
+
+#if defined(__clang__)
+#define LADON_REJECT(message) __attribute__((unavailable(message))) static void
+#define LADON_REJECT_CONSTRUCTOR(message) __attribute__((unavailable(message)))
+#define LADON_REASON(message)
+#define LADON_REJECTED
+#else
+#define LADON_REJECT(message) static ::ladon::detail::Because<message>
+#define LADON_REJECT_CONSTRUCTOR(message)
+#define LADON_REASON(message) , ::ladon::detail::Because<message> = {}
+#define LADON_REJECTED = delete
+#endif
+
+// The messages for arguments that a view (views.hpp) does not take.
+#define LADON_MISTAKEN_CONTAINER                                                                        \
+  "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \
+  "std::span(v).first<N>() with the size N that the shape asks for"
+#define LADON_MISTAKEN_BOOL                                                                                  \
+  "ladon: a mask has elements of std::uint8_t, not bool; 1 shows a key, 0 hides it: store std::uint8_t, or " \
+  "give reinterpret_cast<const std::uint8_t*>(mask)"
+#define LADON_MISTAKEN_CONST "ladon: the call writes this array, so the array must not be const"
+#define LADON_MISTAKEN_ELEMENTS                                                                                 \
+  "ladon: an array with elements of another type: tensors are float, masks std::uint8_t or std::uint32_t, and " \
+  "int8 weights std::int8_t: convert the elements first"

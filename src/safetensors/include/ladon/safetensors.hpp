@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of a layer from a safetensors file, by the names of PyTorch and Hugging Face. Needs the library
+// ladon::safetensors.
+//
+//     const ladon::safetensors::File file("model.safetensors");
+//     const auto weights = ladon::safetensors::load<Encoder>(file, "encoder.layers");
+//     Encoder::run(x, weights, y, workspace);
+//
+// The weights point into the file, so the file must outlive the weights. No weight is copied.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/encoder.hpp>
+#include <ladon/multi_head_attention.hpp>
+#include <ladon/safetensors/file.hpp>
+#include <ladon/weights.hpp>
+
+namespace ladon::safetensors {
+
+template <>
+inline constexpr std::string_view dtype_of<BFloat16> = "BF16";
+
+struct LoadOptions {
+  // PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps and rms_norm_eps. No checkpoint holds this number.
+  float epsilon = 1e-5f;
+  // Whether a tensor below the prefix that the layer does not use is an error, as in PyTorch's load_state_dict.
+  bool strict = true;
+};
+
+// Internal: what `load` needs.
+namespace detail {
+
+// Returns the values of each tensor of a layer, in the order of `members`. A line of `members` is a name, the extents
+// of the tensor and "bfloat16" if the tensor is not float32. src/weights/spec.hpp explains the lines.
+std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
+                                   bool strict);
+
+template <class View>
+struct Extents;
+template <class Element, std::size_t... Sizes>
+struct Extents<TensorView<Element, Sizes...>> {
+  static constexpr std::array<std::size_t, sizeof...(Sizes)> sizes{Sizes...};
+};
+
+// Calls visit(name, view, rows) for each tensor of a linear map or a norm. `rows` is the text of the first extent.
+template <class Part, class Visit>
+void for_each_tensor(const std::string& name, Part& part, const std::string& rows, const Visit& visit) {
+  static_assert(!requires { part.scale; }, "ladon: load reads float32 and bfloat16 weights, not layout::Int8");
+  static_assert(!requires { part.size(); }, "ladon: load reads layout::InProj and layout::SeparateQKV");
+  visit(name + "_weight", part.weight, rows);
+  if constexpr (requires { part.bias.data; }) visit(name + "_bias", part.bias, rows);
+}
+template <class Part, class Visit>
+void for_each_tensor(const std::string& name, Part& part, const Visit& visit) {
+  for_each_tensor(name, part, std::to_string(Extents<decltype(part.weight)>::sizes[0]), visit);
+}
+
+template <Shape S, class Weights, class Visit>
+void for_each_tensor_of_attention(const std::string& beginning, Weights& weights, const Visit& visit) {
+  if constexpr (requires { weights.in_proj; }) {
+    const std::string rows =
+        std::to_string(S.query_rows()) + "+" + std::to_string(S.key_rows()) + "+" + std::to_string(S.value_rows());
+    for_each_tensor(beginning + "in_proj", weights.in_proj, rows, visit);
+  } else {
+    for_each_tensor(beginning + "query_proj", weights.query_proj, visit);
+    for_each_tensor(beginning + "key_proj", weights.key_proj, visit);
+    for_each_tensor(beginning + "value_proj", weights.value_proj, visit);
+  }
+  for_each_tensor(beginning + "out_proj", weights.out_proj, visit);
+}
+
+template <Shape S, class Weights, class Visit>
+void for_each_tensor_of_layer(const std::string& beginning, Weights& weights, const Visit& visit) {
+  for_each_tensor_of_attention<S>(beginning + "attention.", weights.attention, visit);
+  if constexpr (requires { weights.gate; }) for_each_tensor(beginning + "gate", weights.gate, visit);
+  for_each_tensor(beginning + "linear1", weights.linear1, visit);
+  for_each_tensor(beginning + "linear2", weights.linear2, visit);
+  for_each_tensor(beginning + "norm1", weights.norm1, visit);
+  for_each_tensor(beginning + "norm2", weights.norm2, visit);
+}
+
+template <Shape S, class Weights, class Visit>
+void for_each_tensor_of(Weights& weights, const Visit& visit) {
+  if constexpr (requires { weights.layers; }) {
+    for (std::size_t i = 0; i < weights.layers.size(); ++i)
+      for_each_tensor_of_layer<S>("layers." + std::to_string(i) + ".", weights.layers[i], visit);
+    if constexpr (requires { weights.norm; }) for_each_tensor("norm", weights.norm, visit);
+  } else if constexpr (requires { weights.attention; }) {
+    for_each_tensor_of_layer<S>("", weights, visit);
+  } else {
+    for_each_tensor_of_attention<S>("", weights, visit);
+  }
+}
+
+// Returns the line of a tensor for `find`.
+template <class Element, std::size_t... Sizes>
+std::string line_of(const std::string& name, const TensorView<Element, Sizes...>&, const std::string& rows) {
+  std::string line = name + " " + rows;
+  const std::array sizes{Sizes...};
+  for (std::size_t i = 1; i < sizes.size(); ++i) line += " " + std::to_string(sizes[i]);
+  if (std::is_same_v<Element, const BFloat16>) line += " bfloat16";
+  return line + "\n";
+}
+
+template <class Weights>
+void set_epsilon(Weights& weights, float epsilon) {
+  if constexpr (requires { weights.layers; }) {
+    for (auto& layer : weights.layers) set_epsilon(layer, epsilon);
+    if constexpr (requires { weights.norm; }) weights.norm.epsilon = epsilon;
+  } else if constexpr (requires { weights.norm1; }) {
+    weights.norm1.epsilon = weights.norm2.epsilon = epsilon;
+  }
+}
+
+}  // namespace detail
+
+// Returns the weights of a MultiHeadAttention, an EncoderLayer or an Encoder with layout::InProj or
+// layout::SeparateQKV, of float32 or bfloat16. The names are those of
+//
+//     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder
+//     Hugging Face   BERT, and Llama and its relatives
+//
+// `prefix` is the text before the names, without the last dot. The prefix of a stack ends where the number of a layer
+// follows: "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the names begin
+// the tensors' names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one tensor.
+//
+// Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.
+template <class Layer>
+[[nodiscard]] typename Layer::Weights load(const File& file, const std::string& prefix,
+                                           const LoadOptions& options = {}) {
+  static_assert(
+      requires { Layer::Weights::attention; } || requires { Layer::Weights::layers; } ||
+          requires { Layer::Weights::out_proj; },
+      "ladon: load reads MultiHeadAttention, EncoderLayer and Encoder");
+  typename Layer::Weights weights{};
+  std::string members;
+  detail::for_each_tensor_of<Layer::shape>(weights, [&](const std::string& name, auto& view, const std::string& rows) {
+    members += detail::line_of(name, view, rows);
+  });
+  const auto values = detail::find(file, members, prefix, options.strict);
+  auto next = values.begin();
+  detail::for_each_tensor_of<Layer::shape>(weights, [&](const std::string&, auto& view, const std::string&) {
+    view = reinterpret_cast<decltype(view.data)>(*next++);
+  });
+  detail::set_epsilon(weights, options.epsilon);
+  return weights;
+}
+
+}  // namespace ladon::safetensors

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A safetensors file, whose tensors are used in place. The class needs the library ladon::safetensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ladon/safetensors/access.hpp>
+#include <ladon/safetensors/error.hpp>
+
+namespace ladon::safetensors {
+
+// What the header of a file says of a tensor.
+struct Tensor {
+  std::string dtype;                 // F32, F16, BF16, I64, ..
+  std::vector<std::uint64_t> shape;  // empty for a scalar
+  std::uint64_t begin;               // bytes, from the beginning of the data
+  std::uint64_t end;
+};
+
+// The dtype that File::tensor<T> accepts. <ladon/safetensors.hpp> adds BF16 for ladon::BFloat16.
+template <class T>
+inline constexpr std::string_view dtype_of = "";
+template <>
+inline constexpr std::string_view dtype_of<float> = "F32";
+template <>
+inline constexpr std::string_view dtype_of<std::int8_t> = "I8";
+template <>
+inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
+
+// The tensors of a safetensors file:
+//
+//   8 bytes  length of the header, little-endian
+//   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
+//   data     the tensors end to end, row-major, little-endian; offsets count from here
+//
+// (https://github.com/huggingface/safetensors, "Format".) A file may come from anywhere. The class checks everything
+// before using it, and reports errors as an Error. All pointers into the file are valid as long as the File. A File can
+// be moved, and the pointers stay valid.
+class File {
+ public:
+  // Checks the header. Also checks that the data of all tensors fill the file, without gap or overlap.
+  explicit File(const std::filesystem::path& file, Access access = Access::map);
+  ~File();
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+
+  // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with
+  // <ladon/safetensors.hpp> also ladon::BFloat16 (BF16). Throws unless the file has the tensor, and the tensor has the
+  // dtype, this shape, as many bytes as the shape needs, and the alignment of T. If the tensor is missing, the error
+  // lists similar names.
+  template <class T = float>
+  [[nodiscard]] const T* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
+    static_assert(!dtype_of<T>.empty(), "ladon: no dtype of safetensors is read as this type");
+    return reinterpret_cast<const T*>(values(name, dtype_of<T>, sizeof(T), {shape.begin(), shape.size()}));
+  }
+
+  // Returns the same as bytes. `element_bytes` is the size of a value, and the alignment that the values must have.
+  [[nodiscard]] const std::byte* values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
+                                        std::span<const std::size_t> shape) const;
+
+  // Returns all tensors by name.
+  [[nodiscard]] const std::map<std::string, Tensor, std::less<>>& tensors() const noexcept { return tensors_; }
+
+  // Returns the bytes of a tensor, at any alignment.
+  [[nodiscard]] std::span<const std::byte> bytes(const Tensor& tensor) const;
+
+  // Returns the JSON text of the header's "__metadata__", or "" if the header has none. Throws unless the metadata are
+  // an object of texts.
+  [[nodiscard]] std::string metadata() const;
+
+  // Returns the path, for messages.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+ private:
+  class Mapping;
+
+  void read_header_length();
+  void read_header();
+  void check_offsets() const;
+  [[nodiscard]] std::string similar_names(std::string_view name) const;
+  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(std::string_view tensor, const std::string& what) const;
+
+  std::string name_;
+  std::unique_ptr<const Mapping> mapping_;
+  std::size_t data_begin_ = 0;  // bytes, from the beginning of the file
+  std::string metadata_;        // as JSON
+  std::map<std::string, Tensor, std::less<>> tensors_;
+};
+
+}  // namespace ladon::safetensors

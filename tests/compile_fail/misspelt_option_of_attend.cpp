@@ -1,0 +1,9 @@
+// message: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
+// .position}, in this order lines: 16
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
+void run(const float* x, float* y, const Attention::Weights& weights, const Attention::Cache& cache,
+         Attention::CachedWorkspace& workspace) {
+  Attention::attend(x, cache, weights, y, workspace, {.token = 3});
+}

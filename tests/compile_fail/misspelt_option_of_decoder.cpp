@@ -1,0 +1,9 @@
+// message: ladon: these options do not exist here: the options of a decoder are {.self, .memory}
+// lines: 16
+#include <ladon/ladon.hpp>
+
+using Layer =
+    ladon::Decoder<2, ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, ladon::LayerConfig{.feed_forward = 3}>;
+void run(const float* x, float* y, const Layer::Weights& weights, Layer::Workspace& workspace) {
+  Layer::run(x, x, weights, y, workspace, {.tokens = 3});
+}

@@ -1,0 +1,9 @@
+// message: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
+// .position}, in this order lines: 16
+#include <ladon/ladon.hpp>
+
+using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;
+void run(const float* x, const Attention::Weights& weights, Attention::Cache& cache,
+         Attention::KeyWorkspace& workspace) {
+  Attention::project_keys(x, x, weights, cache, workspace, {.token = 3});
+}

@@ -1,0 +1,23 @@
+# A project that contains Ladon and names no build type is warned, once. A project that names a build type or a level of
+# optimisation is not.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
+list(FILTER SETTINGS EXCLUDE REGEX "^-DCMAKE_CXX_FLAGS=")
+unset(ENV{CMAKE_BUILD_TYPE})
+
+# expect_warnings(<count> <settings>...)
+function(expect_warnings expected)
+  file(REMOVE_RECURSE ${FOLDER}/build)
+  run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/build ${SETTINGS} ${ARGN})
+  string(REGEX MATCHALL "CMAKE_BUILD_TYPE[ \r\n]+is[ \r\n]+empty" warnings "${said}")
+  list(LENGTH warnings count)
+  if(NOT count EQUAL expected)
+    message(FATAL_ERROR "${ARGN}: ${count} warnings instead of ${expected}:\n${said}")
+  endif()
+endfunction()
+expect_warnings(1)
+expect_warnings(1 "-DCMAKE_CXX_FLAGS=-g -DNAME=x-O2")
+expect_warnings(0 "-DCMAKE_CXX_FLAGS=-g -O2")
+expect_warnings(0 -DCMAKE_CXX_FLAGS=-O1)
+expect_warnings(0 -DCMAKE_BUILD_TYPE=Debug)

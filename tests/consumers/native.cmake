@@ -1,0 +1,40 @@
+# -DFOUND=<0 or 1>
+# A program that links ladon::native is compiled with the flags of LADON_ARCH, which is `native` by default and nothing in
+# a cross build. A program beside it that links ladon::ladon is not.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
+
+# expect_flag(<build folder> <regular expression> <settings>...): in the command that compiles for `app`, and no such flag
+# for `plain`
+function(expect_flag build regex)
+  run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/${build} ${SETTINGS} -DFOUND=${FOUND}
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
+  file(READ ${FOLDER}/${build}/compile_commands.json commands)
+  string(JSON count LENGTH "${commands}")
+  math(EXPR last "${count} - 1")
+  set(flagged "")
+  foreach(i RANGE ${last})
+    string(JSON command GET "${commands}" ${i} command)
+    if(command MATCHES " ${regex} " AND command MATCHES "CMakeFiles/(app|plain)[.]dir/")
+      list(APPEND flagged ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  if(NOT flagged STREQUAL "app")
+    message(FATAL_ERROR "${regex} is a flag of '${flagged}' in:\n${commands}")
+  endif()
+endfunction()
+
+expect_flag(native "-m(arch|cpu)=native")
+run(said ${CMAKE_COMMAND} --build ${FOLDER}/native --target app)
+run(said ${FOLDER}/native/app)
+message(STATUS "${said}")
+expect_flag(avx2 "-march=x86-64-v3" -DLADON_ARCH=avx2)
+
+# A cross build, to CMake.
+run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/cross ${SETTINGS} -DFOUND=${FOUND}
+  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_SYSTEM_NAME=${CMAKE_HOST_SYSTEM_NAME})
+file(READ ${FOLDER}/cross/compile_commands.json commands)
+if(commands MATCHES "-m(arch|cpu)=")
+  message(FATAL_ERROR "a cross build is compiled for this machine:\n${commands}")
+endif()

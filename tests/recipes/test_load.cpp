@@ -1,0 +1,155 @@
+// load: what the tensors of a file become, and what is wrong with a file.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <ladon/ladon.hpp>
+#include <ladon/safetensors.hpp>
+#include <string>
+#include <vector>
+
+#include "safetensors_file.hpp"
+#include "testing/fixtures.hpp"
+
+namespace {
+
+using examples::TemporaryFolder;
+using ladon::safetensors::Error, ladon::safetensors::File, ladon::safetensors::load;
+using Checkpoint = ladon::files::Checkpoint;
+
+constexpr ladon::Shape shape{.queries = 4, .model = 4, .heads = 2};
+using Attention = ladon::MultiHeadAttention<shape>;
+template <class Layout>
+using AttentionWith = ladon::MultiHeadAttention<shape, ladon::mask::None, Layout>;
+using Separate = AttentionWith<ladon::layout::SeparateQKV>;
+
+Checkpoint attention(const std::string& prefix = "") {
+  return Checkpoint()
+      .add(prefix + "in_proj_weight", 12, 4, 0)
+      .add(prefix + "in_proj_bias", 12, 100)
+      .add(prefix + "out_proj.weight", 4, 4, 200)
+      .add(prefix + "out_proj.bias", 4, 300);
+}
+
+template <class Layer>
+std::string complaint(const Checkpoint& checkpoint, const std::string& prefix = "") {
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", checkpoint.content()));
+  const std::string text = examples::error_of<Error>([&] { static_cast<void>(load<Layer>(file, prefix)); });
+  return text.substr(text.find('\n') == text.npos ? 0 : text.find('\n'));
+}
+
+void check_has(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  CAPTURE(part);
+  CHECK(text.find(part) != text.npos);
+}
+
+}  // namespace
+
+TEST_CASE("the weights lie in the file, also after the file was moved") {
+  const TemporaryFolder folder;
+  File opened(folder.file("m.safetensors", attention("self_attn.").content()));
+  const auto weights = load<Attention>(opened, "self_attn");
+  const File file(std::move(opened));
+  CHECK(weights.in_proj.weight.data == file.tensor("self_attn.in_proj_weight", {12, 4}));
+  CHECK(weights.in_proj.bias.data == file.tensor("self_attn.in_proj_bias", {12}));
+  CHECK(weights.out_proj.weight.data == file.tensor("self_attn.out_proj.weight", {4, 4}));
+  CHECK(weights.out_proj.bias.data[3] == 303);
+}
+
+TEST_CASE("SeparateQKV takes the rows of PyTorch's in_proj") {
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", attention().content()));
+  const auto weights = load<Separate>(file, "");
+  const float* in_proj = file.tensor("in_proj_weight", {12, 4});
+  CHECK(weights.query_proj.weight.data == in_proj);
+  CHECK(weights.key_proj.weight.data == in_proj + 16);
+  CHECK(weights.value_proj.weight.data == in_proj + 32);
+  CHECK(weights.value_proj.bias.data[0] == 108);
+}
+
+TEST_CASE("bfloat16 weights") {
+  using BFloat16 = AttentionWith<ladon::layout::BFloat16<ladon::layout::InProj>>;
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", Checkpoint()
+                                                   .add("in_proj_weight", "BF16", "[12,4]", std::string(96, 'a'))
+                                                   .add("in_proj_bias", 12, 0)
+                                                   .add("out_proj.weight", "BF16", "[4,4]", std::string(32, 'b'))
+                                                   .add("out_proj.bias", 4, 0)
+                                                   .content()));
+  const auto weights = load<BFloat16>(file, "");
+  CHECK(weights.in_proj.weight.data == file.tensor<ladon::BFloat16>("in_proj_weight", {12, 4}));
+  CHECK(weights.out_proj.weight.data[15].bits == 0x6262);
+  check_has(complaint<BFloat16>(attention()),
+            R"(in_proj_weight: tensor "in_proj_weight": expected dtype BF16, found "F32")");
+}
+
+TEST_CASE("epsilon reaches every norm") {
+  constexpr ladon::LayerConfig config{.feed_forward = 6};
+  using Encoder = ladon::Encoder<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>;
+  Checkpoint checkpoint = attention("m.layers.0.self_attn.");
+  const std::string layer = "m.layers.0.";
+  checkpoint.add(layer + "linear1.weight", 6, 4, 0).add(layer + "linear1.bias", 6, 0);
+  checkpoint.add(layer + "linear2.weight", 4, 6, 0).add(layer + "linear2.bias", 4, 0);
+  for (const std::string norm : {"m.layers.0.norm1", "m.layers.0.norm2", "m.norm"})
+    checkpoint.add(norm + ".weight", 4, 1).add(norm + ".bias", 4, 0);
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", checkpoint.content()));
+  const auto by_default = load<Encoder>(file, "m.layers");
+  CHECK(by_default.layers[0].norm1.epsilon == 1e-5f);
+  const auto weights = load<Encoder>(file, "m.layers", {.epsilon = 1e-12f});
+  CHECK(weights.layers[0].norm1.epsilon == 1e-12f);
+  CHECK(weights.layers[0].norm2.epsilon == 1e-12f);
+  CHECK(weights.norm.epsilon == 1e-12f);
+  CHECK(weights.norm.weight.data == file.tensor("m.norm.weight", {4}));
+
+  // A stack without the last norm has no place for it.
+  using WithoutNorm = ladon::Encoder<1, shape, config>;
+  check_has(complaint<WithoutNorm>(checkpoint, "m.layers"), R"(no place for "m.norm.weight", "m.norm.bias")");
+  CHECK(load<WithoutNorm>(file, "m.layers", {.strict = false}).layers[0].norm2.bias.data != nullptr);
+}
+
+TEST_CASE("what is wrong is named") {
+  check_has(complaint<Attention>(attention("encoder.self_attn."), "self_attn"), R"(prefix "encoder.self_attn")");
+  check_has(
+      complaint<Attention>(
+          Checkpoint().add("in_proj_weight", 4, 12, 0).add("in_proj_bias", 12, 0).add("out_proj.weight", 4, 4, 0)),
+      "in_proj_weight: tensor \"in_proj_weight\": expected shape [12,4], found [4,12], transposed\n"
+      "  out_proj_bias: there is no \"out_proj.bias\"");
+  check_has(complaint<AttentionWith<ladon::layout::WithoutOutputBias<ladon::layout::InProj>>>(attention()),
+            R"(the layer has no place for "out_proj.bias"; with {.strict = false}, load ignores them)");
+
+  Checkpoint separate;
+  for (const std::string part : {"self.query", "self.key", "self.value", "output.dense"})
+    separate.add(part + ".weight", 4, 4, 0).add(part + ".bias", 4, 0);
+  CHECK(complaint<Separate>(separate).empty());
+  check_has(complaint<Attention>(separate), "take layout::SeparateQKV");
+
+  check_has(complaint<Attention>(Checkpoint()
+                                     .add("in_proj_weight", "F16", "[12,4]", std::string(96, 0))
+                                     .add("in_proj_bias", 12, 0)
+                                     .add("out_proj.weight", 4, 4, 0)
+                                     .add("out_proj.bias", 4, 0)),
+            R"(expected dtype F32, found "F16")");
+  // One byte before the others moves them.
+  check_has(complaint<Attention>(Checkpoint()
+                                     .add("a", "U8", "[1]", "x")
+                                     .add("in_proj_weight", 12, 4, 0)
+                                     .add("in_proj_bias", 12, 0)
+                                     .add("out_proj.weight", 4, 4, 0)
+                                     .add("out_proj.bias", 4, 0)),
+            "the data are not aligned to a value of dtype F32");
+}
+
+TEST_CASE("a missing tensor is reported with similar names") {
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", attention("encoder.").content()));
+  const auto complaint_of = [&](const std::string& name) {
+    return examples::error_of<Error>([&] { static_cast<void>(file.tensor(name, {4})); });
+  };
+  check_has(complaint_of("encoder.out_proj_bias"),
+            R"(tensor "encoder.out_proj_bias": expected a tensor of this name, found none; similar names: )"
+            R"("encoder.out_proj.bias", "encoder.in_proj_bias", "encoder.out_proj.weight")");
+  CHECK(complaint_of("pooler").find("similar") == std::string::npos);
+  check_has(complaint_of("encoder.in_proj_bias"), "expected shape [4], found [12]");
+}

@@ -1,0 +1,119 @@
+// The code of docs/pytorch.md gives the numbers of the original models. export.py wrote the files.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <ladon/ladon.hpp>
+#include <ladon/safetensors.hpp>
+#include <string>
+
+#include "text_encoder.h"
+
+// The page's code includes headers, all of which are included above.
+namespace pytorch {
+#include "pytorch.cpp"
+}
+namespace bert {
+#include "bert.cpp"
+}
+namespace keras {
+#include "keras.cpp"
+}
+namespace onnx {
+#include "onnx.cpp"
+}
+extern "C" ladon_status encode(const float* x, const unsigned char* may_see, std::size_t tokens, float* y);
+
+namespace {
+
+constexpr std::size_t tokens = 6, model = 8, room = 64;
+using Tokens = std::array<float, tokens * model>;
+using MaySee = std::array<std::uint8_t, room>;  // only the bytes of the tokens are read
+
+// A float32 is within 2^-24 of 1, and no number of y is 4 or more. The tolerance is 16 units in the last place of the
+// numbers from 2 to 4. The models have some ten roundings one after another.
+constexpr float tolerance = 0x1p-18f;
+
+std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
+
+// What the original model was given, and what it gave.
+struct Expected {
+  explicit Expected(const std::string& recipe) {
+    const ladon::safetensors::File file(path_of(recipe + "/expected.safetensors"));
+    std::memcpy(x.data(), file.tensor("x", {tokens, model}), sizeof(x));
+    std::memcpy(y.data(), file.tensor("y", {tokens, model}), sizeof(y));
+    std::memcpy(may_see.data(), file.tensor<std::uint8_t>("may_see", {tokens}), tokens);
+  }
+  Tokens x{}, y{};
+  MaySee may_see{};
+};
+
+// Returns the largest difference, or infinity if a number is NaN.
+float difference(const Tokens& a, const Tokens& b) {
+  float largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const float one = std::fabs(a[i] - b[i]);
+    largest = one >= 0 ? std::max(largest, one) : INFINITY;
+  }
+  return largest;
+}
+
+// Checks that `run(may_see, y)` gives the expected y with the mask of the model, and another y with PyTorch's polarity.
+template <class Run>
+void check_with_mask(const Expected& expected, const Run& run) {
+  Tokens y{};
+  y.fill(NAN);
+  run(expected.may_see, y);
+  CHECK(difference(y, expected.y) <= tolerance);
+
+  MaySee negated{};
+  for (std::size_t i = 0; i < tokens; ++i) negated[i] = expected.may_see[i] == 0;
+  run(negated, y);
+  CHECK(difference(y, expected.y) > 1000 * tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("PyTorch's encoder in C++") {
+  const Expected expected("pytorch");
+  check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
+    pytorch::encode(path_of("pytorch/model.safetensors").c_str(), expected.x.data(), may_see.data(), tokens, y.data());
+  });
+}
+
+TEST_CASE("PyTorch's encoder in C") {
+  const Expected expected("pytorch");
+  check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
+    REQUIRE(encode(expected.x.data(), may_see.data(), tokens, y.data()) == LADON_OK);
+  });
+}
+
+TEST_CASE("Hugging Face's BERT") {
+  const Expected expected("bert");
+  check_with_mask(expected, [&](const MaySee& may_see, Tokens& y) {
+    bert::encode(path_of("bert/bert/model.safetensors").c_str(), expected.x.data(), may_see.data(), tokens, y.data());
+  });
+}
+
+TEST_CASE("Keras' attention, causal") {
+  const Expected expected("keras");
+  Tokens y{};
+  y.fill(NAN);
+  keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens, y.data());
+  CHECK(difference(y, expected.y) <= tolerance);
+  // With fewer tokens, the first rows stay: no query sees a later key.
+  Tokens shorter = expected.y;
+  keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens - 2, shorter.data());
+  CHECK(difference(shorter, expected.y) <= tolerance);
+}
+
+TEST_CASE("a layer in an ONNX file") {
+  const Expected expected("onnx");
+  Tokens y{};
+  y.fill(NAN);
+  onnx::run_layer(path_of("onnx/layer.safetensors").c_str(), expected.x.data(), tokens, y.data());
+  CHECK(difference(y, expected.y) <= tolerance);
+}

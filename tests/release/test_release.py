@@ -1,0 +1,141 @@
+"""./dev release: the files, their checksums and their bill of materials; and that a second run gives the same bytes.
+Run from a checkout without uncommitted changes. The WebAssembly modules are compiled once, for both runs."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPILER = os.environ.get("CXX", "c++").split()
+URL = "https://example.org/ladon"
+
+
+def run(*command, cwd=ROOT, **environment):
+    """What the command printed; it must succeed."""
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env={**os.environ, **environment}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def version():
+    text = (ROOT / "include/ladon/version.hpp").read_text()
+    return ".".join(re.search(rf"#define LADON_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+class Release(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-"))
+        cls.addClassCleanup(shutil.rmtree, cls.temporary)
+        cls.folder = cls.temporary / "first"
+        run(ROOT / "dev", "release", cls.folder, LADON_URL=URL)
+
+    def file(self, name):
+        return self.folder / name.replace("VERSION", version())
+
+    def test_files(self):
+        names = {path.name for path in self.folder.iterdir()}
+        self.assertEqual(names, {self.file(name).name for name in (
+            "ladon.hpp", "ladon-VERSION.tar.gz", "ladon-VERSION.tgz", "Ladon-VERSION.zip", "ladon-VERSION.spdx.json",
+            "SHA256SUMS")})
+
+    def test_checksums(self):
+        said = run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=self.folder)
+        self.assertEqual(said.count(": OK"), len(list(self.folder.iterdir())) - 1)
+
+    def test_second_run_gives_the_same_bytes(self):
+        again = self.temporary / "second"
+        # bash keeps the umask for its children.
+        run("bash", "-c", 'umask 077; exec "$@"', "bash", ROOT / "dev", "release", again, LADON_URL=URL,
+            TZ="Asia/Tokyo", LC_ALL="C")
+        for path in self.folder.iterdir():
+            self.assertEqual(path.read_bytes(), (again / path.name).read_bytes(), path.name)
+
+    def test_source_archive(self):
+        with tarfile.open(self.file("ladon-VERSION.tar.gz")) as archive:
+            files = {member.name.split("/", 1)[1] for member in archive if not member.isdir()}
+        self.assertEqual(files, set(run("git", "ls-tree", "-r", "-z", "--name-only", "HEAD").strip("\0").split("\0")))
+
+    def test_single_header(self):
+        program = self.temporary / "main.cpp"
+        program.write_text('#include "ladon.hpp"\nstatic_assert(LADON_VERSION >= 1);\n'
+                           "using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 8, .model = 16, "
+                           ".heads = 2}>;\nstatic_assert(sizeof(Attention::Workspace) > 0);\n")
+        run(*COMPILER, "-std=c++20", "-fsyntax-only", f"-I{self.folder}", program)
+
+    def test_npm_tarball(self):
+        with tarfile.open(self.file("ladon-VERSION.tgz")) as archive:
+            names = archive.getnames()
+            manifest = json.load(archive.extractfile("package/package.json"))
+        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js"):
+            self.assertIn(f"package/{needed}", names)
+        modules = json.loads((ROOT / "wasm/modules.json").read_text())
+        self.assertEqual(sorted(name for name in names if name.endswith(".wasm")), sorted(
+            f"package/dist/modules/{name}.{variant}.wasm" for name in modules
+            for variant in ("relaxed", "simd", "scalar")))
+        self.assertFalse([name for name in names if re.match("package/(dist/demo|src|tests|node_modules)/", name)])
+        self.assertEqual(manifest["repository"], {"type": "git", "url": f"git+{URL}.git"})
+        self.assertEqual(manifest["homepage"], f"{URL}#readme")
+        self.assertEqual(manifest["bugs"], {"url": f"{URL}/issues"})
+        self.assertEqual((manifest["author"], manifest["license"]), ("The Ladon authors", "Apache-2.0"))
+        self.assertGreater(len(manifest["keywords"]), 3)
+
+    def test_arduino_library(self):
+        with zipfile.ZipFile(self.file("Ladon-VERSION.zip")) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertEqual(archive.read("Ladon/src/ladon.h"), (self.folder / "ladon.hpp").read_bytes())
+            self.assertIn(f"url={URL}", archive.read("Ladon/library.properties").decode().splitlines())
+
+    def test_bill_of_materials(self):
+        from spdx_tools.spdx.model.relationship import RelationshipType
+        from spdx_tools.spdx.parser.parse_anything import parse_file
+        from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+
+        document = parse_file(str(self.file("ladon-VERSION.spdx.json")))
+        self.assertEqual(validate_full_spdx_document(document), [])
+        packages = {package.spdx_id: package for package in document.packages}
+        described = [packages[one.related_spdx_element_id] for one in document.relationships
+                     if one.relationship_type == RelationshipType.DESCRIBES]
+        self.assertEqual({package.name for package in described},
+                         {path.name for path in self.folder.iterdir()} - {"SHA256SUMS", self.file(
+                             "ladon-VERSION.spdx.json").name})
+        for package in described:
+            digest = hashlib.sha256((self.folder / package.name).read_bytes()).hexdigest()
+            self.assertEqual(package.checksums[0].value, digest)
+        names = {package.name for package in document.packages}
+        self.assertLessEqual({"xsimd", "doctest", "esbuild", "typescript"}, names)
+
+
+class Refusals(unittest.TestCase):
+    """./dev release in a clone that cannot make one."""
+
+    def setUp(self):
+        self.clone = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-")) / "clone"
+        self.addCleanup(shutil.rmtree, self.clone.parent)
+        run("git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), self.clone)
+
+    def refuses(self, message, **environment):
+        with self.assertRaisesRegex(AssertionError, message):
+            run(self.clone / "dev", "release", self.clone.parent / "out", **environment)
+        self.assertFalse((self.clone.parent / "out").exists())
+
+    def test_uncommitted_changes(self):
+        (self.clone / "new.txt").write_text("new")
+        self.refuses("commit or stash your changes", LADON_URL=URL)
+
+    def test_no_address(self):
+        self.refuses("LADON_URL=<the project's page>", LADON_URL="")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,27 @@
+# cmake -P versions.cmake: the files that state a version state the version of include/ladon/version.hpp.
+cmake_minimum_required(VERSION 3.25)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
+cmake_path(GET root PARENT_PATH root)
+include(${root}/cmake/version.cmake)
+ladon_version(version)
+string(REPLACE "." "[.]" pattern ${version})
+
+set(wrong "")
+foreach(stated IN ITEMS
+    "CHANGELOG.md:\n## [[]${pattern}[]]"
+    "CITATION.cff:\nversion: ${pattern}\n"
+    "idf_component.yml:version: \"${pattern}\"\n"
+    "library.json:\n  \"version\": \"${pattern}\""
+    "packaging/vcpkg/ladon/vcpkg.json:\n  \"version\": \"${pattern}\""
+    "wasm/package.json:\n  \"version\": \"${pattern}\"")
+  string(REGEX MATCH "^([^:]+):(.+)$" found "${stated}")
+  set(regex "${CMAKE_MATCH_2}")
+  file(READ ${root}/${CMAKE_MATCH_1} text)
+  if(NOT "\n${text}" MATCHES "${regex}")
+    list(APPEND wrong ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+if(wrong)
+  list(JOIN wrong "\n  " wrong)
+  message(FATAL_ERROR "the version of these files is not ${version}, the version of include/ladon/version.hpp:\n  ${wrong}")
+endif()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# ./dev release: the files of a release. The same commit gives the same bytes.
+: "${root:?}" "${builds:?}"
+
+# release [FOLDER]
+release() {
+  local out=${1:-$builds/release} version url
+  need git cmake node npm python3
+  [ -z "$(git -C "$root" status --porcelain)" ] || die "a release is made of a commit: commit or stash your changes"
+  url=$(project_page)
+  version=$(project_version)
+  SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
+  export SOURCE_DATE_EPOCH
+  wasm >&2
+  rm -rf "$out"
+  mkdir -p "$out"
+  amalgamate "$out/ladon.hpp"
+  git -C "$root" archive --format=tar --prefix="ladon-$version/" HEAD | gzip -n -9 >"$out/ladon-$version.tar.gz"
+  release_npm "$out" "$url"
+  release_arduino "$out" "$url"
+  python3 -B "$root/tools/release/sbom.py" "$root" "$out" "$url"
+  (cd "$out" && LC_ALL=C sha256sum -- * >"$builds/SHA256SUMS" && mv "$builds/SHA256SUMS" .)
+  say "wrote $out:"
+  ls -l "$out" >&2
+}
+
+project_version() {
+  sed -nE 's/^#define LADON_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$/\2/p' "$root/include/ladon/version.hpp" | paste -sd.
+}
+
+# The project's page goes into the metadata of the packages: LADON_URL, or where this checkout was cloned from.
+project_page() {
+  local url=${LADON_URL:-}
+  if [ -z "$url" ]; then
+    url=$(git -C "$root" remote get-url origin 2>/dev/null | sed -E 's#://[^/@]*@#://#; s#\.git$##' || true)
+  fi
+  [[ $url =~ ^https?:// ]] || die "this checkout was not cloned from an http address: LADON_URL=<the project's page>"
+  printf '%s\n' "$url"
+}
+
+# release_npm FOLDER URL: the tarball of the package. Only here, package.json gets the addresses of the project.
+release_npm() {
+  local stage=$builds/release-npm
+  rm -rf "$stage"
+  mkdir -p "$stage"
+  cp -R "$root/wasm/package.json" "$root/wasm/README.md" "$root/wasm/LICENSE" "$root/wasm/dist" "$stage"
+  chmod -R u=rwX,go=rX "$stage" # npm pack keeps the modes of files, which come from the umask
+  (cd "$stage" && npm pkg set repository.type=git "repository.url=git+$2.git" "homepage=$2#readme" "bugs.url=$2/issues" &&
+    npm pack --silent --pack-destination "$1") >&2
+}
+
+# release_arduino FOLDER URL
+release_arduino() {
+  local stage=$builds/release-arduino
+  rm -rf "$stage"
+  cmake -DOUTPUT="$stage" -DLADON_URL="$2" -P "$root/cmake/arduino.cmake" >&2
+  python3 -B "$root/tools/release/zip.py" "$stage" Ladon "$1/Ladon-$(project_version).zip"
+}

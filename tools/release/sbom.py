@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sbom CHECKOUT FOLDER URL: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
+
+Lists the files of a release in FOLDER with their checksums, and what they are made with or tested with: the C++
+dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. No file of a release
+contains code of a dependency. xsimd is optional for users of the headers.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import re
+import sys
+import time
+
+# Name in dependencies.cmake: licence, and the relationship to Ladon.
+CPP_DEPENDENCIES = {
+    "xsimd": ("BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF"),
+    "doctest": ("MIT", "TEST_DEPENDENCY_OF"),
+    "nlohmann_json": ("MIT", "BUILD_DEPENDENCY_OF"),
+    "cli11": ("BSD-3-Clause", "BUILD_DEPENDENCY_OF"),
+    "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
+    "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
+}
+# Name, address and checksum in a call of dependencies.cmake.
+PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
+AUTHORS = "Organization: The Ladon authors"
+
+
+def package(identifier, name, version, licence, location, algorithm, checksum, **more):
+    return {
+        "SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", identifier),
+        "name": name,
+        "versionInfo": version,
+        "downloadLocation": location,
+        "filesAnalyzed": False,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": licence,
+        "copyrightText": "NOASSERTION",
+        "checksums": [{"algorithm": algorithm, "checksumValue": checksum}],
+        **more,
+    }
+
+
+def released_files(folder, version):
+    """The files of the release. The source archive comes first: all others are made from it."""
+    source = folder / f"ladon-{version}.tar.gz"
+    for path in [source, *sorted(path for path in folder.iterdir() if path != source)]:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        yield package(path.name, path.name, version, "Apache-2.0", "NOASSERTION", "SHA256", digest,
+                      packageFileName=path.name, supplier=AUTHORS, copyrightText="Copyright The Ladon authors")
+
+
+def cpp_dependencies(checkout):
+    """Pairs of a package and its relationship, of each dependency that CMake fetches."""
+    text = (checkout / "cmake/dependencies.cmake").read_text()
+    pinned = PINNED.findall(text)
+    found = {name for name, _, _ in pinned}
+    if found != set(CPP_DEPENDENCIES):
+        sys.exit(f"sbom: cmake/dependencies.cmake has {sorted(found)}, and sbom.py has {sorted(CPP_DEPENDENCIES)}")
+    for name, url, digest in pinned:
+        licence, relationship = CPP_DEPENDENCIES[name]
+        version = re.search(r"/v?([0-9.]+)\.tar\.gz$", url)[1]
+        yield package(f"cpp-{name}", name, version, licence, url, "SHA256", digest), relationship
+
+
+def npm_dependencies(checkout):
+    """The packages that build and test the binding, without the parts of some for certain systems only."""
+    lock = json.loads((checkout / "wasm/package-lock.json").read_text())
+    for place, entry in sorted(lock["packages"].items()):
+        if not place or entry.get("optional"):
+            continue
+        algorithm, digest = entry["integrity"].split("-", 1)
+        name = entry.get("name", place.rsplit("node_modules/", 1)[-1])
+        yield package(f"npm-{place}", name, entry["version"], entry.get("license", "NOASSERTION"), "NOASSERTION",
+                      algorithm.upper(), base64.b64decode(digest).hex(),
+                      externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                     "referenceLocator": f"pkg:npm/{name.replace('@', '%40')}@{entry['version']}"}])
+
+
+def document(checkout, folder, url, version):
+    files = list(released_files(folder, version))
+    source, made = files[0], files[1:]
+    cpp, npm = list(cpp_dependencies(checkout)), list(npm_dependencies(checkout))
+    binding = next(file for file in files if file["name"].endswith(".tgz"))
+    relationships = [("SPDXRef-DOCUMENT", "DESCRIBES", file["SPDXID"]) for file in files]
+    relationships += [(file["SPDXID"], "GENERATED_FROM", source["SPDXID"]) for file in made]
+    relationships += [(one["SPDXID"], relationship, source["SPDXID"]) for one, relationship in cpp]
+    relationships += [(one["SPDXID"], "DEV_DEPENDENCY_OF", binding["SPDXID"]) for one in npm]
+    created = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))
+    return {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"ladon-{version}",
+        "documentNamespace": f"{url}/spdx/ladon-{version}-{source['checksums'][0]['checksumValue']}",
+        "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", created),
+                         "creators": [AUTHORS, "Tool: ladon-sbom"]},
+        "packages": files + [one for one, _ in cpp] + npm,
+        "relationships": [{"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
+                          for one, kind, other in relationships],
+    }
+
+
+def main():
+    checkout, folder, url = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    archive = next(folder.glob("ladon-*.tar.gz"))
+    version = re.fullmatch(r"ladon-(.+)\.tar\.gz", archive.name)[1]
+    text = json.dumps(document(checkout, folder, url, version), indent=1)
+    (folder / f"ladon-{version}.spdx.json").write_text(text + "\n")
+
+
+main()

@@ -1,0 +1,95 @@
+// Int8 beside float32: time, megabytes, and how near the embeddings are.
+import type { Precision } from "../src/index.js";
+import { byId, make, settled, showProblem } from "./dom.js";
+import { bytes, duration } from "./format.js";
+import type { Compared, LoadedModel } from "./sentence-messages.js";
+import type { SentenceModel } from "./sentence-model.js";
+
+type Cells = Readonly<Record<Precision, string>>;
+const precisions = ["int8", "float32"] as const;
+const names: Cells = { int8: "Int8", float32: "Float32" };
+
+export class Comparison {
+  readonly #table = byId("comparison-table", HTMLTableElement);
+  readonly #missing = byId("comparison-missing", HTMLElement);
+  readonly #actions = byId("comparison-actions", HTMLElement);
+  readonly #text = byId("attention-text", HTMLInputElement);
+  #loaded: LoadedModel | undefined;
+  #asked = 0;
+
+  /** `texts` returns the sentences that are compared beside the sentence of the field. */
+  constructor(
+    private readonly model: () => SentenceModel,
+    private readonly texts: () => readonly string[],
+    loadOther: () => void,
+  ) {
+    byId("comparison-load", HTMLButtonElement).addEventListener("click", loadOther);
+    const changed = settled(700, () => void this.#ask());
+    this.#text.addEventListener("input", changed);
+    byId("ranking-list", HTMLTextAreaElement).addEventListener("input", changed);
+  }
+
+  /** Shows what is missing, or the figures. The figures are those of code that the engine has optimised. */
+  async open(loaded: LoadedModel): Promise<void> {
+    this.#loaded = loaded;
+    const { int8, float32 } = loaded.facts;
+    const isComplete = int8 !== undefined && float32 !== undefined;
+    this.#table.hidden = !isComplete;
+    this.#missing.hidden = isComplete;
+    this.#actions.hidden = float32 !== undefined;
+    this.#missing.textContent = isComplete ? "" : `The comparison needs both precisions. ${loaded.missing}`;
+    if (!isComplete) return;
+    this.#show(undefined);
+    for (const precision of precisions) await this.model().warm(precision);
+    await this.#ask();
+  }
+
+  /** Forgets the model. */
+  close(): void {
+    this.#loaded = undefined;
+  }
+
+  async #ask(): Promise<void> {
+    if (!this.#loaded?.facts.float32 || !this.#loaded.facts.int8) return;
+    const asked = ++this.#asked;
+    try {
+      const compared = await this.model().compare([this.#text.value, ...this.texts()]);
+      if (asked === this.#asked && this.#loaded) this.#show(compared);
+    } catch (problem) {
+      showProblem(byId("sentences-problem", HTMLElement), problem);
+    }
+  }
+
+  #show(compared: Compared | undefined): void {
+    const column = (text: string) => make("th", { scope: "col" }, text);
+    const head = make("tr", {}, make("td"), ...precisions.map((one) => column(names[one])));
+    const body = rowsOf(this.#loaded!.facts, compared).map(([name, cells]) => {
+      const figures = precisions.map((one) => make("td", {}, cells[one]));
+      return make("tr", {}, make("th", { scope: "row" }, name), ...figures);
+    });
+    this.#table.tHead!.replaceChildren(head);
+    this.#table.tBodies[0]!.replaceChildren(...body);
+  }
+}
+
+const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
+
+/** The rows of the table. Without `compared`, the rows of sizes only. */
+function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
+  const sizes: [string, Cells][] = [
+    ["File of weights", cellsOf((one) => bytes(facts[one]!.weightBytes))],
+    ["Memory", cellsOf((one) => bytes(facts[one]!.memoryBytes))],
+  ];
+  if (!compared) return [["Time", cellsOf(() => "…")], ...sizes];
+  const { tokens, milliseconds, cosines } = compared;
+  const mean = cosines.reduce((sum, one) => sum + one, 0) / cosines.length;
+  return [
+    [`Time of ${tokens} tokens`, cellsOf((one) => duration(milliseconds[one]))],
+    ...sizes,
+    [`Cosine to float32, mean of ${cosines.length} sentences`, { int8: cosineText(mean), float32: "1" }],
+    ["Smallest of the cosines", { int8: cosineText(Math.min(...cosines)), float32: "1" }],
+  ];
+}
+
+/** Cut off, not rounded: only equal embeddings have the cosine 1. */
+const cosineText = (cosine: number) => (Math.floor(cosine * 1e4) / 1e4).toFixed(4);

@@ -1,0 +1,35 @@
+import type { Precision } from "../src/index.js";
+import { byId } from "./dom.js";
+
+/** The user's choice of a precision. */
+export class PrecisionChoice {
+  readonly #group = byId("precision", HTMLFieldSetElement);
+  readonly #choices: readonly HTMLInputElement[] = Array.from(this.#group.querySelectorAll("input"));
+
+  constructor(changed: () => void) {
+    this.#group.addEventListener("change", changed);
+    // The page is visible before this code is loaded. Until then, a choice would be lost.
+    this.#group.disabled = false;
+  }
+
+  get #chosen(): HTMLInputElement {
+    return this.#choices.find(({ checked }) => checked)!;
+  }
+
+  get value(): Precision {
+    return this.#chosen.value as Precision;
+  }
+
+  set value(precision: Precision) {
+    for (const choice of this.#choices) choice.checked = choice.value === precision;
+  }
+
+  focus(): void {
+    this.#chosen.focus();
+  }
+
+  /** While a model loads, the choice cannot change. */
+  set isBusy(busy: boolean) {
+    this.#group.disabled = busy;
+  }
+}

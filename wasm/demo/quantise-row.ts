@@ -1,0 +1,27 @@
+const smallestNormal = 2 ** -126;
+/** Near 1.5 * 2^23, floats are integers. The addition of a small float rounds the float, halves to even. */
+const roundingOffset = 1.5 * 2 ** 23;
+
+/** Returns the largest magnitude, or NaN if a value is infinite or NaN. */
+function largestMagnitude(values: Float32Array): number {
+  let largest = 0;
+  for (let i = 0; i < values.length; ++i) {
+    const magnitude = Math.abs(values[i]!);
+    if (!(magnitude < Infinity)) return NaN;
+    if (largest < magnitude) largest = magnitude;
+  }
+  return largest;
+}
+
+/**
+ * Writes the nearest integers to weights / scale, and returns the scale: the largest magnitude becomes 127. The results
+ * have the bits of `quantise` in the C++ library (ladon/quantise.hpp). Returns NaN if a weight is infinite or NaN.
+ */
+export function quantiseRow(weights: Float32Array, to: Int8Array): number {
+  const exact = Math.fround(largestMagnitude(weights) / 127);
+  const scale = exact < smallestNormal ? 1 : exact;
+  for (let i = 0; i < weights.length; ++i) {
+    to[i] = Math.fround(Math.fround(weights[i]! / scale) + roundingOffset) - roundingOffset;
+  }
+  return scale;
+}

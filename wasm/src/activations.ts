@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How int8 kernels quantise the inputs of products.
+import type { Description } from "./description.js";
+import { fail, failFor } from "./fail.js";
+import type { RelaxedDot } from "./relaxed-dot.js";
+
+export interface Activations {
+  readonly bits: 7 | 8;
+  /** True if the engine reads quantised inputs as signed bytes. */
+  readonly isSigned: boolean;
+}
+
+/** Finds out how the engine computes relaxed dot products, once. The engine must support relaxed SIMD. */
+export const relaxedDot = async (): Promise<RelaxedDot> => {
+  const probe = await import("./relaxed-dot.js").catch((cause) => failFor("network", cause));
+  return probe.relaxedDot();
+};
+
+export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
+  precision === "int8" && variant === "relaxed";
+
+/**
+ * Chooses the activations of an int8 kernel: 8 bits if the module and the engine have them, otherwise 7. `wanted` is the
+ * caller's number of bits. Throws "unsupported" if there is no choice.
+ */
+export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
+  const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";
+  if (dot === "wrong") fail("unsupported", "relaxed dot products of this engine (other variants do not use them)", "exact sums", "wrong sums");
+  const most = dot === "saturating" ? 7 : description.activationBits!;
+  const bits = wanted ?? most;
+  if (bits > most) {
+    fail("unsupported", `activationBits of ${description.name}.${description.variant} in this engine`, most, bits);
+  }
+  return { bits, isSigned: dot === "signed" };
+};

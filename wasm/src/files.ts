@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens files of the file system. Loaded on demand, and only by Node, Deno and Bun.
+import { createReadStream, promises } from "node:fs";
+
+export { pathToFileURL } from "node:url";
+
+/** Opens a file: URL, which Node's fetch does not read. */
+export const openFile = async (url: URL): Promise<Response> => {
+  const { size } = await promises.stat(url);
+  return new Response(createReadStream(url), { headers: { "content-length": `${size}` } });
+};

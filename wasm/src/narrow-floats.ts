@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats of 16 bits.
+
+const widenBfloat16 = (half: number): number => half << 16;
+
+/** binary16 has 5 bits of exponent with bias 15, and 10 of fraction; binary32 has 8 with bias 127, and 23. */
+const widenFloat16 = (half: number): number => {
+  const [sign, exponent, fraction] = [(half & 0x8000) << 16, (half >> 10) & 31, half & 1023];
+  if (exponent === 31) return sign | 0x7f800000 | (fraction << 13);
+  if (exponent) return sign | ((exponent + 112) << 23) | (fraction << 13);
+  if (!fraction) return sign;
+  // A subnormal, fraction * 2^-24, is normal in binary32.
+  const shift = Math.clz32(fraction) - 21;
+  return sign | ((113 - shift) << 23) | (((fraction << shift) & 1023) << 13);
+};
+
+const widened = (bytes: Uint8Array, widen: (half: number) => number): Float32Array => {
+  const halves = new Uint16Array(bytes.slice().buffer);
+  const words = new Int32Array(halves.length);
+  for (let i = 0; i < words.length; ++i) words[i] = widen(halves[i]!);
+  return new Float32Array(words.buffer);
+};
+
+/** Returns the values of little-endian floats, by dtype. Conversion is exact. */
+export const floatsOf: Readonly<Record<string, (bytes: Uint8Array) => Float32Array>> = {
+  F32: (bytes) => new Float32Array(bytes.slice().buffer),
+  F16: (bytes) => widened(bytes, widenFloat16),
+  BF16: (bytes) => widened(bytes, widenBfloat16),
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds out how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, on which relaxed int8 kernels are built. Loaded
+// on demand.
+//
+// Each lane of the result is c + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3, where a is signed. The sum is defined only for b
+// from 0 to 127. For a larger byte of b, engines differ: they use the instruction that the processor has.
+
+/**
+ * - `"unsigned"`: sums are exact for b from 0 to 255
+ * - `"signed"`: sums are exact for b from -128 to 127
+ * - `"saturating"`: sums are exact for b from 0 to 127 only
+ * - `"wrong"`: sums are wrong even for b from 0 to 127. In Node 20, the sums of code that is not yet optimised are.
+ */
+export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
+
+/** The probe's memory has a at 0, b at 16 and c at 32. `dots` adds a dot b to c `count` times, and writes the sum at 48. */
+export interface Probe {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  dots(count: number): void;
+}
+
+const probeCode = [
+  0, 97, 115, 109, 1, 0, 0, 0, // magic, version
+  1, 5, 1, 96, 1, 127, 0, // a type: (i32) -> ()
+  3, 2, 1, 0, // a function of that type
+  5, 3, 1, 0, 1, // a memory of one page
+  7, 17, 2, 6, 109, 101, 109, 111, 114, 121, 2, 0, 4, 100, 111, 116, 115, 0, 0, // exports: "memory", "dots"
+  10, 53, 1, 51, 1, 1, 123, // the code of the function, with one local v128: the sum
+  65, 32, 253, 0, 4, 0, 33, 1, // sum = v128.load(32)
+  3, 64, // loop
+  65, 0, 253, 0, 4, 0, //   v128.load(0)
+  65, 16, 253, 0, 4, 0, //   v128.load(16)
+  32, 1, 253, 147, 2, 33, 1, //   sum = i32x4.relaxed_dot_i8x16_i7x16_add_s(a, b, sum)
+  32, 0, 65, 1, 107, 34, 0, 13, 0, //   count = count - 1; branch to the loop unless count is 0
+  11, // end of the loop
+  65, 48, 32, 1, 253, 11, 4, 0, // v128.store(48, sum)
+  11, // end of the function
+];
+
+/** The bytes of a and b. */
+interface Operands {
+  readonly a: Int8Array;
+  readonly b: Uint8Array | Int8Array;
+}
+
+const operands = (aOf: (i: number) => number, bOf: (i: number) => number): Operands => ({
+  a: Int8Array.from({ length: 16 }, (_, i) => aOf(i)),
+  b: Uint8Array.from({ length: 16 }, (_, i) => bOf(i)),
+});
+
+const defined: readonly Operands[] = [
+  operands((i) => i - 8, (i) => 8 * i),
+  operands(() => -128, () => 127),
+  operands((i) => 127 - 17 * i, (i) => 127 - i),
+];
+/** Operands with bytes of b above 127. */
+const engineDefined: readonly Operands[] = [
+  operands(() => 127, () => 255),
+  operands((i) => 127 - 16 * i, (i) => 128 + 5 * i),
+];
+
+/** Returns the four sums after `count` additions, by integer arithmetic. */
+const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32Array =>
+  start.map((sum, lane) => {
+    for (let i = 4 * lane; i < 4 * lane + 4; ++i) sum += Math.imul(count, a[i]! * b[i]!);
+    return sum;
+  });
+
+/** Returns the same operands with b read as signed bytes. */
+const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
+
+/** Classifies what an engine computes, from all sums so far. */
+class Observations {
+  #isRight = true;
+  #isUnsigned = true;
+  #isSigned = true;
+
+  get kind(): RelaxedDot {
+    if (!this.#isRight) return "wrong";
+    if (this.#isUnsigned) return "unsigned";
+    return this.#isSigned ? "signed" : "saturating";
+  }
+
+  /** Lets the probe compute the sums of all operands. */
+  observe(probe: Probe, count: number): void {
+    for (const one of defined) this.#isRight &&= agrees(probe, one, one, count);
+    for (const one of engineDefined) {
+      this.#isUnsigned &&= agrees(probe, one, one, count);
+      this.#isSigned &&= agrees(probe, one, asSigned(one), count);
+    }
+  }
+}
+
+/** Returns true if the probe's sums of the operands are the exact sums of `expected`. */
+const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: number): boolean => {
+  const start = Int32Array.of(1, -2, 30000, -40000);
+  const { buffer } = probe.memory;
+  new Int8Array(buffer).set(a, 0);
+  new Int8Array(buffer).set(b, 16);
+  new Int32Array(buffer).set(start, 8);
+  probe.dots(count);
+  return `${new Int32Array(buffer, 48, 4)}` === `${exactSums(expected, start, count)}`;
+};
+
+/**
+ * The first calls run code that the engine has not optimised. V8 optimises `dots` after about 220,000 additions, which are
+ * at most 4 of the rounds. The optimiser runs beside the program and takes less than 2 ms. The pauses after the fourth
+ * round have 44 ms.
+ */
+const rounds = 8;
+const additions = 20000;
+
+/** Classifies a probe. In the pauses, an engine can replace the code of `dots` by optimised code. */
+export const classify = async (probe: Probe): Promise<RelaxedDot> => {
+  const seen = new Observations();
+  seen.observe(probe, 1);
+  for (let round = 0; round < rounds && seen.kind !== "wrong"; ++round) {
+    await new Promise((resolve) => setTimeout(resolve, 2 * round));
+    seen.observe(probe, additions);
+  }
+  return seen.kind;
+};
+
+/** Makes a probe. The engine must support relaxed SIMD. */
+export const makeProbe = (): Probe => {
+  const module = new WebAssembly.Module(Uint8Array.from(probeCode));
+  return new WebAssembly.Instance(module).exports as unknown as Probe;
+};
+
+let known: Promise<RelaxedDot> | undefined;
+
+/** Classifies this engine. The first call takes about 60 ms, of which 5 ms are computation. Later calls return its result. */
+export const relaxedDot = (): Promise<RelaxedDot> => (known ??= classify(makeProbe()));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the tensors of a file into a block of weights, as the bytes of the file arrive.
+import { floatsOf } from "./narrow-floats.js";
+import type { FileTensor } from "./safetensors-header.js";
+import type { WeightBlock } from "./weight-block.js";
+import type { WeightPlan } from "./weight-plan.js";
+
+/** Takes the next bytes of a tensor. `at` counts the bytes before. */
+export type PutBytes = (piece: Uint8Array, at: number) => void;
+
+/** Passes bytes on in units of `size` bytes; the last unit may be smaller. A unit is valid until the next. */
+const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number) => void): PutBytes => {
+  const unit = new Uint8Array(size);
+  return (piece, at) => {
+    for (let used = 0; used < piece.length;) {
+      const begin = (at + used) % size;
+      const part = piece.subarray(used, used + size - begin);
+      unit.set(part, begin);
+      used += part.length;
+      const end = begin + part.length;
+      if (end === size || at + used === total) put(unit.subarray(0, end), at + used - end);
+    }
+  };
+};
+
+/** Copies bytes. Memory grows as bytes arrive, to twice their number, because a header can claim any size. */
+const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {
+  block.reach(Math.min(planned, 2 * (begin + at + piece.length)));
+  block.write(begin + at, piece, Uint8Array);
+};
+
+/** The bytes that are widened at once: a multiple of the size of an element. */
+const widenedAtOnce = 4096;
+
+/** Returns the function that stores the bytes of a tensor. */
+export const tensorWriter = (block: WeightBlock, plan: WeightPlan, name: string, tensor: FileTensor): PutBytes => {
+  const { begin, type } = plan.tensors.get(name)!;
+  const { dtype, bytes, length } = tensor;
+  const matrix = plan.matrices.get(name);
+  const floats = floatsOf[dtype]!;
+  if (matrix?.scale !== undefined) {
+    const rowBytes = bytes / matrix.rows;
+    return inUnits(rowBytes, bytes, (row, at) => {
+      if (!at) block.reach(matrix.sums + 4 * matrix.rows); // not more than the kernel needs
+      block.quantiseRow(name, at / rowBytes, floats(row));
+    });
+  }
+  if (type === tensor.type) return copy(block, plan, begin);
+  return inUnits(widenedAtOnce, bytes, (unit, at) => {
+    if (!at) block.reach(begin + 4 * length); // not more than the kernel needs
+    block.write(begin + 2 * at, floats(unit), Float32Array);
+  });
+};

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of an instance in its memory: the C struct of pointers, and then the tensors.
+import { isWeightType, type WeightArray, type WeightType, weightArrays } from "./element-types.js";
+import { fail } from "./fail.js";
+import type { Block, ModuleMemory, NumberArray } from "./memory.js";
+import type { WeightPlan } from "./weight-plan.js";
+
+/** The bytes of the pointers, up to the first tensor. */
+const pointerBytes = ({ offsets }: WeightPlan): number => Math.ceil(offsets.length / 16) * 64;
+
+export class WeightBlock {
+  readonly #memory: ModuleMemory;
+  readonly #plan: WeightPlan;
+  readonly #block: Block;
+  /** Room for a row of floats that becomes int8. */
+  #row: Block | undefined;
+  /** Copies of tensors of F16 and BF16, which `tensor` made. */
+  readonly #widened = new Map<string, Float32Array>();
+
+  /** Finds a place for the weights. The tensors can be written as far as `reach` was called for. */
+  constructor(memory: ModuleMemory, plan: WeightPlan) {
+    this.#memory = memory;
+    this.#plan = plan;
+    const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
+    this.#row = memory.allocate(4 * Math.max(0, ...columns)); // memory for the block must not be reached for this row
+    this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
+  }
+
+  /** The address of the C struct. */
+  get at(): number {
+    return this.#block.at;
+  }
+
+  get #tensorsAt(): number {
+    return this.#block.at + pointerBytes(this.#plan);
+  }
+
+  /** Makes the first bytes of the tensors usable. If the memory grows, views of the memory become empty. */
+  reach(bytes: number): void {
+    this.#memory.reach(this.#tensorsAt + bytes);
+  }
+
+  /** Writes numbers at an offset from the first tensor. */
+  write(offset: number, values: ArrayLike<number>, Type: NumberArray): void {
+    this.#memory.write(this.#tensorsAt + offset, values, Type);
+  }
+
+  /** Quantises a row of a matrix that was given as floats. Throws "weights" if a weight is infinite or NaN. */
+  quantiseRow(name: string, row: number, weights: Float32Array): void {
+    const { columns, weight, scale, sums } = this.#plan.matrices.get(name)!;
+    const rowAt = this.#row!.at;
+    const first = this.#tensorsAt;
+    this.#memory.write(rowAt, weights);
+    const [weightAt, scaleAt, sumAt] = [first + weight + row * columns, first + scale! + 4 * row, first + sums + 4 * row];
+    const status = this.#memory.call("quantise_rows", rowAt, 1, columns, weightAt, scaleAt, sumAt);
+    if (status) fail("weights", `row ${row} of ${name}`, "finite weights", "an infinity or NaN");
+  }
+
+  /** Completes the weights after all tensors were written. Throws "weights" if a scale is not a positive number. */
+  finish(): void {
+    const first = this.#tensorsAt;
+    this.reach(this.#plan.bytes);
+    this.#plan.scales.forEach((name) => this.#checkScales(name));
+    for (const { rows, columns, weight, scale, sums } of this.#plan.matrices.values()) {
+      if (scale === undefined) this.#memory.call("sum_rows", first + weight, rows, columns, first + sums);
+    }
+    const pointers = this.#plan.offsets.map((offset) => first + offset);
+    this.#memory.write(this.#block.at, pointers, Uint32Array);
+    this.#releaseRow();
+  }
+
+  release(): void {
+    this.#releaseRow();
+    this.#memory.release(this.#block);
+  }
+
+  /** Returns a view of a tensor, or a copy of a tensor of F16 or BF16. */
+  tensor(name: string, type?: WeightType): WeightArray {
+    const { tensors } = this.#plan;
+    const { type: stored, begin, length, widen } = tensors.get(name) ?? fail("weights", "tensor", [...tensors.keys()], name);
+    const actual = widen ? "float32" : stored;
+    if (!isWeightType(actual) || (type !== undefined && type !== actual)) {
+      return fail("weights", `type of ${name}`, type ?? [...Object.keys(weightArrays), "F16", "BF16"], actual);
+    }
+    const { buffer } = this.#memory.exports.memory;
+    if (!widen) return new weightArrays[actual](buffer, this.#tensorsAt + begin, length);
+    const copy = this.#widened.get(name) ?? widen(new Uint8Array(buffer, this.#tensorsAt + begin, 2 * length));
+    this.#widened.set(name, copy);
+    return copy;
+  }
+
+  #checkScales(name: string): void {
+    const scales = this.tensor(name, "float32");
+    const row = scales.findIndex((scale) => !(scale > 0 && scale < Infinity));
+    if (row >= 0) fail("weights", `${name} of row ${row}`, "a positive number", scales[row]);
+  }
+
+  #releaseRow(): void {
+    this.#memory.release(this.#row);
+    this.#row = undefined;
+  }
+}

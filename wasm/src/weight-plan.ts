@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans the place and the type of each tensor in the memory of an instance.
+import { type Description, type Slot, slotsOf } from "./description.js";
+import { attempt, fail } from "./fail.js";
+import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
+import { memberFinder } from "./tensor-names.js";
+
+/** A tensor of a record or of a file. */
+export interface GivenTensor extends Omit<StoredTensor, "begin"> {
+  readonly bytes: number;
+}
+
+/** An int8 matrix in a block: the offsets of the weights, of the scales of the rows, and of the sums of the rows. */
+export interface Int8Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  readonly weight: number;
+  /** Undefined if the scales are a tensor of the record or file. Then the weights are int8 already. */
+  readonly scale?: number;
+  readonly sums: number;
+}
+
+export interface WeightPlan {
+  /** The stored tensors by name. */
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  /** The size of all stored tensors. */
+  readonly bytes: number;
+  /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
+  readonly matrices: ReadonlyMap<string, Int8Matrix>;
+  /** The offset of the tensor that each pointer of the C function's weights points to. */
+  readonly offsets: readonly number[];
+  /** The names of the stored tensors with scales of int8 weights. */
+  readonly scales: readonly string[];
+}
+
+/** Types of floats that become float32 if the kernel reads them. */
+const narrowFloats = ["F16", "BF16"];
+
+/** Places tensors one behind the other, each at a multiple of 64 bytes. */
+class Block {
+  readonly tensors = new Map<string, StoredTensor>();
+  bytes = 0;
+
+  /** Returns the offset of the tensor. */
+  add(name: string, { bytes, ...tensor }: GivenTensor): number {
+    if (this.tensors.has(name)) fail("weights", name, "no such tensor, because the binding makes it", "one");
+    const begin = Math.ceil(this.bytes / 64) * 64;
+    this.tensors.set(name, { ...tensor, begin });
+    this.bytes = begin + bytes;
+    return begin;
+  }
+}
+
+/** Places the weights of an int8 matrix, and what the binding makes beside them. Throws "shape" or "weights". */
+const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly number[]): Int8Matrix => {
+  const [rows, columns] = shape as [number, number];
+  const length = rows * columns;
+  const [expected, actual] = given.shape ? [shape, given.shape] : [length, given.length];
+  if (`${expected}` !== `${actual}`) fail("shape", `shape of ${name}`, expected, actual);
+  if (!["int8", "float32", ...narrowFloats].includes(given.type)) {
+    fail("weights", `type of ${name}`, `int8, float32, ${narrowFloats.join(", ")}`, given.type);
+  }
+  const ofRows = { bytes: 4 * rows, length: rows, shape: [rows] };
+  const weight = to.add(name, { type: "int8", bytes: length, length, shape });
+  const scale = given.type === "int8" ? undefined : to.add(`${name}_scale`, { type: "float32", ...ofRows });
+  const sums = to.add(`${name}_row_sum`, { type: "int32", ...ofRows });
+  return { rows, columns, weight, scale, sums };
+};
+
+const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
+
+/** Places any other tensor. Scales may have the shape [rows, 1]. */
+const addOther = (to: Block, name: string, given: GivenTensor, member?: string): void => {
+  const { type, length } = given;
+  const isColumn = isScale(member) && given.shape?.length === 2 && given.shape[1] === 1;
+  const shape = isColumn ? given.shape!.slice(0, 1) : given.shape;
+  const isWidened = member !== undefined && narrowFloats.includes(type);
+  to.add(name, isWidened ? { type: "float32", bytes: 4 * length, length, shape } : { ...given, shape });
+};
+
+/**
+ * Plans how tensors are stored. Tensors outside the prefix are ignored. Throws "weights" if a tensor is missing or
+ * superfluous. With `isFile`, a tensor is superfluous only if other kernels of this kind have it, such as one more layer
+ * or a bias: a file may contain embeddings. Throws "shape" or "weights" if a tensor has another shape or type than the
+ * kernel reads.
+ */
+export type PlanWeights = (
+  given: ReadonlyMap<string, GivenTensor>,
+  prefix?: string,
+  isFile?: boolean,
+) => WeightPlan;
+
+/** Throws "weights" for a file of int8 weights that keeps a matrix of the kernel in float: the kernel would change it. */
+const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
+  const names = [...matrices.keys()];
+  const isFloat = (name: string): boolean => matrices.get(name)!.scale !== undefined;
+  const float = names.find(isFloat);
+  const int8 = names.find((name) => !isFloat(name));
+  if (float !== undefined && int8 !== undefined) fail("weights", `type of ${float}`, `int8, as of ${int8}`, "floats");
+};
+
+/** Returns the shapes of the int8 matrices that a record or file can have, by member. */
+const matrixShapes = (slots: readonly Slot[]): Map<string, readonly number[]> =>
+  new Map(slots.filter(({ type }) => type === "int8").map(({ name, shape }) => [name, shape]));
+
+export const weightPlanner = (description: Description): PlanWeights => {
+  const slots = slotsOf(description);
+  const { layout } = description;
+  const packed = layout === "separate_qkv" ? packedOf(slots) : [];
+  const shapes = matrixShapes([...slots, ...packed.map((one) => ({ ...one, name: one.member, pointers: 1 }))]);
+  const memberOf = memberFinder(description);
+
+  return (given, givenPrefix = "", isFile = false) => {
+    const prefix = attempt("option", () => `${givenPrefix}`, "prefix").replace(/[^.]$/, "$&.");
+    const memberOfName = (name: string): string | undefined =>
+      name.startsWith(prefix) ? memberOf(name.slice(prefix.length)) : undefined;
+    const block = new Block();
+    const matrices = new Map<string, Int8Matrix>();
+    for (const [name, tensor] of given) {
+      const member = memberOfName(name);
+      const shape = member === undefined ? undefined : shapes.get(member);
+      if (shape) matrices.set(name, addMatrix(block, name, tensor, shape));
+      else addOther(block, name, tensor, member);
+    }
+    if (isFile) checkMixture(matrices);
+    const members: Members = new Map();
+    for (const [name, tensor] of block.tensors) {
+      if (name.startsWith(prefix)) members.set(memberOfName(name) ?? name.slice(prefix.length), [name, tensor]);
+    }
+    const { offsets, missing, others } = findTensors(slots, packed, members);
+    const isOurs = (name: string): boolean => !isFile || memberOfName(name) !== undefined;
+    const superfluous = others.filter((name) => missing.length || isOurs(name));
+    if (missing.length || superfluous.length) {
+      const expected = missing.length ? missing.map((name) => prefix + name) : "no others";
+      fail("weights", `tensors of LAYOUT ${layout}`, expected, superfluous);
+    }
+    const scales = [...block.tensors.keys()].filter((name) => isScale(memberOfName(name)));
+    return { tensors: block.tensors, bytes: block.bytes, matrices, offsets, scales };
+  };
+};

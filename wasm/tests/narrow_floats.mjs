@@ -1,0 +1,23 @@
+// Floats of 16 bits for the tests.
+
+/** Random halves that are finite floats of about unit size, in either format. */
+export const randomHalves = (random, count, dtype) =>
+  Uint16Array.from({ length: count }, () => {
+    const sign = random() < 0 ? 0x8000 : 0;
+    const size = Math.abs(random());
+    // Exponents from 2^-4 to 2^-1, and any fraction.
+    if (dtype === "F16") return sign | ((11 + Math.floor(size * 4)) << 10) | Math.floor(Math.abs(random()) * 1024);
+    return sign | ((123 + Math.floor(size * 4)) << 7) | Math.floor(Math.abs(random()) * 128);
+  });
+
+/** The value of a half, by the definition of the format. */
+export const valueOfHalf = (half, dtype) => {
+  const [bits, bias] = dtype === "F16" ? [10, 15] : [7, 127];
+  const sign = half & 0x8000 ? -1 : 1;
+  const exponent = (half & 0x7fff) >> bits;
+  const fraction = (half & (2 ** bits - 1)) / 2 ** bits;
+  if (exponent === 2 * bias + 1) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + fraction) * 2 ** (exponent - bias) : fraction * 2 ** (1 - bias));
+};
+
+export const valuesOf = (halves, dtype) => Float32Array.from(halves, (half) => valueOfHalf(half, dtype));

@@ -1,0 +1,231 @@
+// int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and quantises the
+// inputs of products, so that the bounds are those of float32 kernels.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
+import { expected, parts, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
+import { attention, bound, quotients } from "./oracle.mjs";
+
+const all = () => true;
+
+/**
+ * Returns the oracle's answer for the first numbers whose quotients are all so far from the middle between two integers
+ * that the errors of a float32 kernel do not change an integer. `problem` makes numbers and the answer.
+ */
+const withoutDoubt = (description, problem) => {
+  const { model, feedForward = model, layers = 1, activationBits, kind } = description;
+  const longest = Math.max(feedForward, model);
+  const limits = { longest, depth: (kind === "attention" ? 5 : 12) * layers };
+  const doubt = 2 ** activationBits * bound({ ...limits, size: 1 });
+  for (let attempt = 0; attempt < 300; ++attempt) {
+    quotients.nearest = Infinity;
+    const made = problem();
+    if (quotients.nearest > doubt) return { ...made, limits };
+  }
+  return assert.fail("every problem has a quotient near the middle between two integers");
+};
+
+const agree = (actual, wanted, { longest, depth }) => {
+  const rows = wanted.flat();
+  const size = Math.max(1, ...rows.map(Math.abs));
+  const most = bound({ longest, depth, size });
+  assert.equal(actual.length, rows.length);
+  rows.forEach((value, i) =>
+    assert.ok(Math.abs(actual[i] - value) <= most, `[${i}] is ${actual[i]}, not ${value}; bound ${most}`),
+  );
+};
+
+/** Runs `check` for each variant and each number of bits that this engine computes exactly. */
+const forEachKernel = async (t, source, allBits, check) => {
+  let count = 0;
+  for (const variant of runnable) {
+    for (const activationBits of allBits) {
+      const kernel = await exactKernel(source, { variant, activationBits });
+      if (!kernel) {
+        assert.equal(variant, "relaxed");
+        t.diagnostic(`this engine does not compute ${activationBits} bits exactly in ${variant}`);
+        continue;
+      }
+      assert.equal(kernel.description.activationBits, activationBits);
+      await check(kernel);
+      ++count;
+    }
+  }
+  assert.ok(count >= allBits.length);
+};
+
+/** Checks a kernel of self-attention, alone or in layers, with these options of a run. */
+const check = (kernel, random, { queries, keys, options = {}, maySee = all, mask }) => {
+  const { description } = kernel;
+  const { model, heads } = description;
+  const weights = weightsOf(description, random);
+  const { x, y, maps, limits } = withoutDoubt(description, () => {
+    const x = randoms(random, Math.max(queries, keys) * model);
+    return { x, ...expected(description, weights, x, queries, keys, maySee) };
+  });
+  const instance = kernel.create({ mask });
+  instance.weights.set(weights);
+  agree(instance.run(x, { queries, keys, ...options, attention: true }).slice(), y, limits);
+  maps.forEach((ofHeads, layer) => {
+    const map = instance.attention(layer);
+    for (let h = 0; h < heads; ++h) {
+      ofHeads[h].forEach((row, i) => {
+        const at = (h * description.queries + i) * description.keys;
+        agree(map.subarray(at, at + row.length), [row], limits);
+      });
+    }
+  });
+  instance.free();
+};
+
+test("a layer, with and without padding", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(21);
+  await forEachKernel(t, testKernel("int8_layer"), [8, 7], (kernel) => {
+    for (const n of [1, 2, 5, 9]) check(kernel, random, { queries: n, keys: n });
+    check(kernel, random, { queries: 3, keys: 5 });
+    const padding = [1, 0, 1, 1, 0, 1];
+    check(kernel, random, { queries: 6, keys: 6, options: { padding }, maySee: (_, j) => padding[j] > 0 });
+  });
+});
+
+test("wide rows and a causal mask", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(22);
+  await forEachKernel(t, testKernel("int8_wide"), [8, 7], (kernel) => {
+    for (const n of [1, 2, 3]) {
+      check(kernel, random, { queries: n, keys: n });
+      check(kernel, random, { queries: n, keys: n, mask: "causal", maySee: (i, j) => j <= i });
+    }
+    check(kernel, random, { queries: 2, keys: 2, mask: "causal", options: { offset: -1 }, maySee: (i, j) => j < i });
+  });
+});
+
+test("two layers of the portable form, with GELU", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(23);
+  await forEachKernel(t, testKernel("int8_portable"), [7], (kernel) => {
+    for (const n of [1, 2, 4]) check(kernel, random, { queries: n, keys: n });
+    check(kernel, random, { queries: 2, keys: 3 });
+  });
+});
+
+/** Checks attention whose keys come from elsewhere or from a cache. `run` runs an instance, and returns y. */
+const checkAttention = (kernel, problem, run) => {
+  const { description } = kernel;
+  const { weights, y, limits, ...data } = withoutDoubt(description, problem);
+  const instance = kernel.create();
+  instance.weights.set(weights);
+  agree(run(instance, data), y, limits);
+  instance.free();
+};
+
+test("a context, and masks of a pair", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(24);
+  const [queries, keys] = [7, 10];
+  const boolean = Uint8Array.from({ length: 2 * queries * keys }, (_, i) => +(i % 3 !== 0));
+  const additive = randoms(random, queries * keys);
+  additive[3] = -Infinity;
+  const byBoolean = (i, j, h) => boolean[(h * queries + i) * keys + j] > 0;
+  const byAdditive = (i, j) => additive[i * keys + j];
+  await forEachKernel(t, testKernel("int8_context"), [8, 7], (kernel) => {
+    const { activationBits } = kernel.description;
+    for (const [options, maySee] of [
+      [{}, all],
+      [{ boolean }, byBoolean],
+      [{ additive }, byAdditive],
+      [{ boolean, additive }, (i, j, h) => byBoolean(i, j, h) && byAdditive(i, j)],
+    ]) {
+      const problem = () => {
+        const weights = weightsOf(kernel.description, random);
+        const [x, context] = [randoms(random, queries * 16), randoms(random, keys * 12)];
+        const given = parts(weights, "", 16, activationBits);
+        return { weights, x, context, y: attention(rowsOf(x, 16), rowsOf(context, 12), given, 2, maySee).y };
+      };
+      checkAttention(kernel, problem, (instance, { x, context }) => instance.run(x, { queries, keys, context, ...options }));
+    }
+  });
+});
+
+test("a cache that grows", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(25);
+  await forEachKernel(t, testKernel("int8_cache"), [8, 7], (kernel) => {
+    const problem = () => {
+      const [weights, x] = [weightsOf(kernel.description, random), randoms(random, 10 * 16)];
+      const rows = rowsOf(x, 16);
+      const given = parts(weights, "", 16, kernel.description.activationBits);
+      return { weights, x, y: attention(rows, rows, given, 2, (i, j) => j <= i).y };
+    };
+    checkAttention(kernel, problem, (instance, { x }) => {
+      const step = (first, tokens) => Array.from(instance.run(x.subarray(first * 16, (first + tokens) * 16), { tokens }));
+      return [step(0, 5), step(5, 1), step(6, 4)].flat();
+    });
+  });
+});
+
+test("rotary embedding, sinks, bits, slopes", { skip: skipWithoutKernels }, async (t) => {
+  const random = randomOf(26);
+  const n = 9;
+  const still = { tokens: n, slopes: [0, 0], sinks: [-Infinity, -Infinity], rotary: { scaling: 1e9 } };
+  const bits = Uint32Array.from({ length: n }, () => (random() + 1) * 2 ** 31);
+  await forEachKernel(t, testKernel("int8_rotary"), [8, 7], (kernel) => {
+    for (const [options, maySee] of [
+      [{}, all],
+      [{ slopes: [0.5, 0.25] }, (i, j, h) => (j - i) * [0.5, 0.25][h]],
+      [{ bits }, (i, j) => ((bits[i] >>> j) & 1) > 0],
+    ]) {
+      const problem = () => {
+        const [weights, x] = [weightsOf(kernel.description, random), randoms(random, n * 16)];
+        const rows = rowsOf(x, 16);
+        return { weights, x, y: attention(rows, rows, parts(weights, "", 16, kernel.description.activationBits), 2, maySee).y };
+      };
+      checkAttention(kernel, problem, (instance, { x }) => instance.run(x, { ...still, ...options }));
+    }
+  });
+});
+
+for (const name of ["attention_384_12", "attention_512_8"]) {
+  test(`${name}, one token`, async (t) => {
+    const random = randomOf(27);
+    for (const variant of runnable) {
+      for (const activationBits of [8, 7]) {
+        const kernel = await exactKernel(name, { precision: "int8", variant, activationBits });
+        if (kernel) check(kernel, random, { queries: 1, keys: 1 });
+        else t.diagnostic(`this engine does not compute ${activationBits} bits exactly in ${variant}`);
+      }
+    }
+  });
+}
+
+/** The root of the mean square of the differences, as a share of the root of the mean square of the wanted numbers. */
+const relativeError = (actual, wanted) => {
+  const squares = (numbers) => numbers.reduce((sum, value) => sum + value * value, 0);
+  return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
+};
+
+// A model of this size often has a quotient so near the middle between two integers that the kernel finds another integer
+// than the oracle. Then all later layers differ. So some of the inputs have to agree, and all have to be nearer to the
+// oracle than 7 bits are to 8.
+test("minilm", async (t) => {
+  const random = randomOf(28);
+  const { description } = await shippedScalar("minilm");
+  const weights = weightsOf(description, random);
+  const inputs = Array.from({ length: 4 }, (_, i) => randoms(random, (i + 1) * description.model));
+  const wantedOf = (bits) =>
+    inputs.map((x, i) => expected({ ...description, activationBits: bits }, weights, x, i + 1, i + 1, all).y.flat());
+  const wanted = { 8: wantedOf(8), 7: wantedOf(7) };
+  for (const variant of runnable) {
+    for (const bits of [8, 7]) {
+      const kernel = await exactKernel("minilm", { precision: "int8", variant, activationBits: bits });
+      if (!kernel) {
+        t.diagnostic(`this engine does not compute ${bits} bits exactly in ${variant}`);
+        continue;
+      }
+      const instance = kernel.create();
+      instance.weights.set(weights);
+      const errorsTo = (answers) => inputs.map((x, i) => relativeError(instance.run(x, { tokens: i + 1 }), answers[i]));
+      const own = errorsTo(wanted[bits]);
+      const other = errorsTo(wanted[15 - bits]);
+      t.diagnostic(`${variant}, ${bits} bits: relative errors ${own.map((error) => error.toExponential(1))}`);
+      assert.ok(Math.min(...own) < 1e-6, `${own}`);
+      assert.ok(Math.max(...own) < 2 * Math.min(...other), `${own}; from the other number of bits ${other}`);
+    }
+  }
+});

@@ -1,0 +1,49 @@
+// The JavaScript of docs/pytorch.md, on the stored files of tests/recipes or those of LADON_RECIPE_FILES.
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const files = process.env.LADON_RECIPE_FILES ?? new URL("../../tests/recipes/files", import.meta.url).pathname;
+const page = readFileSync(new URL("../../docs/pytorch.md", import.meta.url), "utf8");
+const [, code] = /<!-- pytorch\.mjs -->\n```js\n([^`]+)```/.exec(page);
+const modules = new URL("kernels/modules/", import.meta.url);
+const tokens = 6;
+
+/** A tensor of a safetensors file. */
+const tensorOf = (bytes, name) => {
+  const length = Number(bytes.readBigUInt64LE(0));
+  const { dtype, data_offsets } = JSON.parse(bytes.subarray(8, 8 + length))[name];
+  const [begin, end] = data_offsets.map((offset) => 8 + length + offset);
+  const data = bytes.buffer.slice(bytes.byteOffset + begin, bytes.byteOffset + end);
+  return dtype === "F32" ? new Float32Array(data) : new Uint8Array(data);
+};
+const differenceOf = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+
+test("PyTorch's encoder", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  const before = process.cwd();
+  t.after(() => {
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  });
+  copyFileSync(join(files, "pytorch/model.safetensors"), join(folder, "model.safetensors"));
+  for (const variant of ["relaxed", "simd", "scalar"]) {
+    const name = `text_encoder.${variant}.wasm`;
+    copyFileSync(new URL(name, modules), join(folder, name));
+  }
+  const binding = new URL("../dist/index.js", import.meta.url).href;
+  writeFileSync(join(folder, "recipe.mjs"), code.replace('"ladon"', JSON.stringify(binding)));
+  process.chdir(folder);
+  const { encode } = await import(pathToFileURL(join(folder, "recipe.mjs")).href);
+
+  const expected = readFileSync(join(files, "pytorch/expected.safetensors"));
+  const [x, y, maySee] = ["x", "y", "may_see"].map((name) => tensorOf(expected, name));
+  const found = encode(x, maySee, tokens);
+  assert.equal(found.length, y.length);
+  assert.ok(differenceOf(found, y) <= 2 ** -18, `${differenceOf(found, y)}`);
+  const negated = maySee.map((sees) => 1 - sees);
+  assert.ok(differenceOf(encode(x, negated, tokens), y) > 0.01);
+});

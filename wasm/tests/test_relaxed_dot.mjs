@@ -1,0 +1,116 @@
+// The probe of the engine's relaxed dot product: engines of every kind, and this engine.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { arch } from "node:os";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { classify, makeProbe, relaxedDot } from "../dist/relaxed-dot.js";
+import { runnable } from "./int8_kernels.mjs";
+
+const skip = runnable.includes("relaxed") ? false : "this engine has no relaxed";
+
+const saturate = (sum) => Math.max(-32768, Math.min(32767, sum));
+const pairs = (a, b) => [a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3]];
+const signed = (b) => Array.from(Int8Array.from(b));
+/** Sums of four products, as different engines compute them. */
+const dots = {
+  unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
+  signed: (a, b) => dots.unsigned(a, signed(b)),
+  saturating: (a, b) => saturate(pairs(a, b)[0]) + saturate(pairs(a, b)[1]),
+  // Signed bytes, but sums of pairs have 16 bits. No pair reaches them, so sums are exact.
+  signedSaturating: (a, b) => dots.saturating(a, signed(b)),
+  oneTooMany: (a, b) => dots.unsigned(a, b) + 1,
+  firstPairOnly: (a, b) => pairs(a, b)[0],
+  unsignedBoth: (a, b) => dots.unsigned(Array.from(Uint8Array.from(a)), b),
+};
+
+/** A probe that computes with `dotOf(call)` in a call of `dots`, and adds c with `add`. */
+const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
+  const buffer = new ArrayBuffer(64);
+  const [a, b, words] = [new Int8Array(buffer), new Uint8Array(buffer, 16), new Int32Array(buffer)];
+  const probe = { memory: { buffer }, calls: 0 };
+  probe.dots = (count) => {
+    const dot = dotOf(probe.calls++);
+    for (let lane = 0; lane < 4; ++lane) {
+      const quad = [a, b].map((bytes) => Array.from(bytes.subarray(4 * lane, 4 * lane + 4)));
+      words[12 + lane] = add(words[8 + lane], dot(...quad), count);
+    }
+  };
+  return probe;
+};
+
+for (const [engine, kind] of [
+  ["unsigned", "unsigned"],
+  ["signed", "signed"],
+  ["saturating", "saturating"],
+  ["signedSaturating", "signed"],
+  ["oneTooMany", "wrong"],
+  ["firstPairOnly", "wrong"],
+  ["unsignedBoth", "wrong"],
+]) {
+  test(`an engine: ${engine}`, async () => {
+    assert.equal(await classify(imitation(() => dots[engine])), kind);
+  });
+}
+
+test("an engine that forgets or doubles c", async () => {
+  const forgets = imitation(() => dots.unsigned, (c, dot, count) => dot * count);
+  assert.equal(await classify(forgets), "wrong");
+  const doubles = imitation(() => dots.unsigned, (c, dot, count) => (count === 1 ? c + 2 * dot : c + dot * count));
+  assert.equal(await classify(doubles), "wrong");
+});
+
+test("an engine whose fresh code is wrong, and one whose optimised code is", async () => {
+  const early = imitation((call) => (call < 1 ? dots.oneTooMany : dots.unsigned));
+  assert.equal(await classify(early), "wrong");
+  assert.equal(early.calls <= 6, true, "the first wrong sum is enough");
+  assert.equal(await classify(imitation((call) => (call < 25 ? dots.unsigned : dots.oneTooMany))), "wrong");
+});
+
+test("an engine whose fresh and optimised code differ above 127 has 7 bits", async () => {
+  const mixed = (first, then) => classify(imitation((call) => (call < 20 ? dots[first] : dots[then])));
+  assert.equal(await mixed("signed", "unsigned"), "saturating");
+  assert.equal(await mixed("unsigned", "saturating"), "saturating");
+});
+
+// Before the test of this engine: V8 keeps the optimised code of a module for later modules of the same bytes.
+test("the probe sees fresh and optimised code", { skip }, async (t) => {
+  setFlagsFromString("--allow-natives-syntax");
+  const tierOf = () => {
+    try {
+      return new Function("f", "return %IsLiftoffFunction(f) ? 'fresh' : %IsTurboFanFunction(f) ? 'optimised' : 'other'");
+    } catch {
+      return undefined; // this version of V8 does not say
+    }
+  };
+  const tier = tierOf();
+  const probe = makeProbe();
+  const tiers = [];
+  const watched = {
+    memory: probe.memory,
+    dots(count) {
+      if (tier) tiers.push(tier(probe.dots));
+      probe.dots(count);
+    },
+  };
+  const kind = await classify(watched);
+  if (!tier || kind === "wrong") return t.diagnostic(`not observed: ${tier ? kind : "V8 does not say"}`);
+  t.diagnostic(`${tiers.filter((one) => one === "fresh").length} fresh calls of ${tiers.length}`);
+  assert.equal(tiers.find((one) => one !== "other"), "fresh"); // V8 compiles a function at its first call
+  assert.equal(tiers.at(-1), "optimised");
+});
+
+/** What the instructions of this processor lead to, in engines that use the best. */
+const ofProcessor = () => {
+  if (arch() === "arm64") return "signed";
+  return /\bavx_vnni\b/.test(readFileSync("/proc/cpuinfo", "utf8")) ? "unsigned" : "saturating";
+};
+
+test("this engine", { skip }, async (t) => {
+  const kind = await relaxedDot();
+  t.diagnostic(`${process.version}: ${kind}`);
+  const isNode20 = process.version.startsWith("v20.");
+  if (isNode20 && arch() === "x64") assert.equal(kind, "wrong");
+  else if (process.platform === "linux") assert.equal(kind, ofProcessor());
+  assert.equal(relaxedDot(), relaxedDot(), "the engine is asked once");
+});
