@@ -145,7 +145,27 @@ constexpr std::array<float, 2> decode() {
 }
 static_assert(close(decode(), {11, -19}));
 
+// Attention with int8 weights. Whole numbers, so that the result is exact: a token of one feature x > 0 has q = 255 and
+// the scale x / 255, and its value is 2 x + 1.
+using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,
+                                                ladon::layout::Int8<ladon::layout::InProj>>;
+constexpr float attend_int8(float x_of_token) {
+  constexpr std::int8_t in_proj[] = {0, 0, 2}, out_proj[] = {1};
+  constexpr float ones[] = {1, 1, 1}, one[] = {1}, in_bias[] = {0, 0, 1}, out_bias[] = {0};
+  constexpr std::int32_t in_sums[] = {0, 0, 2}, out_sums[] = {1};
+  const Int8Attention::Weights int8_weights{.in_proj = {in_proj, ones, in_sums, in_bias},
+                                            .out_proj = {out_proj, one, out_sums, out_bias}};
+  Int8Attention::Workspace workspace{};
+  const float token[] = {x_of_token};
+  float y[1] = {};
+  Int8Attention::run(token, int8_weights, y, workspace);
+  return y[0];
+}
+static_assert(attend_int8(255) == 511);
+
 }  // namespace
+
+TEST_CASE("int8: the compiler and the program compute the same number") { CHECK(attend_int8(255) == 511); }
 
 TEST_CASE("what the compiler computes is what the program computes, to the last bit") {
   for (const auto& [expected, may_see] :

@@ -26,6 +26,7 @@ function(ladon_kernel_object_library target arch)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
   target_compile_definitions(${target} PRIVATE NDEBUG LADON_CHECKED=$<BOOL:${arg_CHECKED}>
+    LADON_CONSTANT_EVALUATION=0 # C calls a kernel at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
     # What a distribution's compiler adds by itself would call into its C library.

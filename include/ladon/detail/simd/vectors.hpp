@@ -108,11 +108,10 @@ struct ConstantPacks {
 // argument.
 template <class Target, class F>
 LADON_INLINE constexpr void with_packs(F f) noexcept {
-  if (std::is_constant_evaluated()) {
-    f(ConstantPacks{});
-  } else {
-    f(Target{});
-  }
+#if LADON_CONSTANT_EVALUATION
+  if (std::is_constant_evaluated()) return f(ConstantPacks{});
+#endif
+  f(Target{});
 }
 
 // Returns the lanes of the narrowest register that has at least `tokens` lanes. If every register has fewer lanes than

@@ -41,6 +41,13 @@
 #error "ladon: LADON_DETERMINISTIC sums in blocks of 256 keys on every target; leave LADON_KEY_BLOCK as it is"
 #endif
 
+// With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
+// then instantiated once, for the packs of the target. Otherwise, every kernel is also instantiated for the packs of
+// constant evaluation, and compilers take up to 1.5 times as long. The results of a program are the same.
+#if !defined(LADON_CONSTANT_EVALUATION)
+#define LADON_CONSTANT_EVALUATION 1
+#endif
+
 // LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
 // registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. Ladon does not mix AVX-512 and
 // AVX-VNNI.
@@ -155,6 +162,12 @@
 #else
 #define LADON_ABI_CHECKS
 #endif
+#if LADON_CONSTANT_EVALUATION
+#define LADON_ABI_EVALUATION
+#else
+#define LADON_ABI_EVALUATION _run_time
+#endif
 #define LADON_ABI_TARGET LADON_JOIN(LADON_JOIN(LADON_ISA, LADON_JOIN(LADON_ABI_FMA, LADON_ABI_DOT)), LADON_ABI_LANES)
-#define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_JOIN(LADON_ABI_BITS, LADON_ABI_CHECKS))
+#define LADON_ABI_CALL LADON_JOIN(LADON_ABI_BITS, LADON_JOIN(LADON_ABI_EVALUATION, LADON_ABI_CHECKS))
+#define LADON_ABI LADON_JOIN(LADON_ABI_TARGET, LADON_ABI_CALL)
 #endif
