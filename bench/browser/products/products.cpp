@@ -78,5 +78,4 @@ __attribute__((export_name("set_activations"))) void set_activations(std::size_t
   const bool is_shifted = bits == 8 && is_signed != 0;
   simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};
 }
-
 }
