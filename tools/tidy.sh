@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # ./dev tidy: the linters of C++, bash and Python.
 : "${root:?}" "${builds:?}"
@@ -42,6 +41,6 @@ tidy_main_files() {
   local unused=misc-unused-alias-decls,misc-unused-using-decls
   printf '%s\0' "$root"/src/{files,safetensors,weights}/*.cpp |
     xargs -0 -I FILE -P "$(getconf _NPROCESSORS_ONLN)" "$(clang_tidy)" -quiet -checks="-*,$unused" \
-      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/weights" 2>&1 |
+      -warnings-as-errors='*' FILE -- -std=c++20 -I"$root/include" -I"$root/src/files" -I"$root/src/safetensors" -I"$root/src/safetensors/include" -I"$root/src/weights" 2>&1 |
     sed -E '/^[0-9]+ warnings? .*generated|^$/d' >&2
 }
