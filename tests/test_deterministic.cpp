@@ -1,9 +1,6 @@
 // LADON_DETERMINISTIC: the same bits on every target. What is computed here has been hashed once, and the hash stands
 // below: a target that agrees with it agrees with all others. Each run is held against the oracle as well.
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +10,7 @@
 #include "cached_check.hpp"
 #include "encoder_check.hpp"
 #include "encoder_subject.hpp"
+#include "fingerprint.hpp"
 
 static_assert(LADON_DETERMINISTIC && !ladon::detail::simd::fma_is_fused);
 
@@ -22,32 +20,6 @@ namespace {
 
 using S = ladon::Shape;
 using namespace ladon::mask;
-
-// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. Which NaN a NaN is
-// does not count, for that is the processor's own.
-class Fingerprint {
- public:
-  constexpr void add(std::span<const float> values) {
-    for (const float value : values) {
-      auto bits = std::bit_cast<std::uint32_t>(value);
-      if (value != value && bits != poison_bits) bits = 0x7fc00000;
-      for (int shift = 0; shift < 32; shift += 8) hash_ = (hash_ ^ (bits >> shift & 0xff)) * 0x100000001b3u;
-    }
-  }
-  void add(const Outcome& outcome) {
-    add(outcome.y);
-    for (const Floats& map : outcome.maps) add(map);
-  }
-  constexpr std::uint64_t value() const { return hash_; }
-  std::string text() const {
-    std::string digits;
-    for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[hash_ >> shift & 15];
-    return digits;
-  }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
-};
 
 // Attention in every variation of lengths, offsets and mask data.
 std::string bits_of(const Subject& subject, bool cross) {
@@ -197,40 +169,5 @@ TEST_CASE("the same bits: a text that grows, in pieces or token by token") {
   CHECK(bits_of(cached_subject<S{.queries = 7, .keys = 14, .model = 6, .heads = 2}, Window<6>>()) ==
         "ccd7c2ba42bb0160");
 }
-
-namespace {
-
-// Small enough for the compiler: whole numbers over 16 in, so that they are exact.
-constexpr std::array<float, 12> small_attention() {
-  using Attention = ladon::MultiHeadAttention<S{.queries = 3, .model = 4, .heads = 2}, Causal>;
-  const auto numbers = [](auto& array, int step) {
-    for (std::size_t i = 0; i < array.size(); ++i) {
-      array[i] = static_cast<float>(static_cast<int>(i + 1) * step % 41 - 20) / 16;
-    }
-  };
-  std::array<float, 12> x{}, in_bias{}, y{};
-  std::array<float, 48> in_weight{};
-  std::array<float, 16> out_weight{};
-  std::array<float, 4> out_bias{};
-  numbers(x, 7);
-  numbers(in_weight, 11);
-  numbers(in_bias, 17);
-  numbers(out_weight, 23);
-  numbers(out_bias, 29);
-  Attention::Workspace workspace{};
-  Attention::run(x, {.in_proj = {in_weight, in_bias}, .out_proj = {out_weight, out_bias}}, y, workspace);
-  return y;
-}
-constexpr std::uint64_t bits_of(const std::array<float, 12>& y) {
-  Fingerprint fingerprint;
-  fingerprint.add(y);
-  return fingerprint.value();
-}
-constexpr std::uint64_t small_bits = 0x294dab33b1511003;
-static_assert(bits_of(small_attention()) == small_bits);
-
-}  // namespace
-
-TEST_CASE("the same bits: in constant evaluation") { CHECK(bits_of(small_attention()) == small_bits); }
 
 }  // namespace ladon_test

@@ -28,12 +28,12 @@ std::vector<std::vector<TokenId>> sentences() {
 }
 
 // Writes the file that `ladon-weights quantise` makes of the model, and returns its path.
-std::filesystem::path quantised_model(const TemporaryFolder& folder, const weights::Selection& selection = {}) {
+std::filesystem::path quantised_model(const TemporaryFolder& folder, const ladon::weights::Selection& selection = {}) {
   const files::Safetensors file(model_file());
-  const auto plan = weights::plan_conversion(file, "model", weights::Target::int8, selection);
+  const auto plan = ladon::weights::plan_conversion(file, "model", ladon::weights::Target::int8, selection);
   const auto path = folder.path() / model_file_name;
   files::replace_file(path.string(),
-                      [&](const files::Sink& sink) { weights::write_converted(file, "model", plan, sink); });
+                      [&](const files::Sink& sink) { ladon::weights::write_converted(file, "model", plan, sink); });
   return path;
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a file with int8 weights gives the bits of weights that are quantised
 TEST_CASE("a file with int8 weights in some linear layers only is refused, with the name of the first float one") {
   LADON_SKIP_WITHOUT(model_file());
   const TemporaryFolder folder;
-  weights::Selection selection;
+  ladon::weights::Selection selection;
   selection.keep.emplace_back("layer.3.output.dense");
   CHECK_THROWS_WITH_AS(int8_encoder(quantised_model(folder, selection)),
                        doctest::Contains("\"encoder.layer.3.output.dense.weight\": expected dtype I8, found \"F32\""),
