@@ -53,8 +53,8 @@ ladon_add_wrong_arguments(precision_per_head "LAYOUT is per_head. with PRECISION
 ladon_add_wrong_arguments(activation_bits "ACTIVATION_BITS is '9'. allowed: 8, 7" ${some} PRECISION int8 ACTIVATION_BITS 9)
 ladon_add_wrong_arguments(activation_bits_alone "ACTIVATION_BITS needs PRECISION int8" ${some} ACTIVATION_BITS 7)
 set(definitions -DEMSCRIPTEN=ON)
-ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 weights, so allowed: float32"
-  ${some} PRECISION int8)
+ladon_add_wrong_arguments(precision_modules "modules of WebAssembly have float32 or int8 weights, so allowed: float32"
+  ${some} PRECISION bfloat16)
 unset(definitions)
 ladon_add_wrong_arguments(scale "SCALE is 'half'. allowed: a number, by_keys" ${some} SCALE half)
 ladon_add_wrong_arguments(softcap "SOFTCAP is '-3'. allowed: a number above 0" ${some} SOFTCAP -3)
