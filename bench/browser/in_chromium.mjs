@@ -44,6 +44,7 @@ async function runTask(page, url, message, report) {
     if (said.type() === "error" && !/^(INFO|WARNING): /.test(said.text())) report({message: said.text()});
   });
   page.on("crash", () => finish({error: "the page crashed"}));
+  page.on("close", () => finish({error: "the browser ended"}));  // after the task, this has no effect
   await page.goto(url);
   await page.evaluate(task => {
     const worker = new Worker("/bench/browser/worker.mjs", {type: "module"});
