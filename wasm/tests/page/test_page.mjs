@@ -236,7 +236,7 @@ test("the int8 file: saved, loaded, and compared once float32 is there", { skip:
     assert.equal(createHash("sha256").update(content).digest("hex"), int8Sha256);
 
     await page.getByRole("button", { name: "Forget the model" }).click();
-    assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+    await page.locator("#model-fetch:focus").waitFor(); // files are forgotten first
     await loadFiles(page, int8, model.vocabulary);
     const missing = page.locator("#comparison-missing").filter({ hasText: "Float32 needs the float32 file of 91 MB" });
     await missing.waitFor({ timeout: 90_000 });
@@ -257,7 +257,7 @@ test("the int8 file: saved, loaded, and compared once float32 is there", { skip:
     assert.equal(await form.isVisible(), false);
 
     await page.getByRole("button", { name: "Load the float32 file" }).click();
-    assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+    await page.locator("#model-fetch:focus").waitFor();
     await loadFiles(page, model.weights, model.vocabulary);
     assert.deepEqual((await comparisonOf(page))["File of weights"], [23, 90.9]);
     assert.equal(await form.isVisible(), false);
@@ -326,7 +326,7 @@ test("fetching: by the user's click only, with progress and cancel; errors are t
   await cancel.waitFor({ state: "hidden" });
   assert.equal(asked.length, 2);
   assert.equal(await page.locator("#model-problem").isVisible(), false);
-  assert.equal(await page.evaluate(() => document.activeElement.id), "model-fetch");
+  await page.locator("#model-fetch:focus").waitFor();
   release();
 
   await page.getByText("Fetch from another address").click();
