@@ -77,24 +77,21 @@ struct Decoder {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, in(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<DecoderCaptures<G>, Layers>& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, in(maps));
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, in(maps));
   }
 
   // Projects the keys and values of `memory` for every layer: caches[i] receives those of layer i.
@@ -139,16 +136,14 @@ struct Decoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, nothing);
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+                   weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options, const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, caches, memory, weights, y, shared, scratch, options, in(maps));
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, caches, memory,
+                   weights, y, shared, scratch, options, in(maps));
   }
 
   LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));

@@ -183,24 +183,21 @@ struct DecoderLayer {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, nothing);
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, nothing);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, captures_of(maps));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options,
                                   const DecoderCaptures<G>& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, memory, weights, y, shared, scratch, options, captures_of(maps));
+    compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
+            scratch, options, captures_of(maps));
   }
 
   // Projects the keys and values of the first options.memory.keys tokens of `memory` [Memory][model], and stores the
@@ -252,17 +249,14 @@ struct DecoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options, nothing);
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+                   weights, y, shared, scratch, options, nothing);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options, const Maps& maps) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.self.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, cache, memory, weights, y, shared, scratch, options,
-                   captures_of(maps));
+    compute_extend(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, cache, memory,
+                   weights, y, shared, scratch, options, captures_of(maps));
   }
 
   // The members below are for Decoder.
@@ -280,7 +274,8 @@ struct DecoderLayer {
   static constexpr Lengths lengths(const Options& options, const MemoryCache& memory) noexcept {
     const std::size_t keys = options.memory.lengths().keys;
     const std::size_t active = options.memory.keys == all && options.memory.tokens == all ? memory.length : keys;
-    LADON_EXPECTS(active <= memory.length, "ladon: more keys than the cache holds");
+    LADON_EXPECTS(active <= memory.length, "ladon: more keys than the cache holds", options.memory.caller,
+                  {{"options.memory.keys", active}, {"memory.length", memory.length}});
     return {options.self.lengths().queries, active};
   }
 

@@ -90,24 +90,21 @@ struct Encoder {
   // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_none);
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+            options, capture_none);
   }
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const Maps& attention) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(attention));
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+            options, capture_in(attention));
   }
   template <Stage G>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options,
                                   const std::array<Capture<G>, Layers>& captures) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, capture_in(captures));
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+            options, capture_in(captures));
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
@@ -136,17 +133,14 @@ struct Encoder {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options, capture_none);
+    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+                   shared, scratch, options, capture_none);
   }
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options,
                                      const Maps& attention) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, caches, weights, y, shared, scratch, options,
-                   capture_in(attention));
+    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, caches, weights, y,
+                   shared, scratch, options, capture_in(attention));
   }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));

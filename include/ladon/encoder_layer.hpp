@@ -107,9 +107,8 @@ struct EncoderLayer {
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+            options, to);
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. Appends the keys and values of
@@ -125,9 +124,8 @@ struct EncoderLayer {
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},
                                      To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
+    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, cache, weights, y, shared,
+                   scratch, options, to);
   }
 
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));

@@ -120,9 +120,8 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, weights, y, shared, scratch, options, to);
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
+            options, to);
   }
 
   // Computes attention to a context [keys][key_model]: queries are projected from `x`, keys and values from `context`.
@@ -137,9 +136,8 @@ struct MultiHeadAttention {
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, Context context, const Weights& weights,
                                   Output y, CrossShared& shared, Scratch& scratch, const Options& options = {},
                                   To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute(detail::PartOfCall{phase, share}, x, context, weights, y, shared, scratch, options, to);
+    compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, context, weights, y, shared,
+            scratch, options, to);
   }
 
   // Projects the keys and values of the first options.keys tokens of a context [keys][key_model], and stores the keys
@@ -218,9 +216,8 @@ struct MultiHeadAttention {
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}, To&& to = {}) noexcept {
-    LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", options.caller,
-                  {{"phase", phase}, {"phases", phases}});
-    compute_extend(detail::PartOfCall{phase, share}, x, cache, weights, y, shared, scratch, options, to);
+    compute_extend(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, cache, weights, y, shared,
+                   scratch, options, to);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <ladon/checks.hpp>
 #include <ladon/detail/memory/range.hpp>
 #include <ladon/detail/target/compiler.hpp>
 #include <ladon/threads.hpp>
@@ -27,5 +28,12 @@ struct PartOfCall {
   constexpr bool has(std::size_t which) const noexcept { return which == phase; }
   constexpr Range of(std::size_t parts) const noexcept { return share.of(parts); }
 };
+
+// Returns one share of phase `phase` of a call with `phases` phases. A phase that does not exist breaks a precondition.
+LADON_INLINE constexpr PartOfCall part_of_call([[maybe_unused]] Caller caller, std::size_t phase,
+                                               [[maybe_unused]] std::size_t phases, Share share) noexcept {
+  LADON_EXPECTS(phase < phases, "ladon: there are fewer phases", caller, {{"phase", phase}, {"phases", phases}});
+  return {phase, share};
+}
 
 }  // namespace ladon::inline LADON_ABI::detail
