@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include <ladon/ladon.hpp>
 
@@ -53,10 +52,6 @@ struct PartsVisit {
 #undef LADON_VISIT
 };
 
-// The functions that loop over weights take sizes at run time and are not inlined. If they are inlined, a compiler
-// makes a copy for each size: NAME_quantise of two linears then has 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3). They
-// are members of templates, so that the code for each instruction set has its own symbols.
-
 // Finds out whether all weights are finite. Does not read the pointers of the int8 weights, which may be uninitialised.
 template <class Floats>
 struct FiniteCheck {
@@ -64,14 +59,9 @@ struct FiniteCheck {
 
   template <class Linear>
   void linear(const Linear& from, const std::int8_t*&, const float*&, const std::int32_t*&) {
-    finite = finite && all_finite(from.weight.data, from.weight.size);
+    finite = finite && ladon::detail::all_finite(from.weight.data, from.weight.size);
   }
   void keep(const float*, const float*&) {}
-
- private:
-  static LADON_NOINLINE bool all_finite(const float* weights, std::size_t count) {
-    return ladon::detail::largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
-  }
 };
 
 // Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The numbers are those
@@ -84,33 +74,22 @@ struct Quantiser {
   void linear(const ladon::Linear<Out, In, O, B>& from, const std::int8_t*& weight, const float*& scale,
               const std::int32_t*& row_sum) {
     static_assert(O == ladon::Order::out_in);
-    const Tensors made{take<std::int8_t>(Out * In), take<float>(Out), take<std::int32_t>(Out)};
-    quantise(from.weight.data, Out, In, made);
-    weight = made.weight;
-    scale = made.scale;
-    row_sum = made.row_sum;
+    auto* const weights = take<std::int8_t>(Out * In);
+    auto* const scales = take<float>(Out);
+    auto* const sums = take<std::int32_t>(Out);
+    ladon::detail::quantise_rows(from.weight.data, Out, In, weights, scales, sums);
+    weight = weights;
+    scale = scales;
+    row_sum = sums;
   }
   void keep(const float* from, const float*& to) { to = from; }
 
  private:
-  struct Tensors {
-    std::int8_t* weight;    // [rows][columns]
-    float* scale;           // [rows]
-    std::int32_t* row_sum;  // [rows]
-  };
-
   template <class T>
   T* take(std::size_t count) {
     auto* const taken = reinterpret_cast<T*>(next);
     next += aligned_size(count * sizeof(T));
     return taken;
-  }
-  static LADON_NOINLINE void quantise(const float* from, std::size_t rows, std::size_t columns, const Tensors& to) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::int8_t* const row = to.weight + r * columns;
-      to.scale[r] = ladon::detail::quantise_row(from + r * columns, columns, 1, row);
-      to.row_sum[r] = ladon::detail::sum_of_row(row, columns);
-    }
   }
 };
 

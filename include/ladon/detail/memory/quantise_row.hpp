@@ -61,4 +61,23 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
   return sum;
 }
 
+// The next functions are for kernels in C. They take sizes at run time and are not inlined. If they are inlined, a
+// compiler makes a copy for each size: NAME_quantise of two linears then has 8.5 KB instead of 2 KB (g++ 12, x86-64,
+// -O3).
+
+// Returns whether all `count` weights are finite.
+LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {
+  return largest_magnitude(weights, count, 1) <= std::numeric_limits<float>::max();
+}
+
+// Quantises finite weights [rows][columns]. Writes int8 weights [rows][columns], and a scale and a row sum for each
+// row.
+LADON_NOINLINE constexpr void quantise_rows(const float* from, std::size_t rows, std::size_t columns,
+                                            std::int8_t* weight, float* scale, std::int32_t* row_sum) noexcept {
+  for (std::size_t r = 0; r < rows; ++r, from += columns, weight += columns) {
+    scale[r] = quantise_row(from, columns, 1, weight);
+    row_sum[r] = sum_of_row(weight, columns);
+  }
+}
+
 }  // namespace ladon::inline LADON_ABI::detail
