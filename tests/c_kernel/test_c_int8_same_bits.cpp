@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "c_int8_same_bits.h"
 #include "each_isa.hpp"
+#include "fingerprint.hpp"
 
 namespace ladon_test {
 
@@ -59,19 +59,6 @@ c_int8_same_bits_float_weights random_weights(Numbers& numbers) {
   return weights;
 }
 
-// Returns FNV-1a of the bits of floats, the lowest byte first, as hexadecimal digits.
-std::string digest(const std::vector<float>& values) {
-  std::uint32_t hash = 0x811c9dc5u;
-  for (const float value : values) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ (bits >> shift & 0xff)) * 0x01000193u;
-  }
-  std::string digits;
-  for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[hash >> shift & 15];
-  return digits;
-}
-
 std::string expected_digest() {
   std::ifstream file(LADON_INT8_SAME_BITS);
   std::string digits;
@@ -94,7 +81,9 @@ TEST_CASE("an int8 kernel computes the bits of its WebAssembly modules") {
   REQUIRE(c_int8_same_bits_quantise(&floats, &weights, quantised) == LADON_OK);
   std::vector<float> y(x.size());
   REQUIRE(c_int8_same_bits_run(x.data(), &weights, y.data(), workspace) == LADON_OK);
-  CHECK(digest(y) == expected_digest());
+  Fingerprint fingerprint;
+  fingerprint.add(y);
+  CHECK(fingerprint.text() == expected_digest());
   check_same_bits<C_INT8_SAME_BITS_WORKSPACE_BYTES, c_int8_same_bits_weights, c_int8_same_bits_options,
                   c_int8_same_bits_run_with>(x, weights);
 }

@@ -138,9 +138,10 @@ const bound = 500 * 2 ** -24;
 // token's range, about 4, times a weight, at most 1 / sqrt(columns).
 const int8Bound = 0.02;
 
-// FNV-1a of the bits of floats, the lowest byte first.
-const digest = (floats) => new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)
-  .reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193) >>> 0, 0x811c9dc5).toString(16).padStart(8, '0');
+// The text of a Fingerprint (tests/support/fingerprint.hpp) of floats that are not NaN.
+const digest = (floats) => [...new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)]
+  .reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n)
+  .toString(16).padStart(16, '0');
 
 // Weights that are not finite get a status, and nothing is written.
 function checkQuantise(m) {
