@@ -3,18 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
+import { bert } from "./checkpoint_names.mjs";
 import { shippedScalar } from "./int8_kernels.mjs";
 import { refuses } from "./refuses.mjs";
-
-const bert = (name) =>
-  name
-    .replace("layers.", "encoder.layer.")
-    .replace(/(query|key|value)_proj_/, "self.$1.")
-    .replace("out_proj_", "output.dense.")
-    .replace("linear1_", "intermediate.dense.")
-    .replace("linear2_", "output.dense.")
-    .replace("norm1_", "attention.output.LayerNorm.")
-    .replace("norm2_", "output.LayerNorm.");
 
 /** The tensors of MiniLM: name and shape, with the embeddings. */
 const minilmTensors = ({ layers, layer }) => [

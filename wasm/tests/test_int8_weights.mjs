@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { load } from "../dist/index.js";
+import { bert, llama } from "./checkpoint_names.mjs";
 import { shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
 import { randomOf, randoms, weightsOf } from "./kernels.mjs";
 import { randomHalves, valueOfHalf, valuesOf } from "./narrow_floats.mjs";
@@ -117,22 +118,6 @@ testHere("the type of a tensor", async () => {
 });
 
 const pytorch = (name) => name.replace("attention.", "self_attn.").replace(/(out_proj|linear.|norm.)_/, "$1.");
-const bert = (name) =>
-  name
-    .replace(/attention\.(query|key|value)_proj_/, "attention.self.$1.")
-    .replace("attention.out_proj_", "attention.output.dense.")
-    .replace("linear1_", "intermediate.dense.")
-    .replace("linear2_", "output.dense.")
-    .replace("norm1_", "attention.output.LayerNorm.")
-    .replace("norm2_", "output.LayerNorm.");
-const llama = (name) =>
-  name
-    .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")
-    .replace("attention.out_proj_", "self_attn.o_proj.")
-    .replace("linear1_", "mlp.up_proj.")
-    .replace("linear2_", "mlp.down_proj.")
-    .replace("norm1_", "input_layernorm.")
-    .replace("norm2_", "post_attention_layernorm.");
 
 testHere("names of checkpoints, in arrays and in files", async () => {
   for (const rename of [bert, llama, pytorch]) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
+import { bert, llama } from "./checkpoint_names.mjs";
 import { moduleBytes, randomOf, randoms, rowsOf, weightsOf } from "./kernels.mjs";
 import { withSection } from "./module_file.mjs";
 import { attention } from "./oracle.mjs";
@@ -229,22 +230,6 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
   const run = () => instance.run(x, { tokens: 4 }).slice();
   instance.weights.set(weights);
   const y = run();
-  const bert = (name) =>
-    name
-      .replace(/attention\.(query|key|value)_proj_/, "attention.self.$1.")
-      .replace("attention.out_proj_", "attention.output.dense.")
-      .replace("linear1_", "intermediate.dense.")
-      .replace("linear2_", "output.dense.")
-      .replace("norm1_", "attention.output.LayerNorm.")
-      .replace("norm2_", "output.LayerNorm.");
-  const llama = (name) =>
-    name
-      .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")
-      .replace("attention.out_proj_", "self_attn.o_proj.")
-      .replace("linear1_", "mlp.up_proj.")
-      .replace("linear2_", "mlp.down_proj.")
-      .replace("norm1_", "input_layernorm.")
-      .replace("norm2_", "post_attention_layernorm.");
   const named = (rename, entries = weights) =>
     Object.fromEntries(Object.entries(entries).map(([name, data]) => [rename(name), data]));
   for (const [rename, prefix] of [

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { load } from "../dist/index.js";
+import { bert, llama } from "./checkpoint_names.mjs";
 import { moduleBytes, randomOf, randoms, weightsOf } from "./kernels.mjs";
 import { refuses } from "./refuses.mjs";
 import { safetensors, streamOf } from "./safetensors.mjs";
@@ -378,28 +379,10 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   const first = minilm.create();
   first.weights.set(own);
   const y = yOf(first);
-  const bert = (name) =>
-    name
-      .replace("layers.", "encoder.layer.")
-      .replace(/(query|key|value)_proj_/, "self.$1.")
-      .replace("out_proj_", "output.dense.")
-      .replace("linear1_", "intermediate.dense.")
-      .replace("linear2_", "output.dense.")
-      .replace("norm1_", "attention.output.LayerNorm.")
-      .replace("norm2_", "output.LayerNorm.");
   const old = (name) =>
     bert(name)
       .replace(/(LayerNorm\.)weight/, "$1gamma")
       .replace(/(LayerNorm\.)bias/, "$1beta");
-  const llama = (name) =>
-    name
-      .replace("attention.", "self_attn.")
-      .replace(/([qkv])\w+_proj_/, "$1_proj.")
-      .replace("out_proj_", "o_proj.")
-      .replace("linear1_", "mlp.up_proj.")
-      .replace("linear2_", "mlp.down_proj.")
-      .replace("norm1_", "input_layernorm.")
-      .replace("norm2_", "post_attention_layernorm.");
   for (const rename of [bert, old, llama]) {
     const instance = minilm.create();
     instance.weights.set(Object.fromEntries(Object.entries(own).map(([name, data]) => [rename(name), data])));

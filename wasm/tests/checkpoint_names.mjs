@@ -1,0 +1,23 @@
+// The names that checkpoints give to the tensors of a layer or a stack. A name is that of the kernel's description, such as
+// "layers.0.attention.query_proj_weight". These tables are the tests' own, and not those of the package.
+
+/** Hugging Face's BERT. */
+export const bert = (name) =>
+  name
+    .replace("layers.", "encoder.layer.")
+    .replace(/attention\.(query|key|value)_proj_/, "attention.self.$1.")
+    .replace("attention.out_proj_", "attention.output.dense.")
+    .replace("linear1_", "intermediate.dense.")
+    .replace("linear2_", "output.dense.")
+    .replace("norm1_", "attention.output.LayerNorm.")
+    .replace("norm2_", "output.LayerNorm.");
+
+/** Hugging Face's Llama. The names of its layers begin with "layers.", as those of the kernel do. */
+export const llama = (name) =>
+  name
+    .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")
+    .replace("attention.out_proj_", "self_attn.o_proj.")
+    .replace("linear1_", "mlp.up_proj.")
+    .replace("linear2_", "mlp.down_proj.")
+    .replace("norm1_", "input_layernorm.")
+    .replace("norm2_", "post_attention_layernorm.");
