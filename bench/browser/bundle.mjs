@@ -26,7 +26,7 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
 /** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives the names, and says which can't be had. */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 
-/** The same of the peers of products. */
+/** Bundles the peers of products, as bundlePeers does for the peers of attention. */
 export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
 
 const bundleNamed = (needsOf, build, say) =>

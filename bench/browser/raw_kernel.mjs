@@ -1,6 +1,8 @@
 // A module of ladon_add_kernel with nothing between it and the caller: its tensors laid out in its memory by hand, so
 // that what is measured is the module alone, and modules can be compared that no package has.
 
+import {ModuleMemory} from "./module_memory.mjs";
+
 /** The JSON that a module says about itself. */
 export function describe(module) {
   const [section] = WebAssembly.Module.customSections(module, "ladon");
@@ -47,7 +49,7 @@ export function numbers(seed) {
       mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** What int8 weights have beside them: it is computed from the weights. */
+/** True for a scale and a row sum: both are computed from the weights. */
 const isDerived = ({name}) => /_weight_(scale|row_sum)$/.test(name);
 
 /** Such numbers for x and all tensors of a kernel: the same for kernels of float32 and of int8 weights. */
@@ -69,44 +71,27 @@ export async function instantiate(module, {x, tensors}, options = {}, activation
   if (description.context || description.cache) throw new Error("only kernels of one input and no cache");
   const {exports} = await WebAssembly.instantiate(module);
   const {memory} = exports;
-  let top = exports.__heap_base.value;
-  const room = bytes => {
-    const place = Math.ceil(top / 64) * 64;
-    top = place + bytes;
-    const missing = top - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / 65536));
-    return place;
-  };
-  const floats = values => {
-    const place = room(values.byteLength);
-    new Float32Array(memory.buffer, place, values.length).set(values);
-    return place;
-  };
-  const words = values => {
-    const place = room(4 * values.length);
-    new Uint32Array(memory.buffer, place, values.length).set(values);
-    return place;
-  };
+  const pieces = new ModuleMemory(exports);
   exports.set_activations?.(activations.bits, Number(activations.isSigned));
   const quantised = (values, [rows, columns]) => {
-    const made = [room(rows * columns), room(4 * rows), room(4 * rows)], end = top;
-    const status = exports.quantise_rows(floats(values), rows, columns, ...made);
+    const made = [rows * columns, 4 * rows, 4 * rows].map(bytes => pieces.take(bytes));
+    const status = pieces.lend(values, floats => exports.quantise_rows(floats, rows, columns, ...made));
     if (status !== 0) throw new Error(`quantise_rows: status ${status}`);
-    top = end;
     return made;
   };
-  const placesOf = ({type, shape}, values) => type === "int8" ? quantised(values, shape) : [floats(values)];
+  const placesOf = ({type, shape}, values) => type === "int8" ? quantised(values, shape) : [pieces.put(values)];
   for (const name of Object.keys(options)) {
     if (!description.options.some(option => option.name === name)) {
       throw new Error(`${description.name} has no option ${name}`);
     }
   }
-  const input = floats(x);
+  const input = pieces.put(x);
   const given = tensorsOf(description).filter(tensor => !isDerived(tensor));
-  const weights = words(given.flatMap((tensor, i) => placesOf(tensor, tensors[i])));
-  const output = room(x.byteLength);
-  const workspace = room(description.workspace);
-  const chosen = words(description.options.flatMap(({name, count = 1}) => Array(count).fill(options[name] ?? 0)));
+  const weights = pieces.put(Uint32Array.from(given.flatMap((tensor, i) => placesOf(tensor, tensors[i]))));
+  const output = pieces.take(x.byteLength);
+  const workspace = pieces.take(description.workspace);
+  const chosen = pieces.put(Uint32Array.from(description.options.flatMap(({name, count = 1}) =>
+      Array(count).fill(options[name] ?? 0))));
   const call = () => exports.run(input, weights, output, workspace, chosen);
   const start = performance.now();
   const status = call();

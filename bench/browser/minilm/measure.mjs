@@ -117,7 +117,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Of a contestant of Ladon: the peers, and Ladon with float32 weights in the same kind of module.
+  // The others that a contestant of Ladon is compared with: the peers, and Ladon with float32 weights in the same kind of
+  // module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

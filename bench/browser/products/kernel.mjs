@@ -1,30 +1,19 @@
 // A module of products.cpp, with the numbers of a chain in its memory.
+import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
 /** {product(), chain(), y}: two runs; `y` is what the last chain gave, [tokens][model]. */
 export async function instantiateProducts(module, precision, {x, products}, {bits, isSigned}) {
   const {exports} = await WebAssembly.instantiate(module);
   const {memory} = exports;
-  let top = exports.__heap_base.value;
-  const room = bytes => {
-    const place = Math.ceil(top / 64) * 64;
-    top = place + bytes;
-    const missing = top - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / 65536));
-    return place;
-  };
-  const put = values => {
-    const place = room(values.byteLength);
-    new values.constructor(memory.buffer, place, values.length).set(values);
-    return place;
-  };
+  const pieces = new ModuleMemory(exports);
   exports.set_activations(bits, Number(isSigned));
   const width = exports.width(), isInt8 = precision === "int8";
-  const zeros = put(new Float32Array(hidden));
-  const records = put(Uint32Array.from(products.flatMap(({floats, weight, scale, rowSum}) =>
-      isInt8 ? [put(weight), put(scale), put(rowSum), zeros] : [put(floats), 0, 0, zeros])));
-  const input = put(x.map((_, i) => x[placeInRows(i, width)]));
-  const between = room(4 * tokens * hidden), output = room(4 * tokens * model);
+  const zeros = pieces.put(new Float32Array(hidden));
+  const records = pieces.put(Uint32Array.from(products.flatMap(({floats, weight, scale, rowSum}) =>
+      isInt8 ? [pieces.put(weight), pieces.put(scale), pieces.put(rowSum), zeros] : [pieces.put(floats), 0, 0, zeros])));
+  const input = pieces.put(x.map((_, i) => x[placeInRows(i, width)]));
+  const between = pieces.take(4 * tokens * hidden), output = pieces.take(4 * tokens * model);
   return {
     product: () => exports.product(input, records, between),
     chain: () => exports.chain(input, records, products.length, between, output),
