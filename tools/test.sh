@@ -156,10 +156,13 @@ test_recipes() {
 
 # Compiles the WebAssembly modules of the package, unless they are there.
 test_release() {
-  local venv=$builds/release-venv
+  local venv=$builds/release-venv test
   need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
   wasm >&2
   python_packages "$venv" "$root/tests/release/requirements.txt"
-  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_release.py"
-  CXX=$compiler LADON_RELEASE_TOOLS=all "$venv/bin/python" -B "$root/tests/release/test_conan.py"
+  for test in release conan; do
+    # common.py of the integrations
+    CXX=$compiler LADON_RELEASE_TOOLS=all PYTHONPATH=$root/tests/integrations \
+      "$venv/bin/python" -B "$root/tests/release/test_$test.py"
+  done
 }

@@ -4,12 +4,12 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, run
+
 CONAN = pathlib.Path(sys.executable).parent / "conan"
 
 
@@ -22,12 +22,7 @@ class Recipe(unittest.TestCase):
 
     def conan(self, *arguments):
         """Runs conan without any remote, in a home of its own. Returns what conan printed."""
-        done = subprocess.run([CONAN, *arguments], env={**os.environ, "CONAN_HOME": str(self.folder / "home")}, text=True,
-                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, check=False)
-        if done.returncode != 0:
-            raise AssertionError(f"conan {' '.join(map(str, arguments))}\nended with {done.returncode}:\n{done.stdout}")
-        return done.stdout
+        return run(CONAN, *arguments, cwd=self.folder, CONAN_HOME=str(self.folder / "home"))
 
     def create(self, *arguments):
         return self.conan("create", ROOT / "packaging/conan", "--no-remote", "-s:h", "compiler.cppstd=20",

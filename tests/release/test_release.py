@@ -1,5 +1,6 @@
 """./dev release: the files, their checksums and their bill of materials; and that a second run gives the same bytes.
-Run from a checkout without uncommitted changes. The WebAssembly modules are compiled once, for both runs."""
+Run by ./dev test --release from a checkout without uncommitted changes. The WebAssembly modules are compiled once, for
+both runs."""
 
 import hashlib
 import json
@@ -7,29 +8,15 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tarfile
 import tempfile
 import unittest
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from common import ROOT, run, version
+
 COMPILER = os.environ.get("CXX", "c++").split()
 URL = "https://example.org/ladon"
-
-
-def run(*command, cwd=ROOT, **environment):
-    """What the command printed; it must succeed."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, env={**os.environ, **environment}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\nended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
-
-
-def version():
-    text = (ROOT / "include/ladon/version.hpp").read_text()
-    return ".".join(re.search(rf"#define LADON_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 class Release(unittest.TestCase):
@@ -64,7 +51,7 @@ class Release(unittest.TestCase):
     def test_source_archive(self):
         with tarfile.open(self.file("ladon-VERSION.tar.gz")) as archive:
             files = {member.name.split("/", 1)[1] for member in archive if not member.isdir()}
-        self.assertEqual(files, set(run("git", "ls-tree", "-r", "-z", "--name-only", "HEAD").strip("\0").split("\0")))
+        self.assertEqual(files, set(run("git", "ls-tree", "-r", "-z", "--name-only", "HEAD", cwd=ROOT).strip("\0").split("\0")))
 
     def test_single_header(self):
         program = self.temporary / "main.cpp"
