@@ -1,18 +1,11 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
 # A note where the headers are compiled without optimisation, once for a translation unit, which -Werror does not make an
 # error. No note where they are optimised, and where LADON_ALLOW_UNOPTIMIZED is defined.
-function(compile out)
-  execute_process(COMMAND ${COMPILE} -Wall -Wextra -Wpedantic -Werror -DLADON_ARRAY_LANES=1 ${ARGN} -fsyntax-only
-      -include ladon/shape.hpp -include ladon/ladon.hpp -xc++ /dev/null
-    RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE err)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "it does not compile:\n${said}${err}")
-  endif()
-  set(${out} "${said}${err}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
+set(headers -DLADON_ARRAY_LANES=1 -include ladon/shape.hpp -include ladon/ladon.hpp)
 
 foreach(level IN ITEMS "" -O0)
-  compile(said ${level})
+  compile_headers(said ${headers} ${level})
   # The compiler prints the text of the note, and the line of the source, which begins with the text, too.
   string(REGEX MATCHALL "(note|warning): [^\n]*ladon: compiled without optimisation" notes "${said}")
   list(LENGTH notes count)
@@ -21,7 +14,7 @@ foreach(level IN ITEMS "" -O0)
   endif()
 endforeach()
 foreach(flag IN ITEMS -O1 -O3 -Os -DLADON_ALLOW_UNOPTIMIZED)
-  compile(said ${flag})
+  compile_headers(said ${headers} ${flag})
   if(said)
     message(FATAL_ERROR "${flag}: there should be nothing to say: ${said}")
   endif()
