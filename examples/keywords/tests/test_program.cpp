@@ -212,8 +212,8 @@ TEST_CASE("recordings that cannot be read end with 1, and the others are answere
   CHECK(answer.status == 1);
   CHECK(json_lines(answer.out).size() == 1);
   CHECK(has(answer.err, "keywords: "));
-  CHECK(has(answer.err, "bad.wav: cannot be read as a WAV file"));
-  check_refused(run_with_model("-- --absent"), 1, "--absent: cannot be read");
+  CHECK(has(answer.err, "bad.wav: is not a WAV file"));
+  check_refused(run_with_model("-- --absent"), 1, "--absent: cannot be opened");
   CHECK(
       run_with_model("--json '" + folder.file("wrong \xff name", wav_of({}, white_noise(100))).string() + "'").status ==
       0);
