@@ -52,7 +52,7 @@ class Cells {
   }
 
  private:
-  static constexpr std::size_t levels = 48;
+  static constexpr std::size_t levels = 24;
   static std::size_t level_of(float share) {
     return static_cast<std::size_t>(std::lround(std::clamp(share, 0.0f, 1.0f) * (levels - 1)));
   }
