@@ -18,7 +18,7 @@
 namespace keywords {
 namespace {
 
-using Window = std::array<float, window_length>;
+using Second = std::array<float, window_length>;
 
 // A row of tests/data/keywords_litert.tsv, whose comment defines the variants.
 struct LiteRtAnswer {
@@ -48,18 +48,18 @@ std::vector<LiteRtAnswer> litert_answers() {
   return answers;
 }
 
-Window recording(const std::string& name) {
+Second recording(const std::string& name) {
   const std::vector<float> samples = read_all(model_folder() / name);
   REQUIRE(samples.size() == window_length);
-  Window window;
+  Second window;
   std::ranges::copy(samples, window.begin());
   return window;
 }
 
 // The library is compiled without contraction, so that the products are rounded before the sum.
-Window variant(const Window& samples, const Window& noise, const LiteRtAnswer& answer) {
+Second variant(const Second& samples, const Second& noise, const LiteRtAnswer& answer) {
   const int start = 16 * answer.shift;
-  Window y;
+  Second y;
   for (int i = 0; i < static_cast<int>(window_length); ++i) {
     const int from = i - start;
     const bool is_inside = from >= 0 && from < static_cast<int>(window_length);
@@ -118,7 +118,7 @@ TEST_CASE("labels of all variants are LiteRT's, and int8 is near float32") {
   Spotter spotter(model_file()), int8(model_file(), Precision::int8);
   const std::vector<LiteRtAnswer> answers = litert_answers();
   REQUIRE(answers.size() == 440);
-  std::map<std::string, Window> recordings;
+  std::map<std::string, Second> recordings;
   for (const LiteRtAnswer& answer : answers) {
     if (!recordings.contains(answer.recording)) recordings[answer.recording] = recording(answer.recording);
   }
@@ -130,7 +130,7 @@ TEST_CASE("labels of all variants are LiteRT's, and int8 is near float32") {
     CAPTURE(answer.shift);
     CAPTURE(answer.scale);
     CAPTURE(answer.noise);
-    const Window samples = variant(recordings[answer.recording], recordings["noise_1000ms.wav"], answer);
+    const Second samples = variant(recordings[answer.recording], recordings["noise_1000ms.wav"], answer);
     const FeatureArray features = spotter.features(samples);
     const Logits logits = spotter.logits_of_features(features), quantised = int8.logits_of_features(features);
     CHECK(labels[largest(logits)] == answer.label);
@@ -149,7 +149,7 @@ TEST_CASE("labels of all variants are LiteRT's, and int8 is near float32") {
 TEST_CASE("asking for the attention changes nothing, and its rows are shares") {
   LADON_SKIP_WITHOUT(model_file());
   Spotter spotter(model_file());
-  Window samples;
+  Second samples;
   std::ranges::copy(white_noise(window_length), samples.begin());
   const FeatureArray features = spotter.features(samples);
   ClassAttention attention;

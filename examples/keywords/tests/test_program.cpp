@@ -28,7 +28,7 @@ Answer run_with_model(const std::string& arguments) {
 
 std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
-std::string recording(const std::string& name) { return quoted(model_folder() / (name + "_1000ms.wav")); }
+std::string recording_file(const std::string& name) { return quoted(model_folder() / (name + "_1000ms.wav")); }
 
 std::vector<nlohmann::json> json_lines(const std::string& text) {
   std::vector<nlohmann::json> lines;
@@ -96,23 +96,23 @@ TEST_SUITE_BEGIN("program_with_model");
 TEST_CASE("a word, its probability and a picture") {
   LADON_SKIP_WITHOUT(model_file());
   LADON_SKIP_WITHOUT(model_folder() / "yes_1000ms.wav");
-  const Answer answer = run_with_model(recording("yes") + " " + recording("silence"));
+  const Answer answer = run_with_model(recording_file("yes") + " " + recording_file("silence"));
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
   CHECK(has(answer.out, "yes_1000ms.wav: yes 90.9%\n\nWhat the class token attends to:\n"));
   CHECK(has(answer.out, "silence_1000ms.wav: _silence_ 90.8%\n"));
   CHECK(has(answer.out, "\nlayer 11 |"));
-  CHECK(has(run_with_model("--precision int8 " + recording("no")).out, "no_1000ms.wav: no 91."));
+  CHECK(has(run_with_model("--precision int8 " + recording_file("no")).out, "no_1000ms.wav: no 91."));
   // The folder comes from the environment as well.
   const Answer found =
-      run_in_shell("LADON_KEYWORDS_DIR=" + quoted(model_folder()) + " '" KEYWORDS_PROGRAM "' " + recording("no"));
+      run_in_shell("LADON_KEYWORDS_DIR=" + quoted(model_folder()) + " '" KEYWORDS_PROGRAM "' " + recording_file("no"));
   CHECK(has(found.out, "no_1000ms.wav: no 91."));
 }
 
 TEST_CASE("JSON") {
   LADON_SKIP_WITHOUT(model_file());
   LADON_SKIP_WITHOUT(model_folder() / "yes_1000ms.wav");
-  const Answer answer = run_with_model("--json " + recording("yes") + " " + recording("no"));
+  const Answer answer = run_with_model("--json " + recording_file("yes") + " " + recording_file("no"));
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
   const auto lines = json_lines(answer.out);
@@ -152,7 +152,7 @@ TEST_CASE("the words of a long recording") {
   const std::string four = quoted(folder.file("four.wav", wav_of_recordings({"yes", "no", "noise", "silence"})));
   const std::string six =
       quoted(folder.file("six.wav", wav_of_recordings({"yes", "yes", "silence", "no", "no", "yes"})));
-  for (const char* options : {"--json ", "--json --precision int8 ", "--json --stride 20 ", "--json --stride 200 "}) {
+  for (const char* options : {"--json ", "--json --precision int8 ", "--json --stride 50 ", "--json --stride 200 "}) {
     CAPTURE(options);
     const auto lines = json_lines(run_with_model(options + four + " " + six).out);
     REQUIRE(lines.size() == 2);
@@ -173,7 +173,7 @@ TEST_CASE("a window of a stream has the logits of the window alone") {
   LADON_SKIP_WITHOUT(model_folder() / "yes_1000ms.wav");
   const TemporaryFolder folder;
   const std::string two = quoted(folder.file("two.wav", wav_of_recordings({"noise", "yes"})));
-  const auto lines = json_lines(run_with_model("--json --stride 1000 " + two + " " + recording("yes")).out);
+  const auto lines = json_lines(run_with_model("--json --stride 1000 " + two + " " + recording_file("yes")).out);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].at("start") == 1.0);
   CHECK(lines[0].at("logits") == lines[1].at("logits"));
@@ -193,13 +193,13 @@ TEST_CASE("the SVG picture") {
   LADON_SKIP_WITHOUT(model_folder() / "yes_1000ms.wav");
   const TemporaryFolder folder;
   const auto picture = folder.path() / "yes.svg";
-  const Answer answer = run_with_model("--svg " + quoted(picture) + " " + recording("yes"));
+  const Answer answer = run_with_model("--svg " + quoted(picture) + " " + recording_file("yes"));
   CHECK(answer.status == 0);
   CHECK(has(answer.out, "yes 90.9%"));
   const std::string svg = content_of(picture);
   CHECK(examples::is_well_formed(svg));
   CHECK(has(svg, ">yes_1000ms.wav: yes 90.9%</text>"));
-  check_refused(run_with_model("--svg " + quoted(folder.path() / "absent/a.svg") + " " + recording("yes")), 1,
+  check_refused(run_with_model("--svg " + quoted(folder.path() / "absent/a.svg") + " " + recording_file("yes")), 1,
                 "absent/a.svg: cannot be written");
 }
 

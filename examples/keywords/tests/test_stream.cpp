@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <initializer_list>
 #include <random>
 #include <span>
 #include <vector>
@@ -41,7 +41,8 @@ TEST_SUITE_BEGIN("stream");
 
 TEST_CASE("chunks of any size give the features of the whole window, bit for bit") {
   const std::vector<float> samples = white_noise(2 * window_length);
-  for (const std::size_t chunk : {1, 7, 159, 160, 161, 480, 1600, 2880, 5000, 16000, 32000}) {
+  for (const std::size_t chunk :
+       std::initializer_list<std::size_t>{1, 7, 159, 160, 161, 480, 1600, 2880, 5000, 16000, 32000}) {
     CAPTURE(chunk);
     FrontEnd front_end;
     FeatureStream stream(front_end);
