@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
+#include <span>
 #include <string_view>
 
 #include "board.hpp"
@@ -16,9 +18,21 @@ using namespace keywords;
 
 using Logits = std::array<float, label_count>;
 
-constinit kwt1::Workspace workspace{};
-std::array<float, frame_count * coefficients> features;
-std::array<float, token_count * model_width> x;
+// What a recording needs before the encoder runs.
+struct Hearing {
+  FrontEnd front_end;
+  std::array<float, frame_count * coefficients> features;
+};
+// The encoder runs when the features have become its input, so its workspace shares the memory of the front end.
+constinit struct Memory {
+  kwt1::Workspace workspace;
+  std::array<float, token_count * model_width> x;
+
+  Hearing& start_hearing() noexcept {
+    static_assert(sizeof(Hearing) <= sizeof workspace && alignof(Hearing) <= alignof(kwt1::Workspace));
+    return *new (workspace.bytes) Hearing;
+  }
+} memory{};
 
 struct Answer {
   Logits logits;
@@ -46,8 +60,7 @@ void print_decimal(float number, int digits) noexcept {
 }
 
 // Computes the features of a recording, frame by frame, as a microphone's samples would come.
-void compute_features(Wav& wav, Answer& answer) noexcept {
-  static FrontEnd front_end;
+void compute_features(Wav& wav, Hearing& hearing, Answer& answer) noexcept {
   std::array<float, frame_length> frame{};
   constexpr std::size_t kept = frame_length - frame_step;
   wav.read(std::span(frame).first(kept));
@@ -56,17 +69,21 @@ void compute_features(Wav& wav, Answer& answer) noexcept {
     std::ranges::fill(next, 0.0f);  // a short recording ends in silence
     wav.read(next);
     const std::uint64_t before = board::instructions();
-    front_end.compute(frame.data(), 1, features.data() + i * coefficients);
+    hearing.front_end.compute(frame.data(), 1, hearing.features.data() + i * coefficients);
     std::copy(frame.begin() + frame_step, frame.end(), frame.begin());
     answer.feature_instructions += board::instructions() - before;
   }
 }
 
-ladon_status compute_logits(Answer& answer) noexcept {
+ladon_status answer_recording(Wav& wav, Answer& answer) noexcept {
+  const std::uint64_t start = board::instructions();
+  Hearing& hearing = memory.start_hearing();
+  answer.feature_instructions = board::instructions() - start;
+  compute_features(wav, hearing, answer);
   const std::uint64_t before = board::instructions();
-  embed(features.data(), kwt1::embedding, x.data());
+  embed(hearing.features.data(), kwt1::embedding, memory.x.data());
   std::array<float, model_width> y;
-  const ladon_status status = kwt1::run(x.data(), y.data(), workspace);
+  const ladon_status status = kwt1::run(memory.x.data(), y.data(), memory.workspace);
   ladon::linear(kwt1::head, y, answer.logits);
   answer.model_instructions = board::instructions() - before;
   return status;
@@ -100,9 +117,10 @@ void print_memory(std::size_t stack) noexcept {
   print("bytes of flash\n");
   print_row("code, constants and weights", image.flash);
   print("bytes of RAM\n");
-  print_row("workspace of the encoder", sizeof workspace);
+  print_row("workspace of the encoder, before it the front end", sizeof memory.workspace);
+  print_row("input of the encoder", sizeof memory.x);
   print_row("stack", stack);
-  print_row("the rest, the board's included", image.written - sizeof workspace);
+  print_row("the rest, the board's included", image.written - sizeof memory);
   print_row("all", image.written + stack);
 }
 
@@ -121,8 +139,7 @@ bool spot(const char* name, bool with_logits, std::size_t& stack) noexcept {
   }
   Answer answer;
   board::paint_stack();
-  compute_features(wav, answer);
-  const ladon_status status = compute_logits(answer);
+  const ladon_status status = answer_recording(wav, answer);
   stack = std::max(stack, board::stack_used());
   if (status != LADON_OK) {
     print(ladon_status_text(status));

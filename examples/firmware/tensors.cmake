@@ -27,7 +27,7 @@ function(put_tensors source file prefix)
     endif()
     math(EXPR begin "8 + ${length} + ${begin}")
     string(REPLACE "." "_" symbol ${prefix}_${tensor})
-    string(APPEND text ".section .rodata.${symbol},\"a\"\n.balign 4\n.globl ${symbol}\n${symbol}:\n"
+    string(APPEND text ".section .rodata.${symbol}_stored_data,\"a\"\n.balign 4\n.globl ${symbol}\n${symbol}:\n"
       ".incbin \"${file}\", ${begin}, ${size}\n")
   endforeach()
   file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
