@@ -10,6 +10,7 @@
 #include "board.hpp"
 #include "front_end.hpp"
 #include "kwt1.hpp"
+#include "stream.hpp"
 #include "wav.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ using Logits = std::array<float, label_count>;
 // What a recording needs before the encoder runs.
 struct Hearing {
   FrontEnd front_end;
-  std::array<float, frame_count * coefficients> features;
+  FeatureStream features{front_end};
 };
 // The encoder runs when the features have become its input, so its workspace shares the memory of the front end.
 constinit struct Memory {
@@ -59,18 +60,13 @@ void print_decimal(float number, int digits) noexcept {
   for (std::uint32_t place = unit / 10; place > 0; place /= 10) board::print_number(rounded / place % 10);
 }
 
-// Computes the features of a recording, frame by frame, as a microphone's samples would come.
-void compute_features(Wav& wav, Hearing& hearing, Answer& answer) noexcept {
-  std::array<float, frame_length> frame{};
-  constexpr std::size_t kept = frame_length - frame_step;
-  wav.read(std::span(frame).first(kept));
-  for (std::size_t i = 0; i < frame_count; ++i) {
-    const auto next = std::span(frame).last(frame_step);
-    std::ranges::fill(next, 0.0f);  // a short recording ends in silence
-    wav.read(next);
+// Hears a second, 10 ms at a time, as samples would come from a microphone.
+void hear(Wav& wav, Hearing& hearing, Answer& answer) noexcept {
+  for (std::size_t i = 0; i < window_length; i += frame_step) {
+    std::array<float, frame_step> samples{};  // a short recording ends in silence
+    wav.read(samples);
     const std::uint64_t before = board::instructions();
-    hearing.front_end.compute(frame.data(), 1, hearing.features.data() + i * coefficients);
-    std::copy(frame.begin() + frame_step, frame.end(), frame.begin());
+    hearing.features.add(samples);
     answer.feature_instructions += board::instructions() - before;
   }
 }
@@ -79,9 +75,9 @@ ladon_status answer_recording(Wav& wav, Answer& answer) noexcept {
   const std::uint64_t start = board::instructions();
   Hearing& hearing = memory.start_hearing();
   answer.feature_instructions = board::instructions() - start;
-  compute_features(wav, hearing, answer);
+  hear(wav, hearing, answer);
   const std::uint64_t before = board::instructions();
-  embed(hearing.features.data(), kwt1::embedding, memory.x.data());
+  embed(hearing.features.features().data(), kwt1::embedding, memory.x.data());
   std::array<float, model_width> y;
   const ladon_status status = kwt1::run(memory.x.data(), y.data(), memory.workspace);
   ladon::linear(kwt1::head, y, answer.logits);
