@@ -20,7 +20,7 @@ float y[F_STORED_QUERIES * F_STORED_MODEL];
 
 int main() {
   f_stored_options options{};
-  options.may_see = pytorch_may_see;
+  options.padding = pytorch_may_see;
   if (f_stored_run_with(pytorch_x, &f_stored_stored_weights, y, workspace, &options) != LADON_OK) return 1;
   float most = 0;
   for (int i = 0; i < F_STORED_QUERIES * F_STORED_MODEL; ++i) {
