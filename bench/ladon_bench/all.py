@@ -1,8 +1,9 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
     [--browser_minilm_int8] [--firmware] [--tables] [--check]
 
-Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md and
-README.md between their markers. A part that fails keeps the figures of its last run. `./dev bench all` runs this.
+Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md,
+docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.
+`./dev bench all` runs this.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from ladon_bench.paths import BENCH, ROOT
 FIGURES = BENCH / "figures"
 PAGE = ROOT / "docs" / "performance.md"  # the tables of all parts
 README = ROOT / "README.md"  # the summary
+COMPARISON = ROOT / "docs" / "comparison.md"
 
 
 def say(text):
@@ -96,7 +98,8 @@ def page(text, known):
 def written(known):
     """Returns the files that have tables, with their text for these figures."""
     return {PAGE: page(PAGE.read_text(), known),
-            README: between_markers(README.read_text(), "summary", tables.summary(known))}
+            README: between_markers(README.read_text(), "summary", tables.summary(known)),
+            COMPARISON: between_markers(COMPARISON.read_text(), "comparison", tables.comparison(known))}
 
 
 def check():

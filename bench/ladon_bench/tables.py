@@ -149,6 +149,25 @@ def summary(known):
             + table(["computation", "Ladon, us", "% of FMA peak", "fastest other library", "times as fast"], rows))
 
 
+def comparison(known):
+    """The table of docs/comparison.md: each library beside Ladon in attention, and its start."""
+    start = {row["name"]: row for row in known["start"]["rows"] if row["shape"] == "128,384,12"}
+    attention = [row for row in known["peers"]["rows"] if row["kind"] == "attention"]
+    rows = []
+    for name in ["Ladon", *figures.peer_names(attention)]:
+        if name == "Ladon":
+            ratios = ["", "", ""]
+        else:
+            times = [figures.times_as_fast(figures.ladon_of(row), one)["median"] for row in attention
+                     for one in row["contestants"] if one["name"] == name]
+            ratios = [f"{value:.2f}" for value in (min(times), figures.geometric_mean(times), max(times))]
+        begun = start.get(name)
+        rows.append([name, *ratios, *([f"{1e3 * begun['seconds']['first']:.1f}", f"{begun['bytes']:,}"] if begun
+                                      else ["not measured", "not measured"])])
+    return table(["library", "Ladon is times as fast: least", "geometric mean", "most", "first result, ms",
+                  "bytes on disk"], rows)
+
+
 def summary_name(row):
     """The shape of a row of peers, in words."""
     kind = "encoder layer" if row["kind"] == "encoder_layer" else f"attention, {row['mask']}"
