@@ -82,7 +82,7 @@ def named(name, root):
 
 
 def pages(root):
-    return [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
+    return [root / "README.md", root / "CONTRIBUTING.md", root / "wasm/README.md", *sorted((root / "docs").glob("*.md"))]
 
 
 def mistakes(root):

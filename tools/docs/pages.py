@@ -59,7 +59,7 @@ class Site:
                        for index, part in enumerate(parts))
 
     def target(self, page, link):
-        """Returns the link for the site, and adds the file to which the link leads. Raises ValueError for a dead link."""
+        """Returns the link for the site, and adds the file behind the link. Raises ValueError for a dead link."""
         if re.match(r"[a-z]+:", link):
             return link
         name = os.path.normpath(os.path.join(os.path.dirname(page), link))
