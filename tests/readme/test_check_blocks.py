@@ -19,7 +19,8 @@ class CheckBlocks(unittest.TestCase):
             (self.root / name).mkdir(parents=True)
         (self.root / "tests/CMakeLists.txt").write_text("take(recipe.cpp)\n")
         (self.root / "ci").write_text("step ./dev demo\nREADS = '```text'\n")
-        (self.root / "CONTRIBUTING.md").write_text("")
+        for name in ("CONTRIBUTING.md", "wasm/README.md"):
+            (self.root / name).write_text("")
 
     def mistakes(self, text):
         (self.root / "README.md").write_text(text)
