@@ -9,6 +9,7 @@
 #   ladon_need_cli11()                    CLI11::CLI11
 #   ladon_need_utf8proc()                 utf8proc::utf8proc
 #   ladon_need_benchmark()                benchmark::benchmark
+#   ladon_need_kissfft()                  LADON_KISSFFT_DIR, a folder with the sources of KissFFT
 
 # FetchContent is included where something is fetched: it fills the cache of the project that uses Ladon.
 
@@ -93,6 +94,22 @@ function(ladon_need_utf8proc)
   if(NOT TARGET utf8proc::utf8proc)
     add_library(utf8proc::utf8proc ALIAS utf8proc)
   endif()
+endfunction()
+
+# The front end of examples/keywords compiles KissFFT's sources with a number type of its own. No package has them.
+function(ladon_need_kissfft)
+  if(NOT LADON_KISSFFT_DIR)
+    include(FetchContent)
+    FetchContent_Declare(kissfft SOURCE_SUBDIR no-cmake
+      URL https://github.com/mborgerding/kissfft/archive/refs/tags/131.1.0.tar.gz
+      URL_HASH SHA256=76c1aac87ddb7258f34b08a13f0eebf9e53afa299857568346aa5c82bcafaf1a)
+    FetchContent_MakeAvailable(kissfft)
+    set(LADON_KISSFFT_DIR ${kissfft_SOURCE_DIR})
+  endif()
+  if(NOT EXISTS ${LADON_KISSFFT_DIR}/kiss_fftr.c)
+    message(FATAL_ERROR "ladon: LADON_KISSFFT_DIR is ${LADON_KISSFFT_DIR}, where there is no kiss_fftr.c")
+  endif()
+  set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()
 
 function(ladon_need_benchmark)

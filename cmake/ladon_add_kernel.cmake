@@ -25,7 +25,9 @@
 #                      EPSILON <number>
 #   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
 # How weights lie
-#   LAYOUT in_proj|separate_qkv|per_head|in_out, BIAS all|projections|none
+#   LAYOUT in_proj|separate_qkv|per_head|in_out
+#   BIAS all|projections|output|none  which projections of the attention have biases: all, those of queries, keys and
+#                      values, the output projection, none. FEED_FORWARD_BIAS is about the feed-forward network
 #   PRECISION float32|bfloat16|int8   of the weights of linear maps; bfloat16 and int8 with LAYOUT in_proj or separate_qkv.
 #                      int8 weights have a scale for each row, and <name>_quantise makes them of float32 weights. With
 #                      bfloat16, no DETERMINISTIC and no modules of WebAssembly

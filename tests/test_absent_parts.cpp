@@ -34,14 +34,23 @@ void check_attention_without_bias() {
   const Subject with = attention_subject<shape, None, Layout>();
   const Outcome biased = run(with, problem);
 
+  const Floats output_bias = w.output.bias;
   set_zero(w.output.bias);
   const Outcome zero_output = run(with, problem);
   drop_biases(w, Bias::with, Bias::without);
   CHECK(same_bits(run(attention_subject<shape, None, layout::WithoutOutputBias<Layout>>(), problem).y, zero_output.y));
   CHECK_FALSE(same_bits(zero_output.y, biased.y));
 
+  w.output.bias = output_bias;
   for (oracle::Linear* linear : {&w.query, &w.key, &w.value}) set_zero(linear->bias);
-  w.output.bias.assign(w.output.out, 0.0f);
+  const Outcome zero_projections = run(with, problem);
+  drop_biases(w, Bias::without, Bias::with);
+  CHECK(same_bits(run(attention_subject<shape, None, layout::WithoutProjectionBias<Layout>>(), problem).y,
+                  zero_projections.y));
+  CHECK_FALSE(same_bits(zero_projections.y, biased.y));
+
+  for (oracle::Linear* linear : {&w.query, &w.key, &w.value}) linear->bias.assign(linear->out, 0.0f);
+  set_zero(w.output.bias);
   const Outcome zero = run(with, problem);
   drop_biases(w, Bias::without, Bias::without);
   CHECK(same_bits(run(attention_subject<shape, None, layout::WithoutBias<Layout>>(), problem).y, zero.y));

@@ -21,7 +21,8 @@ namespace {
 
 using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
-using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias;
+using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
+    ladon::layout::WithoutProjectionBias;
 using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
@@ -112,6 +113,12 @@ TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
 TEST_CASE("bfloat16: keys from elsewhere") {
   check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
                                     CausalAndPadding, BFloat16<InProj>>());
+}
+
+TEST_CASE("bfloat16: encoder layer, of attention's biases only the output's") {
+  constexpr LayerConfig config{.feed_forward = 30, .activation = Activation::gelu_tanh};
+  check_layer<S{.queries = 19, .model = 16}, config, None, BFloat16<WithoutProjectionBias<InProj>>>();
+  check_layer<S{.queries = 1, .model = 16, .heads = 2}, config, None, BFloat16<WithoutProjectionBias<SeparateQKV>>>();
 }
 
 TEST_CASE("bfloat16: encoder layer of a single token") {

@@ -49,6 +49,11 @@ TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no bia
               ladon::mask::Causal, layout::WithoutBias<layout::SeparateQKV>>(1e-6f);
 }
 
+TEST_CASE("layer: the Keyword Transformer's, GELU by tanh, one head, of attention's biases only the output's") {
+  check_layer<S{.queries = 19, .model = 16}, LayerConfig{.feed_forward = 30, .activation = Activation::gelu_tanh},
+              ladon::mask::None, layout::WithoutProjectionBias<layout::InProj>>(1e-6f);
+}
+
 TEST_CASE("stack: pre-LN with a final norm, padding") {
   check_stack<2, S{.queries = 20, .model = 8, .heads = 2}, LayerConfig{.feed_forward = 16, .norm = NormOrder::pre},
               ladon::mask::Padding, FinalNorm::with>();

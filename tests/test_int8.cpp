@@ -22,7 +22,8 @@ namespace {
 
 using S = ladon::Shape;
 using ladon::Activation, ladon::Bias, ladon::LayerConfig, ladon::NormKind, ladon::NormOrder;
-using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias;
+using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutBias,
+    ladon::layout::WithoutProjectionBias;
 using ladon::mask::Causal, ladon::mask::None, ladon::mask::Window;
 template <class Layout, int Bits = 8>
 using Int8 = ladon::layout::Int8<Layout, Bits>;
@@ -72,6 +73,12 @@ TEST_CASE("int8: attention, whole panels") {
 TEST_CASE("int8: keys and values projected in advance, from tokens of two widths") {
   check_cross(projected_subject<S{.queries = 9, .keys = 21, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
                                 None, Int8<SeparateQKV>>());
+}
+
+TEST_CASE("int8: encoder layer, of attention's biases only the output's") {
+  constexpr LayerConfig config{.feed_forward = 30, .activation = Activation::gelu_tanh};
+  check_layer<S{.queries = 19, .model = 16}, config, None, Int8<WithoutProjectionBias<InProj>>>();
+  check_layer<S{.queries = 1, .model = 16, .heads = 2}, config, None, Int8<WithoutProjectionBias<SeparateQKV>>>();
 }
 
 TEST_CASE("int8: encoder layer of a single token") {

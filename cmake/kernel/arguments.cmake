@@ -14,7 +14,7 @@ macro(ladon_kernel_vocabulary)
 
   # The first value of each is the default.
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
-  set(ladon_kernel_BIAS all projections none)
+  set(ladon_kernel_BIAS all projections output none)
   set(ladon_kernel_PRECISION float32 bfloat16 int8)
   set(ladon_kernel_ACTIVATION_BITS 8 7)
   set(ladon_kernel_ACTIVATION relu gelu gelu_tanh silu)

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <ladon/ladon.hpp>
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <vector>
 
-#include "error.hpp"
+#include "converted_weights.hpp"
 #include "network.hpp"
 
 namespace stories {
@@ -34,20 +32,6 @@ using Stack = ladon::Encoder<
     ladon::Shape{
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
     config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
-
-// Holds the weights that are not in the file.
-class ConvertedWeights {
- public:
-  template <class Element, std::size_t Count>
-  std::span<Element, Count> take() {
-    const std::shared_ptr<Element[]> taken(new Element[Count]);
-    pieces_.push_back(taken);
-    return std::span<Element, Count>(taken.get(), Count);
-  }
-
- private:
-  std::vector<std::shared_ptr<void>> pieces_;
-};
 
 // Layout is layout::WithoutBias<layout::SeparateQKV>, or its form for bfloat16 or int8 weights.
 template <class Layout>
@@ -98,29 +82,9 @@ class NetworkOf final : public Network {
     to.norm1 = {from.attention_norm, norm_epsilon};
     to.norm2 = {from.feed_forward_norm, norm_epsilon};
   }
-  template <std::size_t Out, std::size_t In>
-  using FloatLinear = ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::without>;
-  template <std::size_t Out, std::size_t In>
-  void convert(const float* from, FloatLinear<Out, In>& to) noexcept {
-    to.weight = from;
-  }
-  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
-  void convert(const float* from, ladon::Linear<Out, In, O, B, ladon::precision::BFloat16>& to) {
-    const auto weight = memory_.template take<ladon::BFloat16, Out * In>();
-    std::transform(from, from + Out * In, weight.begin(), ladon::to_bfloat16);
-    to.weight = weight;
-  }
-  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, int Bits>
-  void convert(const float* from, ladon::Linear<Out, In, O, B, ladon::precision::Int8<Bits>>& to) {
-    const auto weight = memory_.template take<std::int8_t, Out * In>();
-    const auto scale = memory_.template take<float, Out>();
-    const auto row_sum = memory_.template take<std::int32_t, Out>();
-    if (!ladon::quantise(FloatLinear<Out, In>{.weight = from}, weight, scale))
-      throw examples::Error("a weight of the model is not finite: is its file damaged?");
-    ladon::row_sums<Out, In>(weight, row_sum);
-    to.weight = weight;
-    to.scale = scale;
-    to.row_sum = row_sum;
+  template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, class Precision>
+  void convert(const float* from, ladon::Linear<Out, In, O, B, Precision>& to) {
+    memory_.convert(ladon::Linear<Out, In, O, B>{.weight = from}, to);
   }
 
   void lookup(std::span<const TokenId> tokens) noexcept {
@@ -129,7 +93,7 @@ class NetworkOf final : public Network {
   }
 
   const float* embedding_;  // [vocabulary_size][model_width]
-  ConvertedWeights memory_;
+  examples::ConvertedWeights memory_;
   typename Step::Weights weights_{};
   Position::Table rotary_ = ladon::rotary_table<max_positions, head_width>(rotary_base);
   typename Step::Caches caches_{};

@@ -299,6 +299,11 @@ using WithoutBias = typename Layout::template Biased<Bias::without, Bias::withou
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 
+// The layout `Layout` without biases of the query, key and value projections, as in the Keyword Transformer
+// (arXiv 2104.00769). The output projection has a bias if it has one in `Layout`.
+template <class Layout>
+using WithoutProjectionBias = typename Layout::template Biased<Bias::without, Layout::output>;
+
 // The layout `Layout` with bfloat16 weights.
 template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;

@@ -19,12 +19,15 @@ using per_head = ladon::layout::PerHead;
 using in_out = ladon::layout::InOut;
 }  // namespace layout
 
-// The values of BIAS: which projections of the attention have biases.
+// The values of BIAS: which projections of the attention have biases. `projections` stands for those of queries, keys
+// and values, and `output` for the output projection.
 namespace bias {
 template <class Layout>
 using all = Layout;
 template <class Layout>
 using projections = ladon::layout::WithoutOutputBias<Layout>;
+template <class Layout>
+using output = ladon::layout::WithoutProjectionBias<Layout>;
 template <class Layout>
 using none = ladon::layout::WithoutBias<Layout>;
 }  // namespace bias

@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "named_tensor.hpp"
 #include "random.hpp"
 
 namespace ladon_test {
-
-struct NamedTensor {
-  std::string name;
-  std::vector<std::size_t> shape;
-  std::vector<float> data;
-};
 
 inline std::vector<NamedTensor> small_bert() {
   constexpr std::size_t model = 12, hidden = 20;

@@ -7,6 +7,7 @@
 #include "attention_check.hpp"
 #include "c_cross.h"
 #include "c_heads.h"
+#include "c_keywords.h"
 #include "c_layer.h"
 #include "c_masked.h"
 #include "c_shared.h"
@@ -79,6 +80,17 @@ TEST_CASE("an encoder layer, gated, without the biases of the output and the nor
                                     .norm_bias = ladon::Bias::without},
                           .output = ladon::Bias::without,
                           .epsilon = 1e-12f});
+}
+
+TEST_CASE("a stack of the Keyword Transformer's layers, of attention's biases only the output's") {
+  constexpr S shape{.queries = C_KEYWORDS_QUERIES, .model = C_KEYWORDS_MODEL};
+  const Subject subject =
+      c_subject<shape, C_KEYWORDS_WORKSPACE_BYTES, c_keywords_weights, c_keywords_options, c_keywords_run_with>(
+          C_KEYWORDS_LAYERS);
+  check_encoder(subject, {.layers = C_KEYWORDS_LAYERS,
+                          .layer = {.feed_forward = 30, .activation = ladon::Activation::gelu_tanh},
+                          .projections = ladon::Bias::without,
+                          .epsilon = 1e-6f});
 }
 
 TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {

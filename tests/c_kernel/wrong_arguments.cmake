@@ -40,7 +40,7 @@ ladon_add_wrong_arguments(offset_alone "allowed with the masks causal, window, a
 ladon_add_wrong_arguments(offset_alibi "with MASK alibi allowed: run_time" ${some} MASK alibi OFFSET 1)
 ladon_add_wrong_arguments(layout "LAYOUT is 'packed'. allowed: in_proj, separate_qkv, per_head, in_out" ${some} LAYOUT packed)
 ladon_add_wrong_arguments(layout_kdim "allowed: separate_qkv, per_head, in_out" ${some} CONTEXT KEY_MODEL 4 VALUE_MODEL 4)
-ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, none" ${some} BIAS some)
+ladon_add_wrong_arguments(bias "BIAS is 'some'. allowed: all, projections, output, none" ${some} BIAS some)
 ladon_add_wrong_arguments(precision "PRECISION is 'int4'. allowed: float32, bfloat16, int8" ${some} PRECISION int4)
 ladon_add_wrong_arguments(bfloat16_layout "with PRECISION bfloat16, whose weights are .out, in., allowed: in_proj, separate_qkv"
   ${some} PRECISION bfloat16 LAYOUT in_out)

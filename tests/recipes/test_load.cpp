@@ -84,6 +84,33 @@ TEST_CASE("bfloat16 weights") {
             R"(in_proj_weight: tensor "in_proj_weight": expected dtype BF16, found "F32")");
 }
 
+TEST_CASE("attention whose only bias is that of its output") {
+  using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutProjectionBias;
+  const std::string bfloat16_weights(96, 'a'), bfloat16_output(32, 'b');
+  const TemporaryFolder folder;
+  const File file(folder.file("m.safetensors", Checkpoint()
+                                                   .add("in_proj_weight", 12, 4, 0)
+                                                   .add("out_proj.weight", 4, 4, 200)
+                                                   .add("out_proj.bias", 4, 300)
+                                                   .content()));
+  const auto packed = load<AttentionWith<WithoutProjectionBias<InProj>>>(file, "");
+  CHECK(packed.in_proj.weight.data == file.tensor("in_proj_weight", {12, 4}));
+  CHECK(packed.out_proj.bias.data[3] == 303);
+  const auto separate = load<AttentionWith<WithoutProjectionBias<SeparateQKV>>>(file, "");
+  CHECK(separate.value_proj.weight.data == packed.in_proj.weight.data + 32);
+  CHECK(separate.out_proj.bias.data == packed.out_proj.bias.data);
+
+  const File bfloat16(folder.file("bfloat16.safetensors", Checkpoint()
+                                                              .add("in_proj_weight", "BF16", "[12,4]", bfloat16_weights)
+                                                              .add("out_proj.weight", "BF16", "[4,4]", bfloat16_output)
+                                                              .add("out_proj.bias", 4, 300)
+                                                              .content()));
+  using BFloat16 = AttentionWith<ladon::layout::BFloat16<WithoutProjectionBias<InProj>>>;
+  const auto weights = load<BFloat16>(bfloat16, "");
+  CHECK(weights.in_proj.weight.data == bfloat16.tensor<ladon::BFloat16>("in_proj_weight", {12, 4}));
+  CHECK(weights.out_proj.bias.data[0] == 300);
+}
+
 TEST_CASE("epsilon reaches every norm") {
   constexpr ladon::LayerConfig config{.feed_forward = 6};
   using Encoder = ladon::Encoder<1, shape, config, ladon::mask::None, ladon::FinalNorm::with>;
@@ -118,6 +145,8 @@ TEST_CASE("what is wrong is named") {
       "  out_proj_bias: there is no \"out_proj.bias\"");
   check_has(complaint<AttentionWith<ladon::layout::WithoutOutputBias<ladon::layout::InProj>>>(attention()),
             R"(the layer has no place for "out_proj.bias"; with {.strict = false}, load ignores them)");
+  check_has(complaint<AttentionWith<ladon::layout::WithoutProjectionBias<ladon::layout::InProj>>>(attention()),
+            R"(the layer has no place for "in_proj_bias"; with {.strict = false}, load ignores them)");
 
   Checkpoint separate;
   for (const std::string part : {"self.query", "self.key", "self.value", "output.dense"})

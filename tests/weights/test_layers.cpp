@@ -23,12 +23,16 @@ std::string below(const std::string& before, const std::string& lines) {
 
 const std::string layer_spec = below("attention.", in_proj_spec) + rest_of_layer;
 
-void add_pytorch_layer(Checkpoint& checkpoint, const std::string& before) {
-  add_pytorch_attention(checkpoint, before + "self_attn.");
+void add_pytorch_rest_of_layer(Checkpoint& checkpoint, const std::string& before) {
   checkpoint.add(before + "linear1.weight", 3, 4, 400).add(before + "linear1.bias", 3, 420);
   checkpoint.add(before + "linear2.weight", 4, 3, 440).add(before + "linear2.bias", 4, 460);
   checkpoint.add(before + "norm1.weight", 4, 500).add(before + "norm1.bias", 4, 510);
   checkpoint.add(before + "norm2.weight", 4, 520).add(before + "norm2.bias", 4, 530);
+}
+
+void add_pytorch_layer(Checkpoint& checkpoint, const std::string& before) {
+  add_pytorch_attention(checkpoint, before + "self_attn.");
+  add_pytorch_rest_of_layer(checkpoint, before);
 }
 
 void add_bert_layer(Checkpoint& checkpoint, const std::string& before, const std::string& gain = "weight",
@@ -81,6 +85,29 @@ TEST_CASE("PyTorch's encoder layer with bias=False has no biases at all") {
   CHECK(result.left_out.empty());
   CHECK(complaint(checkpoint, "norm1_weight 4\nnorm1_bias 4\n", "layers.0").find("norm1_bias: there is no") !=
         std::string::npos);
+}
+
+TEST_CASE("PyTorch's encoder layer whose attention has the bias of its output alone") {
+  const auto without_in_proj_bias = [](std::string spec) {
+    const std::string line = "in_proj_bias 4+2+2\n";
+    return spec.replace(spec.find(line), line.size(), "");
+  };
+  const std::string spec = below("attention.", without_in_proj_bias(in_proj_spec)) + rest_of_layer;
+  Checkpoint complete;
+  add_pytorch_layer(complete, "layers.0.");
+  CHECK(packed(complete, spec, "layers.0").left_out == std::vector<std::string>{"layers.0.self_attn.in_proj_bias"});
+
+  Checkpoint checkpoint;
+  checkpoint.add("layers.0.self_attn.in_proj_weight", 8, 4, 0).add("layers.0.self_attn.out_proj.weight", 4, 4, 200);
+  checkpoint.add("layers.0.self_attn.out_proj.bias", 4, 300);
+  add_pytorch_rest_of_layer(checkpoint, "layers.0.");
+  const Result result = packed(checkpoint, spec, "layers.0");
+  CHECK(result.left_out.empty());
+  CHECK(result.values("attention_in_proj_weight", 32) == counted(32, 0));
+  CHECK(result.values("attention_out_proj_bias", 4) == counted(4, 300));
+  CHECK(result.values("linear1_bias", 3) == counted(3, 420));
+  CHECK(complaint(checkpoint, layer_spec, "layers.0")
+            .find("attention.in_proj_bias: there is no \"layers.0.self_attn.in_proj_bias\"") != std::string::npos);
 }
 
 TEST_CASE("BERT's layer, with its norms' names of today and of its first checkpoints") {

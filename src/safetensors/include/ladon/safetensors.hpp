@@ -105,7 +105,10 @@ template <class Element, std::size_t... Sizes>
 std::string line_of(const std::string& name, const TensorView<Element, Sizes...>&, const std::string& rows) {
   std::string line = name + " " + rows;
   const std::array sizes{Sizes...};
-  for (std::size_t i = 1; i < sizes.size(); ++i) line += " " + std::to_string(sizes[i]);
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    line += ' ';  // g++ 12 wrongly warns of an overlap (-Wrestrict) if " " + to_string(...) is appended
+    line += std::to_string(sizes[i]);
+  }
   if (std::is_same_v<Element, const BFloat16>) line += " bfloat16";
   return line + "\n";
 }

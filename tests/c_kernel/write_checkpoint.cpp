@@ -1,14 +1,16 @@
-// ladon_write_bert FILE: small_bert() as a safetensors file (a JSON header after its length in 8 bytes, then the data).
+// ladon_write_checkpoint bert|keywords FILE: small_bert() or small_keywords() as a safetensors file (a JSON header
+// after its length in 8 bytes, then the data).
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "small_bert.hpp"
+#include "small_keywords.hpp"
 
 int main(int count, char** arguments) {
-  if (count != 2) return 1;
-  const auto tensors = ladon_test::small_bert();
+  if (count != 3) return 1;
+  const auto tensors = arguments[1] == std::string("bert") ? ladon_test::small_bert() : ladon_test::small_keywords();
   nlohmann::json header;
   std::size_t end = 0;
   for (const auto& tensor : tensors) {
@@ -19,7 +21,7 @@ int main(int count, char** arguments) {
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data are aligned
   const std::uint64_t length = text.size();
-  std::ofstream file(arguments[1], std::ios::binary);
+  std::ofstream file(arguments[2], std::ios::binary);
   file.write(reinterpret_cast<const char*>(&length), sizeof(length));
   file << text;
   for (const auto& tensor : tensors) {

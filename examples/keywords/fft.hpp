@@ -1,0 +1,28 @@
+// The DFT of a real signal by KissFFT, of one signal in each lane.
+#pragma once
+
+#include <cstddef>
+
+#include "lanes.hpp"
+#include "tables.hpp"
+
+namespace keywords {
+
+struct Complex {
+  Lanes real;
+  Lanes imaginary;
+};
+
+class Fft {
+ public:
+  Fft() noexcept;
+
+  // Computes spectrum [fft_length / 2 + 1], the DFT of signal [fft_length][lane_count]. The signal is aligned to Lanes.
+  void transform(const float* signal, Complex* spectrum) noexcept;
+
+ private:
+  // KissFFT's state: fewer than 80 numbers, and room for 5 complex numbers for each 4 points.
+  alignas(Complex) std::byte state_[80 * sizeof(int) + 2 * alignof(Complex) + fft_length / 4 * 5 * sizeof(Complex)];
+};
+
+}  // namespace keywords

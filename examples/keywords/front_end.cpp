@@ -1,0 +1,62 @@
+#include "front_end.hpp"
+
+#include <algorithm>
+
+namespace keywords {
+
+void FrontEnd::compute(const float* samples, std::size_t frames, float* features) noexcept {
+  for (std::size_t i = 0; i < frames; i += lane_count)
+    compute_group(samples + i * frame_step, std::min(lane_count, frames - i), features + i * coefficients);
+}
+
+void FrontEnd::compute_group(const float* samples, std::size_t frames, float* features) noexcept {
+  load_signal(samples, frames);
+  fft_.transform(signal_.data(), spectrum_.data());
+  compute_bands();
+  write_coefficients(frames, features);
+}
+
+// A lane without a frame repeats the last frame, and its results are not used.
+void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    const float* const frame = samples + std::min(lane, frames - 1) * frame_step;
+    for (std::size_t i = 0; i < frame_length; ++i) signal_[i * lane_count + lane] = tables::hann[i] * frame[i];
+  }
+}
+
+void FrontEnd::compute_bands() noexcept {
+  const auto& [begin, rising] = tables::mel_intervals;
+  Lanes rising_before(0.0f);  // the part of band i - 1 that interval i - 1 has computed
+  for (std::size_t i = 0; i <= mel_bands; ++i) {
+    Lanes sum(0.0f), rising_sum(0.0f);
+    for (std::size_t bin = begin[i]; bin < begin[i + 1]; ++bin) {
+      const auto& [real, imaginary] = spectrum_[bin];  // g++ 12 would copy them through the stack
+      const Lanes magnitude = square_root(add_product(real * real, imaginary, imaginary));
+      sum += magnitude;
+      rising_sum = add_product(rising_sum, Lanes(rising[bin]), magnitude);
+    }
+    if (i > 0) bands_[i - 1] = rising_before + (sum - rising_sum);
+    rising_before = rising_sum;
+  }
+}
+
+void FrontEnd::write_coefficients(std::size_t frames, float* features) noexcept {
+  std::array<Lanes, mel_bands> logarithms;
+  for (std::size_t i = 0; i < mel_bands; ++i) logarithms[i] = logarithm(larger(bands_[i], Lanes(1e-12f)));
+  constexpr std::size_t tile = 4;  // sums that are independent, so that their additions overlap
+  for (std::size_t k = 0; k < coefficients; k += tile) {
+    std::array<Lanes, tile> sums;
+    sums.fill(Lanes(0.0f));
+    for (std::size_t n = 0; n < mel_bands; ++n) {
+      for (std::size_t j = 0; j < tile; ++j)
+        sums[j] = add_product(sums[j], Lanes(tables::dct[k + j][n]), logarithms[n]);
+    }
+    alignas(Lanes) std::array<std::array<float, lane_count>, tile> lanes;
+    for (std::size_t j = 0; j < tile; ++j) store(sums[j], lanes[j].data());
+    for (std::size_t frame = 0; frame < frames; ++frame) {
+      for (std::size_t j = 0; j < tile; ++j) features[frame * coefficients + k + j] = lanes[j][frame];
+    }
+  }
+}
+
+}  // namespace keywords

@@ -1,0 +1,39 @@
+// The front end of KWT-1: sound in, features out. A frame of 30 ms becomes 40 mel-frequency cepstral coefficients.
+//
+//     samples -> Hann window -> magnitudes of the DFT -> mel bands -> logarithms -> DCT-II
+//
+// The constants are in tables.hpp. They are those of the published model, whose TensorFlow Lite file contains the front
+// end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "fft.hpp"
+#include "lanes.hpp"
+#include "tables.hpp"
+
+namespace keywords {
+
+// Each lane computes one frame.
+class FrontEnd {
+ public:
+  // Computes features [frames][coefficients] of samples [(frames - 1) * frame_step + frame_length]. Samples are floats
+  // from -1 to 1. Frame i begins at sample i * frame_step.
+  //
+  // Frames are computed in groups of lane_count. A call with fewer frames takes the time of a whole group.
+  void compute(const float* samples, std::size_t frames, float* features) noexcept;
+
+ private:
+  void compute_group(const float* samples, std::size_t frames, float* features) noexcept;
+  void load_signal(const float* samples, std::size_t frames) noexcept;
+  void compute_bands() noexcept;
+  void write_coefficients(std::size_t frames, float* features) noexcept;
+
+  Fft fft_;
+  alignas(Lanes) std::array<float, fft_length * lane_count> signal_{};  // [fft_length][lane_count], zeros at its end
+  std::array<Complex, fft_length / 2 + 1> spectrum_{};
+  std::array<Lanes, mel_bands> bands_{};
+};
+
+}  // namespace keywords

@@ -1,0 +1,33 @@
+// The front end computes several frames at a time, one frame in each lane of a vector register.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#if __has_include(<xsimd/xsimd.hpp>) && !defined(LADON_ARRAY_LANES) && !defined(__arm__) && !defined(__riscv)
+#include <xsimd/xsimd.hpp>
+#endif
+
+namespace keywords {
+
+#if defined(XSIMD_VERSION_MAJOR) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+using Lanes = xsimd::batch<float>;
+inline Lanes load(const float* from) noexcept { return Lanes::load_aligned(from); }
+inline void store(Lanes x, float* to) noexcept { x.store_aligned(to); }
+inline Lanes add_product(Lanes sum, Lanes a, Lanes b) noexcept { return xsimd::fma(a, b, sum); }
+inline Lanes logarithm(Lanes x) noexcept { return xsimd::log(x); }
+inline Lanes larger(Lanes x, Lanes y) noexcept { return xsimd::max(x, y); }
+inline Lanes square_root(Lanes x) noexcept { return xsimd::sqrt(x); }
+#else
+using Lanes = float;
+inline Lanes load(const float* from) noexcept { return *from; }
+inline void store(Lanes x, float* to) noexcept { *to = x; }
+inline Lanes add_product(Lanes sum, Lanes a, Lanes b) noexcept { return sum + a * b; }
+inline Lanes logarithm(Lanes x) noexcept { return std::log(x); }
+inline Lanes larger(Lanes x, Lanes y) noexcept { return x < y ? y : x; }
+inline Lanes square_root(Lanes x) noexcept { return std::sqrt(x); }
+#endif
+
+inline constexpr std::size_t lane_count = sizeof(Lanes) / sizeof(float);
+
+}  // namespace keywords

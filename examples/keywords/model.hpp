@@ -1,0 +1,48 @@
+// KWT-1, the smallest Keyword Transformer (Berg, O'Connor and Cruz, Interspeech 2021, arXiv 2104.00769), trained on 12
+// words. The weights are those of the repository ARM-software/keyword-transformer.
+//
+//     x[0] = class token + position[0]
+//     x[1 + t] = embed(features[t]) + position[1 + t]
+//     12 encoder layers, post-LN
+//     logits = head(y[0])
+//
+// Only row 0 of the last layer is computed, because the head reads no other row.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <ladon/ladon.hpp>
+#include <string_view>
+
+#include "tables.hpp"
+
+namespace keywords {
+
+inline constexpr std::size_t layer_count = 12;
+inline constexpr std::size_t model_width = 64;
+inline constexpr std::size_t token_count = 1 + frame_count;  // the class token, and a token for each frame
+inline constexpr float norm_epsilon = 1e-6f;
+
+inline constexpr std::array<std::string_view, 12> labels{"_silence_", "_unknown_", "yes", "no",  "up",   "down",
+                                                         "left",      "right",     "on",  "off", "stop", "go"};
+inline constexpr std::size_t label_count = labels.size();
+
+inline constexpr ladon::Shape shape{.queries = token_count, .model = model_width, .heads = 1};
+inline constexpr ladon::LayerConfig config{.feed_forward = 256, .activation = ladon::Activation::gelu_tanh};
+
+template <class Layout>
+using EncoderOf = ladon::Encoder<layer_count, shape, config, ladon::mask::None, ladon::FinalNorm::without, Layout>;
+
+// The weights of everything but the encoder layers.
+struct EmbeddingWeights {
+  const float* class_token;   // [model_width]
+  const float* position;      // [token_count][model_width]
+  const float* embed_weight;  // [model_width][coefficients]
+  const float* embed_bias;    // [model_width]
+};
+using Head = ladon::Linear<label_count, model_width>;
+
+// Computes x [token_count][model_width] from features [frame_count][coefficients].
+void embed(const float* features, const EmbeddingWeights& weights, float* x) noexcept;
+
+}  // namespace keywords

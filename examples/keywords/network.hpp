@@ -1,0 +1,31 @@
+// The encoder of KWT-1 for one precision of its weights. network_of.hpp implements the interface.
+#pragma once
+
+#include <array>
+#include <ladon/safetensors/file.hpp>
+#include <memory>
+
+#include "model.hpp"
+
+namespace keywords {
+
+// Row 0 of the attention weights of each layer: how much the class token attends to each token, [layers][tokens].
+using ClassAttention = std::array<std::array<float, token_count>, layer_count>;
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  // Computes y [model_width], the class token after the last layer, from x [token_count][model_width].
+  virtual void run(const float* x, float* y) noexcept = 0;
+  // Computes `y` like the function above, and writes the attention of the class token.
+  virtual void run(const float* x, float* y, ClassAttention& attention) noexcept = 0;
+};
+
+// These functions return a network with the weights of a file, which must outlive the network. They throw
+// ladon::safetensors::Error if a tensor is missing or wrong, and examples::Error if an int8 network finds a weight that
+// is not finite.
+std::unique_ptr<Network> make_float32_network(const ladon::safetensors::File& file);
+std::unique_ptr<Network> make_int8_network(const ladon::safetensors::File& file);
+
+}  // namespace keywords

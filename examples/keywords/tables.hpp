@@ -1,0 +1,105 @@
+// The constants of the front end, computed by the compiler in double precision.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+
+namespace keywords {
+
+inline constexpr std::size_t sample_rate = 16000;    // samples a second
+inline constexpr std::size_t window_length = 16000;  // samples that the model hears at once: 1 s
+inline constexpr std::size_t frame_length = 480;     // samples: 30 ms
+inline constexpr std::size_t frame_step = 160;       // samples: 10 ms
+inline constexpr std::size_t frame_count = (window_length - frame_length) / frame_step + 1;
+inline constexpr std::size_t fft_length = 512;
+inline constexpr std::size_t mel_bands = 80;
+inline constexpr std::size_t coefficients = 40;  // features of a frame
+
+namespace tables {
+
+// Returns cos(2 pi turns), by the Taylor series after a reduction to an angle of at most pi.
+constexpr double cosine_of_turns(double turns) {
+  turns -= static_cast<double>(static_cast<long long>(turns));
+  if (turns > 0.5) turns -= 1;
+  const double angle = 2 * std::numbers::pi * turns;
+  double term = 1, sum = 1;
+  for (int i = 1; i < 40; i += 2) {
+    term *= -angle * angle / (i * (i + 1));
+    sum += term;
+  }
+  return sum;
+}
+
+// Returns ln(x), x >= 1, by ln(x) = 2 artanh((x - 1) / (x + 1)) after a reduction to a factor below 2.
+constexpr double natural_logarithm(double x) {
+  double halvings = 0;
+  for (; x >= 2; x /= 2) ++halvings;
+  const double ratio = (x - 1) / (x + 1);
+  double power = ratio, sum = 0;
+  for (int i = 1; i < 60; i += 2) {
+    sum += power / i;
+    power *= ratio * ratio;
+  }
+  return 2 * sum + halvings * std::numbers::ln2;
+}
+
+constexpr double square_root(double x) {
+  double root = x < 1 ? 1 : x;
+  for (int i = 0; i < 60; ++i) root = (root + x / root) / 2;
+  return root;
+}
+
+constexpr double mel(double hertz) { return 1127 * natural_logarithm(1 + hertz / 700); }
+
+// The periodic Hann window.
+inline constexpr auto hann = [] {
+  std::array<float, frame_length> window{};
+  for (std::size_t i = 0; i < frame_length; ++i)
+    window[i] = static_cast<float>(0.5 - 0.5 * cosine_of_turns(static_cast<double>(i) / frame_length));
+  return window;
+}();
+
+// A mel band is a triangle over the bins of the DFT. It rises from the centre of the band before, and falls to the
+// centre of the band after. Interval i lies between the centres of the bands i - 1 and i. A bin of interval i adds
+// rising[bin] * magnitude to band i, and (1 - rising[bin]) * magnitude to band i - 1.
+struct MelIntervals {
+  std::array<std::uint8_t, mel_bands + 2> begin{};  // the first bin of each interval, and the end of the last interval
+  std::array<float, fft_length / 2> rising{};
+};
+inline constexpr double lowest_hertz = 20, highest_hertz = 7600;
+constexpr double hertz_of_bin(std::size_t bin) {
+  return static_cast<double>(bin) * static_cast<double>(sample_rate) / static_cast<double>(fft_length);
+}
+inline constexpr std::size_t first_bin = 1;  // 31.25 Hz. Bin 0 is 0 Hz, below the lowest band
+inline constexpr std::size_t end_bin = 244;  // bin 243 is 7593.75 Hz
+static_assert(hertz_of_bin(first_bin) > lowest_hertz && hertz_of_bin(end_bin - 1) < highest_hertz &&
+              hertz_of_bin(end_bin) >= highest_hertz);
+inline constexpr auto mel_intervals = [] {
+  MelIntervals intervals;
+  const double lowest = mel(lowest_hertz), width = (mel(highest_hertz) - lowest) / (mel_bands + 1);
+  std::size_t interval = 0;
+  for (std::size_t bin = first_bin; bin < end_bin; ++bin) {
+    const double position = (mel(hertz_of_bin(bin)) - lowest) / width;
+    while (interval <= static_cast<std::size_t>(position)) intervals.begin[interval++] = static_cast<std::uint8_t>(bin);
+    intervals.rising[bin] = static_cast<float>(position - static_cast<double>(interval - 1));
+  }
+  while (interval < intervals.begin.size()) intervals.begin[interval++] = end_bin;
+  return intervals;
+}();
+
+// The DCT-II of the logarithms of the mel bands, [coefficients][mel_bands].
+inline constexpr auto dct = [] {
+  std::array<std::array<float, mel_bands>, coefficients> matrix{};
+  const double scale = square_root(2.0 / mel_bands);
+  for (std::size_t k = 0; k < coefficients; ++k) {
+    for (std::size_t n = 0; n < mel_bands; ++n)
+      matrix[k][n] =
+          static_cast<float>(scale * cosine_of_turns(static_cast<double>(k * (2 * n + 1)) / (4.0 * mel_bands)));
+  }
+  return matrix;
+}();
+
+}  // namespace tables
+}  // namespace keywords

@@ -1,0 +1,16 @@
+// A tensor of a checkpoint.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ladon_test {
+
+struct NamedTensor {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::vector<float> data;
+};
+
+}  // namespace ladon_test
