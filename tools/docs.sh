@@ -11,10 +11,12 @@ docs() {
   python_packages "$venv" "$root/tools/docs/requirements.txt"
   mkdir -p "$builds/docs" "$out"
   out=$(cd "$out" && pwd)
+  rm -rf "${out:?}/assets/.doxy" "$log" # mkdoxy would not run Doxygen again where only the filter changed
   python3 -B "$root/tools/docs/pages.py" "$root" "$builds/docs/pages"
   export LADON_DOCS_PAGES=$builds/docs/pages LADON_DOXYGEN_LOG=$log NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1
   # Not --quiet: MkDocs then neither prints nor counts warnings.
   (cd "$root" && "$venv/bin/mkdocs" build --strict --clean --site-dir "$out" 2>&1 | sed '/^INFO /d' >&2)
+  rm -rf "$out/assets/.doxy"
   if [ -s "$log" ]; then cat "$log" >&2; die "Doxygen has warnings"; fi
   say "wrote $out: open index.html"
 }
