@@ -40,7 +40,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """The tables of README.md."""
+    """The tables of docs/performance.md."""
     rows = all_figures["rows"]
     heading = ["", "weights", "ms a window", "Ladon is times as fast (quartiles)", "largest error of a logit", "form"]
     parts = []

@@ -129,7 +129,7 @@ struct Defaults {
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
   // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
-  // (bench/README.md, "A token at a time, from memory").
+  // (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
   // A matrix of at most this size is read as one stream. Starting and ending several streams would cost too much.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
