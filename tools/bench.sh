@@ -5,7 +5,7 @@
 
 bench() {
   case ${1:-} in
-    all | compare | firmware | browser | peers | minilm | charts | start) "bench_$1" "${@:2}" ;;
+    all | compare | firmware | browser | peers | minilm | keywords | charts | start) "bench_$1" "${@:2}" ;;
     threads | decode | memory | ceilings) bench_program "ladon_bench_$1" "${@:2}" ;;
     *) bench_share_of_peak "$@" ;;
   esac

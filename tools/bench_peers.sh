@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench peers, minilm and start: Ladon beside other libraries, which pip installs.
+# ./dev bench peers, minilm, keywords and start: Ladon beside other libraries, which pip installs.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
@@ -36,6 +36,18 @@ bench_minilm() {
   peer_packages "${files[@]}"
   run_module "$builds/peers-venv/bin/python" minilm --programs "$dir/bench/minilm" --model "$(minilm_folder)" \
     ${arguments[@]+"${arguments[@]}"}
+}
+
+bench_keywords() {
+  local dir=$builds/bench-keywords
+  need_bench
+  need python3 pip
+  configure "$dir" -DLADON_EXAMPLES=keywords -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
+    -DLADON_WERROR="${CI:+ON}"
+  build "$dir" ladon_keywords_peer
+  "$root/examples/keywords/fetch_model" --all >&2
+  peer_packages "$root/bench/ladon_bench/keywords/requirements.txt"
+  run_module "$builds/peers-venv/bin/python" keywords --programs "$dir/bench/keywords" "$@"
 }
 
 bench_start() {

@@ -92,16 +92,24 @@ test_modules() {
 
 # test_firmware [--update] [CORE...]
 test_firmware() {
-  local core update='' chosen=() here=$root/tests/firmware
+  local core update='' chosen=() here=$root/tests/firmware keywords keywords_settings=() settings
   for core in "$@"; do
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
-  need c++ cmake ninja xsimd/xsimd.hpp
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
+  if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
   cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" >&2
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
-    configure_firmware "$here" "$builds/firmware-$core" "$core" -DLADON_FIRMWARE_HOST="$builds/firmware-host"
+    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
+    # The first core that needs ladon-weights builds it.
+    if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
+      settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
+    fi
+    configure_firmware "$here" "$builds/firmware-$core" "$core" "${settings[@]}"
     say "testing $core"
     build "$builds/firmware-$core" all
     if [ -n "$update" ]; then build "$builds/firmware-$core" update_counts; fi

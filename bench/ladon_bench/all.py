@@ -1,8 +1,9 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
-    [--browser_minilm_int8] [--firmware] [--tables]
+    [--browser_minilm_int8] [--firmware] [--tables] [--check]
 
-Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of README.md between their
-markers. A part that fails keeps the figures of its last run. `./dev bench all` runs this.
+Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md,
+docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.
+`./dev bench all` runs this.
 """
 
 import argparse
@@ -22,6 +23,9 @@ from ladon_bench.parts import PARTS
 from ladon_bench.paths import BENCH, ROOT
 
 FIGURES = BENCH / "figures"
+PAGE = ROOT / "docs" / "performance.md"  # the tables of all parts
+README = ROOT / "README.md"  # the summary
+COMPARISON = ROOT / "docs" / "comparison.md"
 
 
 def say(text):
@@ -70,19 +74,40 @@ def known_figures():
             if (file := FIGURES / f"{part.name}.json").is_file()}
 
 
-def rewrite(readme, known):
-    """Returns the text with the table of each part between its markers. A part without figures keeps its text."""
+def between_markers(text, name, block):
+    """Returns the text with the block between the markers of that name. Raises ValueError where there is no marker."""
+    marked = re.compile(rf"(<!-- figures: {name} -->\n).*?(<!-- end -->)", re.S)
+    text, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
+    if times != 1:
+        raise ValueError(f"{times} places for the figures {name}, expected 1")
+    return text
+
+
+def page(text, known):
+    """Returns docs/performance.md with the table of each part. A part without figures keeps its text."""
     for part in PARTS:
         if part.name not in known:
             continue
-        pictures = [f'<img src="charts/{name}.svg" alt="{shown}">' for name, shown in part.pictures.items()
+        pictures = [f"![{shown}](../bench/charts/{name}.svg)" for name, shown in part.pictures.items()
                     if (BENCH / "charts" / f"{name}.svg").is_file()]
         block = "\n\n".join([*pictures, tables.about(known[part.name]), part.table(known)])
-        marked = re.compile(rf"(<!-- figures: {part.name} -->\n).*?(<!-- end -->)", re.S)
-        readme, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", readme)
-        if times == 0:
-            say(f"README.md has no place for {part.name}")
-    return readme
+        text = between_markers(text, part.name, block)
+    return text
+
+
+def written(known):
+    """Returns the files that have tables, with their text for these figures."""
+    return {PAGE: page(PAGE.read_text(), known),
+            README: between_markers(README.read_text(), "summary", tables.summary(known)),
+            COMPARISON: between_markers(COMPARISON.read_text(), "comparison", tables.comparison(known))}
+
+
+def check():
+    """Fails where a table is not the one that the stored figures give."""
+    wrong = [file for file, text in written(known_figures()).items() if text != file.read_text()]
+    for file in wrong:
+        say(f"{file.relative_to(ROOT)} differs from bench/figures: run ./dev bench all --tables")
+    return 1 if wrong else 0
 
 
 def main():
@@ -93,10 +118,13 @@ def main():
     parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME",
                         help="of " + ", ".join(part.name for part in PARTS))
     parser.add_argument("--tables", action="store_true", help="measure nothing: charts and tables of what is there")
+    parser.add_argument("--check", action="store_true", help="only compare the tables with the stored figures")
     for part in PARTS:
         if not part.always:
             parser.add_argument(f"--{part.name}", action="store_true", help="as well")
     options = parser.parse_args()
+    if options.check:
+        return check()
     failed = []
     for part in [] if options.tables else PARTS:
         chosen = part.name in options.only if options.only else part.always or getattr(options, part.name)
@@ -111,8 +139,8 @@ def main():
     drawn = subprocess.run([ROOT / "dev", "bench", "charts", *(FIGURES / f"{name}.json" for name in known)])
     if drawn.returncode != 0:
         failed.append("charts")
-    readme = BENCH / "README.md"
-    whole_file.write(readme, rewrite(readme.read_text(), known))
+    for file, text in written(known).items():
+        whole_file.write(file, text)
     if failed:
         say(f"failed: {', '.join(failed)}")
     return 1 if failed else 0

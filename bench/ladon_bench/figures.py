@@ -117,7 +117,7 @@ def markdown(figures):
 
 
 def tables(figures):
-    """The tables of README.md."""
+    """The tables of docs/performance.md."""
     rows = figures["rows"]
     names = peer_names(rows)
     by_name = lambda row: {one["name"]: one for one in row["contestants"]}

@@ -1,4 +1,5 @@
-"""The parts of `./dev bench all`. A new part takes an entry here, and a pair of markers in README.md."""
+"""The parts of `./dev bench all`. A new part takes an entry here, and a pair of markers in
+docs/performance.md."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,7 +12,7 @@ QUICK = ["--shapes", *texts("quick")]
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    name: str  # figures/NAME.json; <!-- figures: NAME --> in README.md
+    name: str  # figures/NAME.json; <!-- figures: NAME --> in docs/performance.md
     command: list[str]  # what follows ./dev; the file for its figures is added
     quick: list[str]  # what --quick adds
     table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown

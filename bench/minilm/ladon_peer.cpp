@@ -1,5 +1,5 @@
 // Ladon's process of `./dev bench minilm`: examples/minilm from token ids to unit vectors, and the FMA peak. The
-// protocol is described in bench/ladon_bench/minilm/serving.py.
+// protocol is described in bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -21,7 +21,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 
 // Seconds. Sixteen sums, so that no load waits for an addition (two are begun a cycle, and each takes four), of as many
 // places of a part at once, each of which goes on without a gap: one is what memcpy does, and four is what memory likes
-// best (bench/README.md).
+// best (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Target = detail::simd::NativeVectors;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#if __has_include(<xsimd/xsimd.hpp>) && !defined(__arm__) && !defined(__riscv)
+#if __has_include(<xsimd/xsimd.hpp>) && !defined(LADON_ARRAY_LANES) && !defined(__arm__) && !defined(__riscv)
 #include <xsimd/xsimd.hpp>
 #endif
 

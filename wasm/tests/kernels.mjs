@@ -57,12 +57,10 @@ export const weightsOf = (description, random) => {
 };
 
 /** Rows of a matrix as the oracle takes them, by default all; weights of int8 with their scales. */
-const matrixOf = (weights, name, bits, first = 0, rows = Infinity) => {
+const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
   const bias = weights[`${name}_bias`]?.subarray(first, first + rows);
   if (!matrix) return [undefined, bias];
-  const all = weights[`${name}_weight_scale`] ?? weights[`${name}_bias`] ?? matrix;
-  const columns = matrix.length / all.length;
   const part = matrix.subarray(first * columns, (first + rows) * columns);
   const scale = weights[`${name}_weight_scale`]?.subarray(first, first + rows);
   return [scale ? { integers: part, scale, bits } : part, bias];
@@ -73,7 +71,7 @@ export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
   const inside = weights[`${at}attention.out_proj_weight`] ? "attention." : "";
   const packed = weights[`${at}${inside}in_proj_weight`];
-  const third = (i) => matrixOf(weights, `${at}${inside}in_proj`, bits, i * model, model);
+  const third = (i) => matrixOf(weights, `${at}${inside}in_proj`, bits, model, i * model, model);
   const [q, k, v] = packed
     ? [0, 1, 2].map(third)
     : ["query", "key", "value"].map((name) => one(`${inside}${name}_proj`));

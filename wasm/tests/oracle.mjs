@@ -119,6 +119,7 @@ export const erf = (x) => {
 const activations = {
   relu: (x) => Math.max(x, 0),
   gelu: (x) => 0.5 * x * (1 + erf(x * Math.SQRT1_2)),
+  gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };
 
 const sum = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));

@@ -1,4 +1,4 @@
-// Figures of MiniLM as people read them: lines as things are done, and the tables of bench/README.md.
+// Figures of MiniLM as people read them: lines as things are done, and the tables of docs/performance.md.
 import {dirname, join} from "node:path";
 
 import {weigh} from "../bundle.mjs";
@@ -77,7 +77,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** The tables of bench/README.md. */
+/** The tables of docs/performance.md. */
 export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
   const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];

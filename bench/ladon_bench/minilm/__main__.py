@@ -17,9 +17,10 @@ from ladon_bench.minilm import tables
 from ladon_bench.minilm.model import Weights, expected, flops
 from ladon_bench.paths import ROOT
 from ladon_bench.peers import driver
-from ladon_bench.peers.contestant import TOLERANCE, TRIALS, wrong_numbers
+from ladon_bench.peers.contestant import TOLERANCE
+from ladon_bench.peers.model_contestant import ModelContestant
 from ladon_bench.peers.rounds import race
-from ladon_bench.process import Failure, Process, python_peers, say
+from ladon_bench.process import Process, python_peers
 
 TOKENS = [8, 11, 32, 128]  # of one sentence
 SENTENCES = [1, 2, 4, 8, 16, 32]  # of mixed lengths
@@ -30,49 +31,16 @@ LEAST_COSINE = 0.97  # between a vector of int8 weights and the vector in float6
 LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights beside int8
 
 
-class Contestant:
-    """A peer in one case: from a process that may not even start to the seconds of every round."""
-
+class Contestant(ModelContestant):
     def __init__(self, key, command, way, sentences, work, options):
-        self.way, self.work = way, work
+        self.way = way
         self.precision = "float32" if key == LADON_FLOAT32 else options.precision
-        self.title = f"{len(sentences)} sentences, {way}"
-        self.process = Process(command, options.cores, 1, work / f"{key}.log")
-        try:
-            hello = self.process.ask("case", model=str(options.model / "model.safetensors"), sentences=sentences,
-                                     together=way == TOGETHER, precision=self.precision)
-        except Failure:
-            self.process.end()
-            raise
-        self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
+        super().__init__(key, command, f"{len(sentences)} sentences, {way}", work, options.cores,
+                         model=str(options.model / "model.safetensors"), sentences=sentences,
+                         together=way == TOGETHER, precision=self.precision)
         if key == LADON_FLOAT32:
             self.name += " float32"
-        self.machine = hello.get("machine")
         self.cosine = {}  # of each form, the smallest of all sentences
-        self.form, self.seconds, self.peaks, self.disturbed = None, [], [], []
-
-    def choose_form(self, wanted, seconds, wait_for_quiet):
-        """Keeps the fastest of those that give the right numbers."""
-        best = {}
-        for form in self.forms:
-            try:
-                self.process.ask("build", form=form, output=str(self.work / "output"))
-                output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
-                if wrong := self.wrong(form, output, wanted):
-                    wrong_numbers.append(f"{self.title}: {self.name}, {form}: {wrong}")
-                    say(wrong_numbers[-1])
-                else:
-                    best[form] = self.fastest(form, seconds, wait_for_quiet)
-            except Failure as failure:
-                if self.process.ended():
-                    raise
-                say(f"{self.title}: {self.name}, {form}, is left out: {failure}")
-        if not best:
-            raise Failure("no form of it works")
-        self.form = min(best, key=best.get)
-        for form in self.forms:
-            if form != self.form:
-                self.process.ask("drop", form=form)
 
     def wrong(self, form, output, wanted):
         """What is wrong with the vectors, or None. Both comparisons are false for NaN."""
@@ -82,18 +50,6 @@ class Contestant:
             return None if self.cosine[form] >= LEAST_COSINE else f"cosine {self.cosine[form]:.4f}"
         error = np.abs(output - wanted).max() / np.abs(wanted).max()
         return None if error <= TOLERANCE else f"off by {error:.1e} of the largest number"
-
-    def fastest(self, form, seconds, wait_for_quiet):
-        times = []
-        for _ in range(TRIALS):
-            wait_for_quiet()
-            times.append(self.process.ask("round", form=form, seconds=seconds)["seconds"])
-        return min(times)
-
-    def round(self, seconds):
-        answer = self.process.ask("round", form=self.form, seconds=seconds)
-        self.interrupted = answer["interrupted"]
-        return answer["seconds"]
 
     def figures(self):
         return {"name": self.name, "way": self.way, "form": self.form, "precision": self.precision,

@@ -70,7 +70,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """The tables of README.md."""
+    """The tables of docs/performance.md."""
     rows = all_figures["rows"]
     single = [row for row in rows if all(one["way"] == EACH for one in row["contestants"])]
     mixed = [row for row in rows if row not in single]

@@ -3,13 +3,13 @@
 export function attention({description: d, tensors, numbers: x}) {
   const simple = d.kind === 'attention' && !d.context && d.cache === 0 && d.kvHeads === d.heads &&
     d.headWidth === d.valueWidth && ['in_proj', 'separate_qkv'].includes(d.layout) &&
-    d.mask.every((mask) => mask === 'causal' || mask === 'padding') && !/SCALE|SOFTCAP|SINKS|ROTARY|BIAS/.test(d.arguments);
+    d.mask.every((mask) => mask === 'causal' || mask === 'padding') && !/SCALE|SOFTCAP|SINKS|ROTARY/.test(d.arguments);
   if (!simple) return undefined;
   const joined = (what) => tensors.filter(({name}) => name.endsWith(what) && !name.startsWith('out'))
     .flatMap(({values}) => [...values]);
   const project = (tokens, weight, bias, rows, columns) => tokens.map((token) =>
     Float64Array.from({length: rows}, (_, row) => {
-      let sum = bias[row];
+      let sum = bias[row] ?? 0;
       for (let i = 0; i < columns; ++i) sum += weight[row * columns + i] * token[i];
       return sum;
     }));
@@ -36,6 +36,6 @@ export function attention({description: d, tensors, numbers: x}) {
     }
     return row;
   });
-  const out = (what) => tensors.find(({name}) => name === `out_proj_${what}`).values;
+  const out = (what) => tensors.find(({name}) => name === `out_proj_${what}`)?.values ?? [];
   return project(mixed, out('weight'), out('bias'), d.model, width).flatMap((row) => [...row]);
 }

@@ -1,0 +1,62 @@
+// The part of the keyword spotter (examples/keywords) that is not a kernel, as a WebAssembly module: the front end, the
+// embedding before the encoder, and the classifier after it. The module imports nothing. Each exported function without
+// an argument returns the address of an array of floats in the memory of the module.
+#include <algorithm>
+
+#include "front_end.hpp"
+#include "model.hpp"
+
+namespace {
+
+using namespace keywords;
+
+FrontEnd front_end;
+std::array<float, window_length> samples;
+std::array<float, frame_count * coefficients> features;
+std::array<float, token_count * model_width> x;
+std::array<float, model_width> y;
+std::array<float, label_count> logits;
+
+// The tensors of the model's file that the encoder does not have, end to end.
+struct Tensors {
+  std::array<float, model_width> class_token;
+  std::array<float, token_count * model_width> position;
+  std::array<float, model_width * coefficients> embed_weight;
+  std::array<float, model_width> embed_bias;
+  std::array<float, label_count * model_width> head_weight;
+  std::array<float, label_count> head_bias;
+} tensors;
+
+}  // namespace
+
+#define EXPORT(name) extern "C" __attribute__((export_name(#name)))
+
+// [window_length]: the input of compute_features.
+EXPORT(samples) float* keywords_samples() { return samples.data(); }
+// [frame_count][coefficients]
+EXPORT(features) float* keywords_features() { return features.data(); }
+// The tensors, in the order of the struct Tensors.
+EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
+// [model_width]: the row of the class token after the last layer, the input of compute_logits.
+EXPORT(y) float* keywords_y() { return y.data(); }
+
+// Drops the oldest features. Computes `frames` frames from the samples, which become the newest features. At most
+// frame_count frames.
+EXPORT(compute_features) void keywords_compute_features(std::size_t frames) {
+  std::copy(features.begin() + static_cast<std::ptrdiff_t>(frames * coefficients), features.end(), features.begin());
+  front_end.compute(samples.data(), frames, features.data() + (frame_count - frames) * coefficients);
+}
+
+// Computes the input of the encoder, [token_count][model_width], from the features.
+EXPORT(compute_x) float* keywords_compute_x() {
+  embed(features.data(),
+        {tensors.class_token.data(), tensors.position.data(), tensors.embed_weight.data(), tensors.embed_bias.data()},
+        x.data());
+  return x.data();
+}
+
+// Computes the logits [label_count] from y.
+EXPORT(compute_logits) float* keywords_compute_logits() {
+  ladon::linear(Head{.weight = tensors.head_weight, .bias = tensors.head_bias}, y, logits);
+  return logits.data();
+}
