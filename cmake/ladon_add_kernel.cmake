@@ -40,7 +40,10 @@
 #                      as compressed-tensors and ladon-weights quantise write them) are taken as they are. With
 #                      PRECISION bfloat16, F32 and F16 weights are rounded when the library is made; BF16 weights (as
 #                      ladon-weights convert writes them) are taken as they are. The path has no backslash and no $<,
-#                      and PREFIX and the file's name have no /*, */ and @word@
+#                      and PREFIX and the file's name have no /*, */ and @word@. The program ladon-weights packs the
+#                      tensors on the machine that builds. A cross build with Ladon's sources builds the program for
+#                      that machine, with the compiler that the environment variable CXX names or the system's; with an
+#                      installed Ladon it looks for a program. LADON_WEIGHTS_TOOL=<file> names another program
 # What becomes of it
 #   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>

@@ -59,6 +59,11 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
+// On Cortex-M, the hidden features of several panels lie in the memory of the keys. The last group has fewer panels.
+TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
+  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh}, None>();
+}
+
 TEST_CASE("int8: cache, several tokens and one") {
   check_cached(cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, Int8<InProj>>(),
@@ -135,6 +140,8 @@ TEST_CASE("int8: decoder layers, post-LN and pre-LN") {
                 {.layer = post, .self_causal = true, .activation_bits = 8});
   check_decoder(decoder_layer_subject<shape, 33, pre, Causal, None, Int8<SeparateQKV>>(),
                 {.layer = pre, .self_causal = true, .activation_bits = 8});
+  check_decoder(decoder_layer_subject<S{.queries = 18, .model = 12}, 21, post, Causal, None, Int8<InProj>>(),
+                {.layer = post, .self_causal = true, .activation_bits = 8});
 }
 
 TEST_CASE("int8: a ring of the latest keys") {

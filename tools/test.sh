@@ -24,7 +24,7 @@ run_tests() {
     esac
     shift
   done
-  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h pkg-config
+  need_examples doctest/doctest.h pkg-config
   # Elsewhere, the tests that count instructions run only where valgrind is installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
@@ -44,6 +44,7 @@ test_preset() {
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
+  case $preset in native | clang | debug) args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;; esac
   case $preset in
     clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     # With sanitizers, clang++ compiles in a third of the time of g++.
@@ -91,16 +92,24 @@ test_modules() {
 
 # test_firmware [--update] [CORE...]
 test_firmware() {
-  local core update='' chosen=() here=$root/tests/firmware
+  local core update='' chosen=() here=$root/tests/firmware keywords keywords_settings=() settings
   for core in "$@"; do
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
-  need c++ cmake ninja xsimd/xsimd.hpp
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
+  if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
   cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" >&2
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
-    configure_firmware "$here" "$builds/firmware-$core" "$core" -DLADON_FIRMWARE_HOST="$builds/firmware-host"
+    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
+    # The first core that needs ladon-weights builds it.
+    if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
+      settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
+    fi
+    configure_firmware "$here" "$builds/firmware-$core" "$core" "${settings[@]}"
     say "testing $core"
     build "$builds/firmware-$core" all
     if [ -n "$update" ]; then build "$builds/firmware-$core" update_counts; fi

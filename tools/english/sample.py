@@ -29,6 +29,8 @@ def tracked_files():
 def comment_of(line, mark):
     """The text of a line that is a comment and nothing else, or None."""
     stripped = line.strip()
+    if mark == "//" and stripped.startswith(("/*", "* ", "*/")):
+        return stripped.strip("/* ")
     return stripped[len(mark) :].strip() if stripped.startswith(mark) and not stripped.startswith("#!") else None
 
 

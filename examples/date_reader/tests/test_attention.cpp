@@ -11,9 +11,12 @@
 #include "held_out.hpp"
 #include "palette.hpp"
 #include "reader.hpp"
+#include "testing/svg.hpp"
 
 namespace date_reader {
 namespace {
+
+using examples::heat, examples::heat_of_256, examples::Rgb, examples::shade;
 
 Workspace workspace;
 Attention attention;
@@ -33,30 +36,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-// Every element opened is closed, in order, and no text holds a bare '<' or '&'.
-bool is_well_formed(const std::string& xml) {
-  std::vector<std::string> open;
-  for (std::size_t i = 0; i < xml.size(); ++i) {
-    const std::string_view rest = std::string_view(xml).substr(i);
-    if (rest[0] == '&') {
-      if (!rest.starts_with("&amp;") && !rest.starts_with("&lt;") && !rest.starts_with("&gt;")) return false;
-    } else if (rest[0] == '<') {
-      const std::size_t end = rest.find('>');
-      if (end == rest.npos) return false;
-      const std::string tag(rest.substr(1, end - 1));
-      const std::string name = tag.substr(tag[0] == '/' ? 1 : 0, tag.find(' ') - (tag[0] == '/' ? 1 : 0));
-      if (tag[0] == '/') {
-        if (open.empty() || open.back() != name) return false;
-        open.pop_back();
-      } else if (tag.back() != '/') {
-        open.push_back(name);
-      }
-      i += end;
-    }
-  }
-  return open.empty();
 }
 
 }  // namespace
@@ -138,14 +117,14 @@ TEST_CASE("nothing of the text gets through to the terminal but its characters")
 
 TEST_CASE("the SVG picture") {
   const std::string svg = svg_picture(read("3rd of Feb, 2024", workspace, &attention), attention);
-  CHECK(is_well_formed(svg));
+  CHECK(examples::is_well_formed(svg));
   for (const char* part : {"<svg xmlns=\"http://www.w3.org/2000/svg\"", "layer 0, head 0", "layer 0, head 3",
                            "layer 1, head 0", "layer 1, head 3", ": points", "\"3rd of feb, 2024\" = 2024-02-03"}) {
     CAPTURE(part);
     CHECK(svg.find(part) != svg.npos);
   }
   const std::string odd = svg_picture(read("<b>&\"'</b>", workspace, &attention), attention);
-  CHECK(is_well_formed(odd));
+  CHECK(examples::is_well_formed(odd));
   CHECK(odd.find("&lt;b&gt;&amp;") != odd.npos);
   CHECK(odd.find("&lt;/b&gt;\" is not a date I can read") != odd.npos);
 }

@@ -26,6 +26,8 @@ struct Helium : Defaults {
   // VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
+  static constexpr std::size_t int8_feed_forward_panels = 4;
+  static constexpr bool hidden_in_keys = true;
 };
 using Current = Helium;
 
