@@ -6,6 +6,11 @@
 #   // flag: FLAG      another flag, behind those of COMPILE
 file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
 string(REPLACE "// message: " "" expected "${expected}")
+# A formatter may join lines, and a rule in the middle of a line would not be checked.
+file(STRINGS ${SOURCE} joined REGEX "^//.+ (says|lines|flag): ")
+if(joined)
+  message(FATAL_ERROR "a rule must begin its line: ${joined}")
+endif()
 file(STRINGS ${SOURCE} flags REGEX "^// flag: ")
 list(TRANSFORM flags REPLACE "^// flag: " "")
 execute_process(COMMAND ${COMPILE} ${flags} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
