@@ -1,4 +1,4 @@
-// From a share of attention, 0 to 1, to what is drawn for it.
+// Converts a share of attention, 0 to 1, to a colour or a character.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@ struct Rgb {
   std::uint8_t red, green, blue;
 };
 
-// Dark for none, over violet and orange to a bright yellow: lightness rises all the way, so it reads without colour.
+// Returns a colour from dark (0) over violet and orange to bright yellow (1). The lightness rises with the share, so
+// the scale is readable without colour, too.
 Rgb heat(float share) noexcept;
 
-// Much the same among the 256 colours of xterm, by number.
+// Returns the number of a similar colour among the 256 colours of xterm.
 int heat_of_256(float share) noexcept;
 
-// Whether dark ink is the readable one on this ground.
+// Returns whether dark text is readable on the colour of this share.
 bool is_bright(float share) noexcept;
 
-// The same with characters, for a terminal without colour.
+// The characters for shares, for a terminal without colour.
 inline constexpr std::string_view shades = " .:-=+*#%@";
 char shade(float share) noexcept;
 
