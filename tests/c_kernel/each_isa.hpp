@@ -1,5 +1,5 @@
-// A library made with DISPATCH, by each instruction set that this machine has. Libraries with one instruction set are
-// called once.
+// Calls the kernels of a library made with DISPATCH, once with each instruction set of this machine. A library with one
+// instruction set is called once.
 #pragma once
 
 #include <doctest/doctest.h>
