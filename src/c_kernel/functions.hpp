@@ -60,7 +60,7 @@ constexpr void add_run(Functions& functions) {
   Function run{.name = "run",
                .exported = "",
                .result = "ladon_status",
-               .comment = "x and y are [@queries@][@model@]; y may be x itself."};
+               .comment = "Computes y from x. x and y are [@queries@][@model@]; y may be x itself."};
   Function run_with{.name = "run_with",
                     .exported = "run",
                     .result = "ladon_status",
@@ -76,7 +76,9 @@ constexpr void add_run(Functions& functions) {
                          "phases."};
   run_phase << phase << share << shares;
   if constexpr (Settings::context) {
-    run.comment = "x and y are [@queries@][@model@]; y may be x itself. context is [@keys@][@key_model@].";
+    run.comment =
+        "Computes y from x and context. x and y are [@queries@][@model@]; y may be x itself. context is "
+        "[@keys@][@key_model@].";
   }
   for (Function* function : {&run, &run_with, &run_phase}) {
     *function << x;
