@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Parts that have dependencies of their own: each is added where it is first asked for, so that who does not use it
-# needs none of them.
+# Adds parts of Ladon with additional dependencies on demand, so that a build without a part does not need the
+# dependencies of the part.
 #
-#   ladon_need_files()          ladon_files, files read and written with care
-#   ladon_need_safetensors()    ladon_safetensors, a reader of that format
-#   ladon_need_weights_tool()   ladon_weights, the program ladon-weights, which puts a checkpoint's tensors into a library
-#   ladon_need_host_weights_tool()   in a cross build, ladon_host_weights: the same program for the machine that builds,
-#                                    in the file ladon_host_weights_program
+#   ladon_need_files()          ladon_files: reads and replaces files
+#   ladon_need_safetensors()    ladon_safetensors: reads safetensors files
+#   ladon_need_weights_tool()   ladon_weights: the program ladon-weights, which packs tensors for a kernel
+#   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine, in the file
+#                                    ladon_host_weights_program
 
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 
-# All the others stand on this one, and are compiled with ladon_checks.
+# Adds the target ladon_files. The other parts need this part, and all parts are compiled with ladon_checks.
 function(ladon_need_files)
   if(NOT TARGET ladon_checks)
     include(${ladon_source_dir}/cmake/options.cmake)

@@ -12,7 +12,7 @@ import sys
 
 
 def safetensors(tensors, metadata=None):
-    """A safetensors file of (name, dtype, shape, bytes)."""
+    """Returns a safetensors file with the tensors (name, dtype, shape, bytes)."""
     header, data = {}, b""
     if metadata is not None:
         header["__metadata__"] = metadata
@@ -50,7 +50,8 @@ def seeds_of_safetensors():
 
 
 def attention_tensors(prefix, parts, dtype=("F32", floats)):
-    """Projections of queries (2 rows), keys and values (1 row each) from 2 features, and the output."""
+    """Returns the tensors of an attention with 2 features: projections of queries (2 rows), keys and values (1 row
+    each), and the output projection."""
     name, values = dtype
     tensors = []
     for part, shape in parts:
@@ -196,7 +197,8 @@ def seeds_of_stories_model():
 
 
 def vocabulary(more):
-    """512 tokens as llama2.c stores them: three marks, 256 bytes, `more`, and pieces that no text has."""
+    """Returns a vocabulary of 512 tokens in the format of llama2.c: three marks, 256 bytes, `more`, and pieces that
+    occur in no text."""
     pieces = [("<unk>", 0.0), ("\n<s>\n", 0.0), ("\n</s>\n", 0.0)]
     pieces += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
     pieces += more
@@ -230,7 +232,7 @@ def seeds_of_date_text():
 
 
 def random_seeds(sizes):
-    """Inputs that a FuzzedDataProvider takes numbers from: all zeros, and random bytes."""
+    """Returns inputs for a FuzzedDataProvider: zeros, and random bytes."""
     numbers = random.Random(1)
     return {"zeros": bytes(8)} | {f"random_{i}": numbers.randbytes(size) for i, size in enumerate(sizes)}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench peers, minilm, keywords and start: Ladon beside other libraries, which pip installs.
+# Implements ./dev bench peers, minilm, keywords and start: measures Ladon beside other libraries, which pip installs.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
@@ -61,7 +61,7 @@ bench_start() {
 
 torch_requirements() { printf '%s\n' "$root/bench/ladon_bench/peers/requirements-torch.txt"; }
 
-# peer_packages FILE...: the packages of the peers. numpy checks their results, so nothing runs without numpy.
+# peer_packages FILE...: installs the packages of the peers. numpy is required, because numpy checks all results.
 peer_packages() {
   python_packages "$builds/peers-venv" "$@"
   "$builds/peers-venv/bin/python" -c 'import numpy' 2>/dev/null || die "numpy is missing: it checks every result"

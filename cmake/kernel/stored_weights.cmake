@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# WEIGHTS: what ladon-weights makes of a checkpoint joins the library.
+# Implements the argument WEIGHTS: ladon-weights packs the tensors of a checkpoint, and the library contains the packed
+# tensors.
 
-# A checkpoint's tensors, as bytes in a section of constants.
+# Adds an object that has the bytes of the packed tensors in a section of constants.
 macro(ladon_kernel_stored_weights)
   if(DEFINED arg_WEIGHTS)
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
-    ladon_kernel_refuse("WEIGHTS is ${checkpoint}, and there is no such file"
+    ladon_kernel_refuse("WEIGHTS is ${checkpoint}, which does not exist"
       NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
     ladon_kernel_weights_tool(tool tool_target)
     set(tensors ${folder}/${NAME}_tensors.inc)
@@ -49,7 +50,7 @@ function(ladon_kernel_weights_tool out dependency)
     endif()
   endif()
   find_program(LADON_WEIGHTS_TOOL ladon-weights)
-  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that \
-builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
+  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the build machine, \
+or name the program with -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
   set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
 endfunction()

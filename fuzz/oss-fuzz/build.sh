@@ -1,6 +1,6 @@
 #!/bin/bash -eu
-# Builds the fuzzers of Ladon for OSS-Fuzz, which sets the variables below. CXXFLAGS have the sanitizers and the level of
-# optimisation.
+# Builds the fuzzers of Ladon for OSS-Fuzz. OSS-Fuzz sets the variables below. CXXFLAGS contains the sanitizers and the
+# level of optimisation.
 : "${SRC:?}" "${OUT:?}" "${WORK:?}" "${CXX:?}" "${CXXFLAGS:?}" "${LIB_FUZZING_ENGINE:?}"
 
 ladon=$SRC/ladon

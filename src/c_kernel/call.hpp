@@ -34,8 +34,8 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array counts in full, as NAME.h declares the array: the inner layers of a stack
-  // may write the rows of more queries than the call has.
+  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array. The inner layers of a
+  // stack may write the rows of more queries than the call has.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);

@@ -272,7 +272,7 @@ TEST_CASE("every status has a different text") {
   for (int status = LADON_OK; status <= LADON_NOT_FINITE + 1; ++status) {
     texts.emplace_back(ladon_status_text(static_cast<ladon_status>(status)));
   }
-  CHECK(texts.back() == "no status of Ladon");
+  CHECK(texts.back() == "not a status of Ladon");
   std::ranges::sort(texts);
   CHECK(std::ranges::adjacent_find(texts) == texts.end());
 }

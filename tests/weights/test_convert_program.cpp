@@ -66,7 +66,7 @@ TEST_CASE("wrong usage of convert exits with 2, and lists the types") {
   check_refused(scene.convert("--type BF16"), 2, "--type: expected bfloat16, found \"BF16\"");
   check_refused(scene.convert("--type int8"), 2,
                 "--type: expected bfloat16, found \"int8\"; the command quantise makes int8 weights");
-  check_refused(scene.convert("--type bfloat16 --keep '('"), 2, "--keep: '(' is no regular expression");
+  check_refused(scene.convert("--type bfloat16 --keep '('"), 2, "--keep: '(' is not a regular expression");
   check_refused(scene.run("convert", scene.in, "--type bfloat16"), 2, "in.safetensors: is named twice");
   scene.check_untouched();
 }

@@ -80,8 +80,8 @@ TEST_CASE("each tensor begins at a multiple of 64 bytes, after zeros, and the he
   add_pytorch_attention(checkpoint, "a.b.");
   const Result result = packed(checkpoint, in_proj_spec, "a.b");
   CHECK(result.packed.offsets ==
-        "// Made by ladon-weights from \"m.safetensors\", prefix \"a.b\", whose names are PyTorch's.\n"
-        "// Where each tensor begins in the data beside it, in elements of the tensor.\n"
+        "// Made by ladon-weights from \"m.safetensors\", prefix \"a.b\", with the tensor names of PyTorch.\n"
+        "// The offset of each tensor in the data, in elements of the tensor.\n"
         "#pragma once\n\nnamespace some::weights {\n\n"
         "inline constexpr unsigned long in_proj_weight = 0;\n"
         "inline constexpr unsigned long in_proj_bias = 32;\n"

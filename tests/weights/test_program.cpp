@@ -99,7 +99,7 @@ TEST_CASE("tensors that the kernel does not take are reported") {
   const Answer answer = run(scene.pack("layer.0.attention"));
   CHECK(answer.status == 0);
   CHECK(has(answer.err,
-            "note: the checkpoint has more there than the kernel takes: "
+            "note: the kernel does not use these tensors of the checkpoint: "
             "\"layer.0.attention.output.dense.bias\", \"layer.0.attention.self.key.bias\""));
 }
 
@@ -161,7 +161,8 @@ TEST_CASE("wrong usage gives the exit status 2") {
   check_refused(run("pack x.safetensors"), 2, "is required");
   check_refused(run(scene.pack("a") + " --colour"), 2, "--colour");
   for (const std::string name : {"1a", "a b", "a::", "::a", "a:b", "a::1", "a{}", ""})
-    check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2, "'" + name + "' is no name in C++");
+    check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2,
+                  "'" + name + "' is not a name of a C++ namespace");
   scene.check_untouched();
   scene.offsets = scene.data;
   check_refused(run(scene.pack("layer.0.attention")), 2, "out.bin: is named twice");

@@ -93,7 +93,7 @@ TEST_CASE("a pipe receives the whole output, or nothing") {
 
 TEST_CASE("wrong usage of quantise gives the exit status 2") {
   const QuantiseScene scene;
-  check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is no regular expression");
+  check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is not a regular expression");
   check_refused(scene.quantise("", scene.in), 2, "in.safetensors: is named twice");
   check_refused(scene.quantise("", scene.folder.path() / "." / "in.safetensors"), 2, "is named twice");
   std::filesystem::create_symlink(scene.in, scene.folder.path() / "link");

@@ -181,8 +181,8 @@ TEST_CASE("hostile headers") {
   check_says(complaint(safetensors("null", "")), {"expected a JSON object as header, found null"});
   check_says(complaint(safetensors("{}", "")), {"tensor \"w\"", "found none"});
   check_says(complaint(safetensors(std::string(1'000'000, '['), "")), {"nested too deeply"});
-  check_says(complaint(safetensors(R"({"w":1,"w":2})", "")), {"the key", "w", "is there twice"});
-  check_says(complaint(safetensors(R"({"w":{"dtype":"F16","dtype":"F32"}})", "")), {"dtype", "is there twice"});
+  check_says(complaint(safetensors(R"({"w":1,"w":2})", "")), {"the key", "w", "appears twice"});
+  check_says(complaint(safetensors(R"({"w":{"dtype":"F16","dtype":"F32"}})", "")), {"dtype", "appears twice"});
   check_says(complaint(safetensors(R"({"w":{}})", "")), {"tensor \"w\"", "expected a \"dtype\", found {}"});
   check_says(complaint(safetensors(R"({"w":7})", "")), {"tensor \"w\"", "expected a \"dtype\", found 7"});
   check_says(complaint(safetensors("{\"\\u001b[2J\":7}", "")), {R"(tensor "\u001b[2J")"});

@@ -125,14 +125,14 @@ TEST_CASE("a kernel has one kind, and each member occurs once") {
   CHECK(
       error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
       "  line 2: expected members of a stack of them, as layers.0.linear1_bias is one, found attention.out_proj_bias");
-  CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias is there twice");
+  CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias appears twice");
 }
 
 TEST_CASE("every wrong line is reported, and a file without lines is an error") {
   CHECK(error_of_spec("foo 4\nout_proj_bias 4\nbar 4\n") ==
         "  line 1: " + no_member + "\"foo\"\n  line 3: " + no_member + "\"bar\"");
-  CHECK(error_of_spec("") == "  no line says what the kernel needs");
-  CHECK(error_of_spec("\n \n") == "  no line says what the kernel needs");
+  CHECK(error_of_spec("") == "  expected a line for each tensor, found no line");
+  CHECK(error_of_spec("\n \n") == "  expected a line for each tensor, found no line");
   CHECK_THROWS_AS(static_cast<void>(read_spec("/no/such/file")), files::Error);
 }
 

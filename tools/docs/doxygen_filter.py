@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """doxygen_filter.py HEADER: prints a header with its comments in the form that Doxygen reads.
 
-Ladon's comments are `//` lines, which Doxygen ignores. A comment becomes a /** */ block. A comment behind a member
-becomes /**< */. Indented lines of a comment are code. The first comment of a header describes the file.
+Ladon's comments are `//` lines, which Doxygen ignores. The filter turns a comment into a /** */ block, and a comment
+behind a member into /**< */. Indented lines of a comment are code. The first comment of a header describes the file.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ TRAILING = re.compile(r"^(\s*[^/\s].*?[;,{})])\s+// (.*)$")
 
 
 def block(lines, indent, about_file):
-    """Returns a comment block of Doxygen. Lines that begin with four spaces are code."""
+    """Returns the lines of a comment as a comment block of Doxygen. Lines that begin with four spaces are code."""
     text = ["@file"] if about_file else []
     code = False
     for line in lines:

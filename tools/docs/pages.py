@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """pages.py ROOT FOLDER: writes the pages of the site into FOLDER, for MkDocs.
 
-The pages are README.md, the pages of docs/, and all Markdown files to which a page links. The folders are those of the
-repository, so links between pages stay as they are. A page may also link to a source file or to a folder: the site gets
-a page with the text of the file, or with the list of the folder's files.
+The pages are README.md, the pages of docs/, and all Markdown files to which a page links. The site has the folders of
+the repository, so links between pages need no change. A page may also link to a source file or to a folder. For such a
+link, the site gets a page with the text of the file, or with the list of the folder's files.
 """
 
 import dataclasses
@@ -53,13 +53,13 @@ class Site:
         target.write_text(text)
 
     def with_links(self, page, text):
-        """Returns the text with its links to source files and folders changed to the pages of these."""
+        """Returns the text of a page. Links to source files and folders become links to their pages."""
         parts = CODE.split(text)
         return "".join(part if index % 2 else LINK.sub(lambda link: link[1] + self.target(page, link[2]), part)
                        for index, part in enumerate(parts))
 
     def target(self, page, link):
-        """Returns the link for the site, and adds the file behind the link. Raises ValueError for a dead link."""
+        """Returns the link for the site, and adds its target to the site. Raises ValueError for a dead link."""
         if re.match(r"[a-z]+:", link):
             return link
         name = os.path.normpath(os.path.join(os.path.dirname(page), link))

@@ -17,7 +17,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLASHES = {".hpp", ".cpp", ".h", ".c", ".ts", ".mjs", ".in"}
 HASHES = {".cmake", ".sh", ".py", ".txt"}
-# Lines that are no text: licences, rulers, suppressions for tools, code in comments.
+# Lines without text: licences, rulers, and suppressions for tools.
 NO_TEXT = re.compile(r"SPDX|NOLINT|clang-format|shellcheck|@ts-|eslint|^[-=/ ]*$")
 
 
@@ -27,7 +27,7 @@ def tracked_files():
 
 
 def comment_of(line, mark):
-    """The text of a line that is a comment and nothing else, or None."""
+    """Returns the text of a line that consists only of a comment, or None."""
     stripped = line.strip()
     if mark == "//" and stripped.startswith(("/*", "* ", "*/")):
         return stripped.strip("/* ")
@@ -35,7 +35,7 @@ def comment_of(line, mark):
 
 
 def comments(path):
-    """The comments of a file: each is (line number, text)."""
+    """Returns the comments of a file as pairs (line number, text)."""
     mark = "//" if path.suffix in SLASHES else "#"
     found, first, lines = [], 0, []
     for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
@@ -52,7 +52,7 @@ def comments(path):
 
 
 def sentences(path):
-    """The sentences of the paragraphs of a Markdown file: each is (line number, text)."""
+    """Returns the sentences in the paragraphs of a Markdown file as pairs (line number, text)."""
     found, in_code, number_of_paragraph, paragraph = [], False, 0, []
     for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
         if line.lstrip().startswith("```"):

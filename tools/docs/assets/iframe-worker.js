@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Browsers start no worker from file://. There, this class runs the script of a worker in a hidden frame, so that the
-// search of the site needs no server. The theme looks for the name IFrameWorker.
+// Browsers cannot start a worker from file://. On pages from file://, this class runs the script of a worker in a
+// hidden frame, so that the search of the site works without a server. The theme expects the name IFrameWorker.
 if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {
     #waiting = []; // messages until the script has run
