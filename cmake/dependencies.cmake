@@ -10,6 +10,8 @@
 #   ladon_need_utf8proc()                 utf8proc::utf8proc
 #   ladon_need_benchmark()                benchmark::benchmark
 #   ladon_need_kissfft()                  LADON_KISSFFT_DIR, a folder with the sources of KissFFT
+#   ladon_need_sndfile()                  SndFile::sndfile
+#   ladon_need_samplerate()               SampleRate::samplerate
 
 # FetchContent is included where something is fetched: it fills the cache of the project that uses Ladon.
 
@@ -110,6 +112,53 @@ function(ladon_need_kissfft)
     message(FATAL_ERROR "ladon: LADON_KISSFFT_DIR is ${LADON_KISSFFT_DIR}, where there is no kiss_fftr.c")
   endif()
   set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
+endfunction()
+
+# A library of C. OFF are options of its own CMake project.
+function(ladon_need_library target name)
+  if(TARGET ${target})
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;URL;SHA256" "OFF")
+  string(TOUPPER ${name} upper)
+  if(NOT FETCHCONTENT_SOURCE_DIR_${upper})
+    find_path(LADON_${upper}_INCLUDE_DIR ${arg_HEADER})
+    find_library(LADON_${upper}_LIBRARY NAMES ${name})
+    mark_as_advanced(LADON_${upper}_INCLUDE_DIR LADON_${upper}_LIBRARY)
+    if(LADON_${upper}_INCLUDE_DIR AND LADON_${upper}_LIBRARY)
+      add_library(${target} UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${LADON_${upper}_LIBRARY}
+                            INTERFACE_INCLUDE_DIRECTORIES ${LADON_${upper}_INCLUDE_DIR})
+      return()
+    endif()
+  endif()
+  message(STATUS "ladon: ${arg_HEADER} is not installed: ${arg_URL}")
+  include(FetchContent)
+  FetchContent_Declare(${name} URL ${arg_URL} URL_HASH SHA256=${arg_SHA256} SOURCE_SUBDIR no-cmake)
+  FetchContent_MakeAvailable(${name})
+  foreach(option BUILD_SHARED_LIBS BUILD_TESTING ${arg_OFF})
+    set(${option} OFF)
+  endforeach()
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # its option() leaves these variables as they are
+  set(CMAKE_UNITY_BUILD OFF)
+  add_subdirectory(${${name}_SOURCE_DIR} ${${name}_BINARY_DIR} EXCLUDE_FROM_ALL SYSTEM)
+  if(NOT TARGET ${target})
+    add_library(${target} ALIAS ${name})
+  endif()
+endfunction()
+
+# WAV files need none of the codecs.
+function(ladon_need_sndfile)
+  ladon_need_library(SndFile::sndfile sndfile HEADER sndfile.h
+    OFF BUILD_EXAMPLES BUILD_PROGRAMS BUILD_REGTEST ENABLE_CPACK ENABLE_EXTERNAL_LIBS ENABLE_MPEG ENABLE_PACKAGE_CONFIG
+    URL https://github.com/libsndfile/libsndfile/archive/refs/tags/1.2.0.tar.gz
+    SHA256 62dc4e2bcd45f6f0e89cbc3522cc90eb174dca0eef0a0d19ead289833b390cd7)
+endfunction()
+
+function(ladon_need_samplerate)
+  ladon_need_library(SampleRate::samplerate samplerate HEADER samplerate.h OFF LIBSAMPLERATE_EXAMPLES
+    URL https://github.com/libsndfile/libsamplerate/archive/refs/tags/0.2.2.tar.gz
+    SHA256 16e881487f184250deb4fcb60432d7556ab12cb58caea71ef23960aec6c0405a)
 endfunction()
 
 function(ladon_need_benchmark)

@@ -50,7 +50,7 @@ void check(std::string_view text, Workspace& workspace, Attention& attention) {
     require(std::memcmp(&looked.digits, &reading.digits, sizeof(reading.digits)) == 0, "to ask where changes nothing");
   }
   if (reading.is_date()) check_date(reading);
-  ladon_fuzz::require_shown(printable(text), "a text made printable");
+  ladon_fuzz::require_shown(examples::printable(text), "a text made printable");
 }
 
 }  // namespace

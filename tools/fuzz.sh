@@ -14,9 +14,10 @@ fuzz() {
   fi
   if [ $# -gt 0 ]; then seconds=$1; fi
   [[ $# -le 1 && $seconds =~ ^[0-9]+$ ]] || die "fuzz takes a target and a number of seconds"
-  need clang++ cmake ninja
-  need libclang-rt xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h
-  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}"
+  need clang++
+  need_examples libclang-rt doctest/doctest.h
+  configure "$dir" --preset fuzz -DCMAKE_CXX_COMPILER="$(clang)" -DLADON_WERROR="${CI:+ON}" \
+    -DLADON_KISSFFT_DIR="$(kissfft_folder)"
   if [ ${#names[@]} = 1 ]; then
     build "$dir" "fuzz_${names[0]}"
   else

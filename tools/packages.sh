@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Installing what a step needs.
-: "${compiler:?}"
+: "${root:?}" "${compiler:?}"
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
 # words in has(). has() looks for the thing itself and does not ask apt, because not everything comes from apt.
@@ -58,6 +58,8 @@ package_of() {
     CLI/*) echo libcli11-dev ;;
     oneapi/*) echo libdnnl-dev ;;
     utf8proc.h) echo libutf8proc-dev ;;
+    sndfile.h) echo libsndfile1-dev ;;
+    samplerate.h) echo libsamplerate0-dev ;;
     benchmark/*) echo libbenchmark-dev ;;
     *) echo "$1" ;;
   esac
@@ -107,4 +109,49 @@ advice() {
       'macOS:   xcode-select --install; brew install cmake ninja pkgconf xsimd cli11 doctest nlohmann-json' \
       'Windows: as on Debian in WSL'
   fi
+}
+
+# Prints the folder with the sources of KissFFT, for CMake's LADON_KISSFFT_DIR. No package installs these sources, so
+# Debian's source package gives them. Elsewhere, prints nothing, and CMake fetches them.
+kissfft_folder() {
+  local folder=${LADON_KISSFFT_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ladon/kissfft-131.1.0}
+  if [ -n "${LADON_KISSFFT_DIR:-}" ] || [ -e "$folder/kiss_fftr.c" ] || kissfft_of_debian "$folder"; then
+    printf '%s\n' "$folder"
+  else
+    say "KissFFT: there is no source package, so CMake fetches a pinned version"
+  fi
+}
+
+# kissfft_of_debian FOLDER: the orig.tar.gz of Debian's source package is the archive that CMake pins. FOLDER appears
+# whole or not at all. Needs no root.
+kissfft_of_debian() (
+  command -v apt-get >/dev/null || return 1
+  say "getting the sources of KissFFT from Debian's source package"
+  mkdir -p "${1%/*}" || return 1
+  work=$(mktemp -d "${1%/*}/.kissfft-XXXXXX") || return 1
+  trap 'rm -rf "$work"' EXIT
+  mkdir "$work/unpacked"
+  source_package kissfft "$work" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; return 1; }
+  sha256=$(sed -n '/mborgerding\/kissfft/{n;s/.*SHA256=\([0-9a-f]*\).*/\1/p}' "$root/cmake/dependencies.cmake")
+  printf '%s  %s\n' "$sha256" "$(find "$work" -name 'kissfft_*.orig.tar.gz')" | sha256sum --check --status || return 1
+  tar -xzf "$work"/kissfft_*.orig.tar.gz -C "$work/unpacked" --strip-components=1 --no-same-owner || return 1
+  mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
+)
+
+# source_package NAME FOLDER: downloads Debian's source package. The machine's own lists name the server. They seldom
+# name sources, so apt gets copies that do, with folders of its own for what it downloads.
+source_package() {
+  local list options
+  mkdir -p "$2/apt/lists/partial" "$2/apt/sources"
+  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ ! -e "$list" ] || sed -n 's/^deb\(-src\)\{0,1\}[[:space:]]/deb-src /p' "$list" >>"$2/apt/sources/machine.list"
+  done
+  for list in /etc/apt/sources.list.d/*.sources; do
+    [ ! -e "$list" ] || sed 's/^[Tt]ypes:.*/Types: deb-src/' "$list" >"$2/apt/sources/${list##*/}"
+  done
+  # The user _apt, as whom apt downloads for root, may not enter the temporary folder.
+  options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
+    -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
+  apt-get "${options[@]}" update || true # a server without sources is an error, though another one has the package
+  (cd "$2" && apt-get "${options[@]}" source --download-only "$1")
 }

@@ -24,7 +24,7 @@ run_tests() {
     esac
     shift
   done
-  need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp utf8proc.h pkg-config
+  need_examples doctest/doctest.h pkg-config
   # Elsewhere, the tests that count instructions run only where valgrind is installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
@@ -44,6 +44,7 @@ test_preset() {
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
   [[ " ${presets[*]} " = *" $preset "* ]] || die "no preset is called '$preset'; there are ${presets[*]}"
+  case $preset in native | clang | debug) args+=(-DLADON_KISSFFT_DIR="$(kissfft_folder)") ;; esac
   case $preset in
     clang) need clang++; args+=(-DCMAKE_CXX_COMPILER="$(clang)") ;;
     # With sanitizers, clang++ compiles in a third of the time of g++.

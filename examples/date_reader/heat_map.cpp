@@ -9,6 +9,8 @@
 namespace date_reader {
 namespace {
 
+using examples::format, examples::painted, examples::percent, examples::printable, examples::shade, examples::shades;
+
 constexpr std::size_t label_columns = 20, screen_columns = 80, widest_cell = 3;
 
 std::string label(const Reading& reading, std::size_t slot) {

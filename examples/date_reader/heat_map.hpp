@@ -9,6 +9,8 @@
 
 namespace date_reader {
 
+using examples::Colour;
+
 // The head of a layer that points: the one whose digits look hard, and at different characters. Measured as the sum
 // over the characters of the most that any digit looks at them. (The mean over the digits of the most that each looks
 // at any character will not do: it is largest for a head with which all digits stare at one place.)

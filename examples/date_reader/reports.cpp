@@ -13,17 +13,19 @@
 namespace date_reader {
 namespace {
 
-constexpr std::array examples{"3rd of Feb, 2024",
-                              "Saturday, the 3rd of February, '24",
-                              "2024-02-03",
-                              "20240203",
-                              "2/3/24",
-                              "3.2.2024",
-                              "Sept. 9 1999",
-                              "20-JUL-1969",
-                              "Tues., Febuary 29th, 2028",
-                              "31.4.2021",
-                              "5 may 2001 at noon"};
+using examples::format, examples::grouped, examples::percent;
+
+constexpr std::array sample_texts{"3rd of Feb, 2024",
+                                  "Saturday, the 3rd of February, '24",
+                                  "2024-02-03",
+                                  "20240203",
+                                  "2/3/24",
+                                  "3.2.2024",
+                                  "Sept. 9 1999",
+                                  "20-JUL-1969",
+                                  "Tues., Febuary 29th, 2028",
+                                  "31.4.2021",
+                                  "5 may 2001 at noon"};
 constexpr const char* not_a_date = "not a date I can read";
 
 constinit Attention drawn_attention{};
@@ -56,19 +58,19 @@ std::string memory(const Model& model) {
 
 int report_examples(const Model& model, std::ostream& out, const std::string& svg_path) {
   if (!svg_path.empty()) {
-    const Reading reading = model.read(examples[0], &drawn_attention);
+    const Reading reading = model.read(sample_texts[0], &drawn_attention);
     files::replace_file(svg_path, svg_picture(reading, drawn_attention));
   }
-  for (const char* text : examples) {
+  for (const char* text : sample_texts) {
     const Reading reading = model.read(text, nullptr);
     const float least = *std::min_element(reading.certainty.begin(), reading.certainty.end());
     out << format("%-36s", text)
         << (reading.is_date() ? iso_of(reading) + format("%9s", percent(least).c_str()) : not_a_date) << '\n';
   }
-  const Speed speed = measure(examples[0], model);
+  const Speed speed = measure(sample_texts[0], model);
   out << format("\nBeside a date: how sure its least sure digit is. A text takes %.1f microseconds,\n",
                 speed.microseconds)
-      << memory(model) << ".\nTo see where it looks: ./dev demo \"" << examples[0] << "\"\n";
+      << memory(model) << ".\nTo see where it looks: ./dev demo \"" << sample_texts[0] << "\"\n";
   return success;
 }
 
@@ -83,7 +85,7 @@ int report_text(const Model& model, const std::string& text, std::ostream& out, 
   constexpr std::size_t last = layers - 1;
   out << iso_of(reading) << "\n\n"
       << terminal_picture(reading, drawn_attention, last, pointing_head(drawn_attention, last, reading.text.size),
-                          colour_of_output());
+                          examples::colour_of_output());
   const Speed speed = measure(text, model);
   out << format("\n  %.1f microseconds from text to date (median of %zu readings): %.1f GFLOP/s,\n", speed.microseconds,
                 speed.readings, speed.gflops)

@@ -1,11 +1,14 @@
 #include <algorithm>
 
 #include "heat_map.hpp"
-#include "palette.hpp"
+#include "svg.hpp"
 #include "text.hpp"
 
 namespace date_reader {
 namespace {
+
+using examples::format, examples::heat, examples::percent, examples::printable;
+using examples::svg::head, examples::svg::rect, examples::svg::text_at;
 
 // A column a layer, a row a head. In a panel: digits down, the text's characters along the top, then the answers, at
 // which the digits may look as well.
@@ -29,31 +32,6 @@ struct Geometry {
            (is_slot ? text_width() + gap + static_cast<int>(token) * cell : static_cast<int>(token - slots) * cell);
   }
 };
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string text_at(double x, double y, const char* style, std::string_view text) {
-  return format("<text x=\"%g\" y=\"%g\" class=\"%s\">", x, y, style) + escaped(text) + "</text>\n";
-}
-
-std::string rect(double x, double y, double width, double height, Rgb fill) {
-  return format("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"/>\n", x, y, width, height,
-                unsigned{fill.red}, unsigned{fill.green}, unsigned{fill.blue});
-}
 
 std::string digit_name(const Reading& reading, std::size_t slot) {
   return reading.digits[slot] == no_date_class ? "-" : std::string(1, static_cast<char>('0' + reading.digits[slot]));
@@ -102,28 +80,19 @@ std::string legend(double x, double y) {
   return out + text_at(x + 182, y + 11, "note", "100% of a digit's attention");
 }
 
-constexpr char head_of_document[] =
-    "<style>\n"
-    "text { font-family: ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #eeecf5 }\n"
-    ".title { font-size: 22px; font-weight: bold } .note { font-size: 12px; fill: #a9a4c0 }\n"
-    ".name { font-size: 13px; fill: #a9a4c0 } .points { fill: #fde480; font-weight: bold }\n"
+constexpr char style[] =
+    ".points { fill: #fde480; font-weight: bold }\n"
     ".letter { font-size: 13px; text-anchor: middle } .answer { fill: #a9a4c0 }\n"
-    ".digit { font-size: 13px; font-weight: bold } .sure { font-size: 11px; fill: #a9a4c0; text-anchor: end }\n"
-    "</style>\n"
-    "<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#13121f\"/>\n";
+    ".digit { font-size: 13px; font-weight: bold } .sure { font-size: 11px; fill: #a9a4c0; text-anchor: end }\n";
 
 }  // namespace
 
-// The ground is part of the picture, so that it reads the same on light and dark pages.
 std::string svg_picture(const Reading& reading, const Attention& attention) {
   const Geometry at(reading.text.size);
   const auto iso = reading.iso();
   const std::string answer =
       reading.is_date() ? " = " + std::string(iso.data(), iso.size()) : " is not a date I can read";
-  std::string out =
-      format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n",
-             at.width(), at.height(), at.width(), at.height());
-  out += head_of_document;
+  std::string out = head(at.width(), at.height(), style);
   out += text_at(at.margin, 42, "title", format("\"%s\"%s", printable(reading.text.view()).c_str(), answer.c_str()));
   out +=
       text_at(at.margin, 68, "note", "What each of the eight digits looks at, in every head: the text's characters,");

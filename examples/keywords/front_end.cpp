@@ -4,15 +4,18 @@
 
 namespace keywords {
 
-void FrontEnd::compute(const float* samples, std::size_t frames, float* features) noexcept {
-  for (std::size_t i = 0; i < frames; i += lane_count)
-    compute_group(samples + i * frame_step, std::min(lane_count, frames - i), features + i * coefficients);
+void FrontEnd::compute(const float* samples, std::size_t frames, float* features, float* log_bands) noexcept {
+  for (std::size_t i = 0; i < frames; i += lane_count) {
+    const std::size_t group = std::min(lane_count, frames - i);
+    compute_group(samples + i * frame_step, group, features + i * coefficients);
+    if (log_bands != nullptr) write_log_bands(group, log_bands + i * mel_bands);
+  }
 }
 
 void FrontEnd::compute_group(const float* samples, std::size_t frames, float* features) noexcept {
   load_signal(samples, frames);
   fft_.transform(signal_.data(), spectrum_.data());
-  compute_bands();
+  compute_log_bands();
   write_coefficients(frames, features);
 }
 
@@ -24,7 +27,8 @@ void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
   }
 }
 
-void FrontEnd::compute_bands() noexcept {
+void FrontEnd::compute_log_bands() noexcept {
+  constexpr float least = 1e-12f;
   const auto& [begin, rising] = tables::mel_intervals;
   Lanes rising_before(0.0f);  // the part of band i - 1 that interval i - 1 has computed
   for (std::size_t i = 0; i <= mel_bands; ++i) {
@@ -35,27 +39,33 @@ void FrontEnd::compute_bands() noexcept {
       sum += magnitude;
       rising_sum = add_product(rising_sum, Lanes(rising[bin]), magnitude);
     }
-    if (i > 0) bands_[i - 1] = rising_before + (sum - rising_sum);
+    if (i > 0) log_bands_[i - 1] = logarithm(larger(rising_before + (sum - rising_sum), Lanes(least)));
     rising_before = rising_sum;
   }
 }
 
-void FrontEnd::write_coefficients(std::size_t frames, float* features) noexcept {
-  std::array<Lanes, mel_bands> logarithms;
-  for (std::size_t i = 0; i < mel_bands; ++i) logarithms[i] = logarithm(larger(bands_[i], Lanes(1e-12f)));
+void FrontEnd::write_coefficients(std::size_t frames, float* features) const noexcept {
   constexpr std::size_t tile = 4;  // sums that are independent, so that their additions overlap
   for (std::size_t k = 0; k < coefficients; k += tile) {
     std::array<Lanes, tile> sums;
     sums.fill(Lanes(0.0f));
     for (std::size_t n = 0; n < mel_bands; ++n) {
       for (std::size_t j = 0; j < tile; ++j)
-        sums[j] = add_product(sums[j], Lanes(tables::dct[k + j][n]), logarithms[n]);
+        sums[j] = add_product(sums[j], Lanes(tables::dct[k + j][n]), log_bands_[n]);
     }
     alignas(Lanes) std::array<std::array<float, lane_count>, tile> lanes;
     for (std::size_t j = 0; j < tile; ++j) store(sums[j], lanes[j].data());
     for (std::size_t frame = 0; frame < frames; ++frame) {
       for (std::size_t j = 0; j < tile; ++j) features[frame * coefficients + k + j] = lanes[j][frame];
     }
+  }
+}
+
+void FrontEnd::write_log_bands(std::size_t frames, float* log_bands) const noexcept {
+  for (std::size_t n = 0; n < mel_bands; ++n) {
+    alignas(Lanes) std::array<float, lane_count> lanes;
+    store(log_bands_[n], lanes.data());
+    for (std::size_t frame = 0; frame < frames; ++frame) log_bands[frame * mel_bands + n] = lanes[frame];
   }
 }
 

@@ -15,6 +15,8 @@
 namespace date_reader {
 namespace {
 
+using examples::heat, examples::heat_of_256, examples::Rgb, examples::shade;
+
 Workspace workspace;
 Attention attention;
 

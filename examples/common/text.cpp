@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace date_reader {
+namespace examples {
 
 std::string percent(float share) { return format("%.1f%%", std::floor(static_cast<double>(share) * 1000) / 10); }
 
@@ -20,4 +20,4 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-}  // namespace date_reader
+}  // namespace examples

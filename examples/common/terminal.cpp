@@ -9,7 +9,7 @@
 #include <unistd.h>
 #endif
 
-namespace date_reader {
+namespace examples {
 namespace {
 
 std::string_view variable(const char* name) {
@@ -41,4 +41,4 @@ std::string painted(std::string_view text, float share, Colour colour) {
   return format("\033[%s;%sm", ink, code.c_str()).append(text).append("\033[0m");
 }
 
-}  // namespace date_reader
+}  // namespace examples

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace date_reader {
+namespace examples {
 
 enum class Colour { none, indexed, full };  // no escape codes at all; the 256 of xterm; 24 bits
 
@@ -14,4 +14,4 @@ Colour colour_of_output();
 // The text on the ground that stands for this share of attention. Precondition: colour is not none.
 std::string painted(std::string_view text, float share, Colour colour);
 
-}  // namespace date_reader
+}  // namespace examples

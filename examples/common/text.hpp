@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace date_reader {
+namespace examples {
 
 // As printf has it; at most 255 characters.
 template <class... Values>
@@ -25,4 +25,4 @@ std::string grouped(std::size_t number);
 // ASCII that may be shown: controls, such as the start of an escape code, become '?'.
 std::string printable(std::string_view text);
 
-}  // namespace date_reader
+}  // namespace examples

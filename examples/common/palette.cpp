@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace date_reader {
+namespace examples {
 namespace {
 
 constexpr std::array<Rgb, 5> stops{{{28, 27, 46}, {92, 40, 122}, {186, 58, 98}, {241, 128, 53}, {253, 228, 128}}};
@@ -42,4 +42,4 @@ char shade(float share) noexcept {
   return shades[static_cast<std::size_t>(std::lround(std::clamp(share, 0.0f, 1.0f) * last))];
 }
 
-}  // namespace date_reader
+}  // namespace examples

@@ -1,0 +1,24 @@
+// Parts of SVG documents. Lengths are pixels.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "palette.hpp"
+
+namespace examples::svg {
+
+// Returns the beginning of a document: the root element, CSS, and a dark ground, so that the picture looks equal on
+// light and dark pages. CSS has the classes title, name and note; `style` adds rules. The document ends with
+// "</svg>\n".
+std::string head(int width, int height, std::string_view style);
+
+// Returns the text with entities for &, < and >.
+std::string escaped(std::string_view text);
+
+// Returns a text of a CSS class. y is that of the base line.
+std::string text_at(double x, double y, const char* css_class, std::string_view text);
+
+std::string rect(double x, double y, double width, double height, Rgb fill);
+
+}  // namespace examples::svg

@@ -1,0 +1,151 @@
+#include "audio_file.hpp"
+
+#include <samplerate.h>
+#include <sndfile.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tables.hpp"
+
+namespace keywords {
+namespace {
+
+using examples::Error;
+
+constexpr std::size_t block_size = 1 << 16;  // samples of all channels
+
+// A WAV file of a program that forgot to scale has samples up to 2^15 or 2^31. The limit keeps sums of squares finite.
+constexpr float largest_sample = 1e6f;
+
+std::string name_of(int format) {
+  SF_FORMAT_INFO info{};
+  info.format = format;
+  sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info));
+  return info.name == nullptr ? "an unknown format" : info.name;
+}
+
+void check_format(const SF_INFO& info) {
+  const int container = info.format & SF_FORMAT_TYPEMASK, samples = info.format & SF_FORMAT_SUBMASK;
+  const bool is_wav = container == SF_FORMAT_WAV || container == SF_FORMAT_WAVEX;
+  if (!is_wav) throw Error("expected a WAV file, found " + name_of(container));
+  if (samples != SF_FORMAT_PCM_16 && samples != SF_FORMAT_FLOAT && samples != SF_FORMAT_DOUBLE)
+    throw Error("expected 16-bit PCM or float samples, found " + name_of(samples));
+  if (src_is_valid_ratio(static_cast<double>(sample_rate) / info.samplerate) == 0)
+    throw Error("expected a rate from 63 to 4096000 samples a second, found " + std::to_string(info.samplerate));
+  if (info.frames == 0) throw Error("there are no samples");
+}
+
+}  // namespace
+
+// The file, and a block of its samples.
+struct AudioFile::Source {
+  explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
+    if (file == nullptr) throw Error(std::string("cannot be read as a WAV file: ") + sf_strerror(nullptr));
+    try {
+      check_format(info);
+      channels = static_cast<std::size_t>(info.channels);
+      block.resize(std::max(block_size / channels, std::size_t{1}) * channels);
+    } catch (...) {
+      sf_close(file);
+      throw;
+    }
+  }
+  ~Source() { sf_close(file); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  // Reads a block, and averages its channels. The result is empty at the end of the file.
+  std::span<const float> next() {
+    const auto frames = static_cast<sf_count_t>(block.size() / channels);
+    const auto count = static_cast<std::size_t>(std::max(sf_readf_float(file, block.data(), frames), sf_count_t{0}));
+    for (std::size_t i = 0; i < count; ++i) {
+      float sum = 0;
+      for (std::size_t channel = 0; channel < channels; ++channel) sum += checked(block[i * channels + channel]);
+      block[i] = sum / static_cast<float>(channels);
+    }
+    return std::span(block).first(count);
+  }
+
+  static float checked(float sample) {
+    if (!(std::abs(sample) <= largest_sample))  // false for NaN as well
+      throw Error("expected samples from -1 to 1, found " + std::to_string(sample));
+    return sample;
+  }
+
+  SF_INFO info{};
+  SNDFILE* file;
+  std::size_t channels = 1;
+  std::vector<float> block;
+};
+
+struct AudioFile::Resampler {
+  explicit Resampler(int rate) : ratio(static_cast<double>(sample_rate) / rate) {
+    int error = 0;
+    state = src_new(SRC_SINC_MEDIUM_QUALITY, 1, &error);
+    if (state == nullptr) throw Error(src_strerror(error));
+  }
+  ~Resampler() { src_delete(state); }
+  Resampler(const Resampler&) = delete;
+  Resampler& operator=(const Resampler&) = delete;
+
+  double ratio;
+  SRC_STATE* state;
+};
+
+AudioFile::AudioFile(const std::filesystem::path& file) : file_(file) {
+  try {
+    source_ = std::make_unique<Source>(file);
+    if (source_->info.samplerate != static_cast<int>(sample_rate))
+      resampler_ = std::make_unique<Resampler>(source_->info.samplerate);
+  } catch (const Error& error) {
+    throw Error(file.string() + ": " + error.what());
+  }
+}
+
+AudioFile::~AudioFile() = default;
+
+std::size_t AudioFile::read(std::span<float> to) {
+  if (resampler_ != nullptr) return resample(to);
+  std::size_t count = 0;
+  while (count < to.size() && !next_block().empty()) {
+    const std::size_t taken = std::min(block_.size(), to.size() - count);
+    std::copy_n(block_.begin(), taken, to.begin() + static_cast<std::ptrdiff_t>(count));
+    block_ = block_.subspan(taken);
+    count += taken;
+  }
+  return count;
+}
+
+std::size_t AudioFile::resample(std::span<float> to) {
+  std::size_t count = 0;
+  while (count < to.size()) {
+    const std::span<const float> block = next_block();
+    SRC_DATA data{};
+    data.data_in = block.data();
+    data.input_frames = static_cast<long>(block.size());
+    data.data_out = to.data() + count;
+    data.output_frames = static_cast<long>(to.size() - count);
+    data.end_of_input = block.empty() ? 1 : 0;
+    data.src_ratio = resampler_->ratio;
+    if (const int error = src_process(resampler_->state, &data); error != 0)
+      throw Error(file_.string() + ": " + src_strerror(error));
+    block_ = block_.subspan(static_cast<std::size_t>(data.input_frames_used));
+    count += static_cast<std::size_t>(data.output_frames_gen);
+    if (block.empty() && data.output_frames_gen == 0) break;  // the end
+  }
+  return count;
+}
+
+// Returns samples of the file that were not yet used, or nothing at the end of the file.
+std::span<const float> AudioFile::next_block() {
+  if (!block_.empty()) return block_;
+  try {
+    return block_ = source_->next();
+  } catch (const Error& error) {
+    throw Error(file_.string() + ": " + error.what());
+  }
+}
+
+}  // namespace keywords
