@@ -2,7 +2,8 @@
 // weights it takes along.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -33,6 +34,28 @@ function moduleSizes() {
   return Object.fromEntries(sizes);
 }
 
+const keywordModel = "kwt1.safetensors";
+const recordings = ["yes", "no", "noise", "silence"];
+
+/** Returns the folders where KWT-1 and the recordings may be: those of the program keywords, and one beside the project. */
+function keywordFolders() {
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ladon/keywords");
+  return [process.env.LADON_KEYWORDS_DIR, cache, join(wasm, "../../shared/models/kwt1")].filter(Boolean);
+}
+
+/**
+ * Copies KWT-1 and the recordings where they are present. Without the model, the page fetches the published file when
+ * the user asks for it; without a recording, the page has no button for it.
+ */
+function copyKeywords() {
+  const copy = (name) => {
+    const folder = keywordFolders().find((one) => existsSync(join(one, name)));
+    if (folder) cpSync(join(folder, name), join(target, "keywords", name));
+    return folder !== undefined;
+  };
+  return { model: copy(keywordModel), recordings: recordings.filter((name) => copy(`${name}_1000ms.wav`)) };
+}
+
 const common = {
   bundle: true,
   format: "esm",
@@ -52,12 +75,16 @@ export async function buildDemo() {
   await build({
     ...common,
     entryPoints: ["main.ts", "sentence-worker.ts", "benchmark-worker.ts", "page.css"].map((name) => join(source, name)),
-    define: { moduleSizes: JSON.stringify(moduleSizes()) },
+    define: { moduleSizes: JSON.stringify(moduleSizes()), keywordFiles: JSON.stringify(copyKeywords()) },
     splitting: true,
     chunkNames: "[name]-[hash]",
   });
+  await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // by itself: worklets share no code
   // The service worker last: it holds the list of all files and a name for this content of theirs.
-  const files = filesIn(target).sort();
+  // The model is not in the list: the panel that needs it keeps it.
+  const files = filesIn(target)
+    .filter((file) => !file.endsWith(keywordModel))
+    .sort();
   const hash = createHash("sha256");
   for (const file of files) hash.update(relative(target, file)).update(readFileSync(file));
   await build({

@@ -11,8 +11,10 @@ import { generate } from "./tools/generate.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // index.js imports the files of the second list on demand.
-const entries = ["index", "date-reader", "minilm"];
+const entries = ["index", "date-reader", "keywords", "minilm"];
 const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
+// A page loads this file into its audio thread.
+const worklets = ["microphone-worklet"];
 
 /** Keeps imports of other files of the package. The class LadonError exists once, in index.js. */
 const otherFiles = (own) => ({
@@ -53,7 +55,7 @@ function declareTypes() {
 
 mkdirSync(here("dist/models"), { recursive: true });
 generate();
-for (const name of [...entries, ...onDemand]) await bundle(name);
+for (const name of [...entries, ...onDemand, ...worklets]) await bundle(name);
 declareTypes();
 const arrays = readFileSync(here("../examples/date_reader/weights.hpp"), "utf8");
 writeFileSync(here("dist/models/date_reader.safetensors"), dateReaderSafetensors(arrays));

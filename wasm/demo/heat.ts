@@ -4,11 +4,13 @@ const steps = 256;
 // A power below 1 lets one see a head that spreads its attention thinly.
 const power = 0.7;
 
-type Rgb = readonly [number, number, number];
+export type Rgb = readonly [red: number, green: number, blue: number];
 
 export interface Heat {
   readonly ground: string;
   readonly ink: string;
+  /** The ground, from 0 to 255, for pixels. */
+  readonly rgb: Rgb;
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -47,7 +49,7 @@ function readScale(): Heat[] {
   return Array.from({ length: steps }, (_, i) => {
     const ground = between(stops, i / (steps - 1));
     const ink = inks.reduce((best, one) => (contrast(one, ground) > contrast(best, ground) ? one : best));
-    return { ground: css(ground), ink: css(ink) };
+    return { ground: css(ground), ink: css(ink), rgb: ground };
   });
 }
 

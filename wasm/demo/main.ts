@@ -6,6 +6,7 @@ import { startTabs } from "./tabs.js";
 const panels: Record<string, () => Promise<{ start(): Promise<void> }>> = {
   dates: () => import("./dates.js"),
   sentences: () => import("./sentences.js"),
+  words: () => import("./keywords.js"),
   benchmark: () => import("./benchmark.js"),
 };
 const started = new Set<string>();

@@ -7,7 +7,7 @@ import type { PrecisionChoice } from "./precision-choice.js";
 
 // The page knows the checksums of the files at its own addresses. Another address is the user's choice, like a file on the
 // user's disk, and is accepted without a checksum.
-function remoteFile(id: string): RemoteFile {
+export function remoteFile(id: string): RemoteFile {
   const { value: url, defaultValue, dataset } = byId(id, HTMLInputElement);
   return url === defaultValue ? { url, sha256: dataset.sha256 } : { url };
 }

@@ -19,7 +19,8 @@ function counted(response: Response, progress: Progress): Response {
   return new Response(body?.pipeThrough(count));
 }
 
-async function fetched(file: RemoteFile, signal: AbortSignal, progress: Progress): Promise<Blob> {
+/** Returns the content of an address. Throws if the content cannot be had, or has another checksum than expected. */
+export async function fetched(file: RemoteFile, signal: AbortSignal, progress: Progress): Promise<Blob> {
   const { url } = file;
   const failed = (what: string) => (cause: unknown) => {
     throw signal.aborted ? cause : new Error(`${url}: ${what}`);

@@ -3,10 +3,13 @@ import { byId } from "./dom.js";
 
 /** The user's choice of a precision. */
 export class PrecisionChoice {
-  readonly #group = byId("precision", HTMLFieldSetElement);
-  readonly #choices: readonly HTMLInputElement[] = Array.from(this.#group.querySelectorAll("input"));
+  readonly #group: HTMLFieldSetElement;
+  readonly #choices: readonly HTMLInputElement[];
 
-  constructor(changed: () => void) {
+  /** `id`: the fieldset with a radio button for each precision. */
+  constructor(id: string, changed: () => void) {
+    this.#group = byId(id, HTMLFieldSetElement);
+    this.#choices = Array.from(this.#group.querySelectorAll("input"));
     this.#group.addEventListener("change", changed);
     // The page is visible before this code is loaded. Until then, a choice would be lost.
     this.#group.disabled = false;

@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
 }
 
 class Sentences {
-  readonly precision = new PrecisionChoice(() => void this.#changePrecision());
+  readonly precision = new PrecisionChoice("precision", () => void this.#changePrecision());
   readonly choice: ModelChoice;
   #model = new SentenceModel();
   #loaded: LoadedModel | undefined;

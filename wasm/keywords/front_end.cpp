@@ -13,6 +13,7 @@ using namespace keywords;
 FrontEnd front_end;
 std::array<float, window_length> samples;
 std::array<float, frame_count * coefficients> features;
+std::array<float, frame_count * mel_bands> bands;
 std::array<float, token_count * model_width> x;
 std::array<float, model_width> y;
 std::array<float, label_count> logits;
@@ -35,16 +36,25 @@ struct Tensors {
 EXPORT(samples) float* keywords_samples() { return samples.data(); }
 // [frame_count][coefficients]
 EXPORT(features) float* keywords_features() { return features.data(); }
+// [frame_count][mel_bands]: the natural logarithms of the mel bands of the frames, for pictures.
+EXPORT(bands) float* keywords_bands() { return bands.data(); }
 // The tensors, in the order of the struct Tensors.
 EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
 // [model_width]: the row of the class token after the last layer, the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
-// Drops the oldest features. Computes `frames` frames from the samples, which become the newest features. At most
+// Drops the `count` oldest of frame_count rows. Returns the place of as many new rows.
+template <std::size_t Size>
+float* make_room(std::array<float, Size>& rows, std::size_t count) {
+  const std::size_t values = count * (Size / frame_count);
+  std::copy(rows.begin() + static_cast<std::ptrdiff_t>(values), rows.end(), rows.begin());
+  return rows.data() + Size - values;
+}
+
+// Drops the oldest features and bands. Computes `frames` frames from the samples, which become the newest. At most
 // frame_count frames.
 EXPORT(compute_features) void keywords_compute_features(std::size_t frames) {
-  std::copy(features.begin() + static_cast<std::ptrdiff_t>(frames * coefficients), features.end(), features.begin());
-  front_end.compute(samples.data(), frames, features.data() + (frame_count - frames) * coefficients);
+  front_end.compute(samples.data(), frames, make_room(features, frames), make_room(bands, frames));
 }
 
 // Computes the input of the encoder, [token_count][model_width], from the features.

@@ -1,5 +1,5 @@
-// Where the files of KWT-1 and the answers of LiteRT are. LADON_KEYWORDS_DIR names their folder.
-import { existsSync } from "node:fs";
+// Where the files of KWT-1, the answers of LiteRT and the recordings are. LADON_KEYWORDS_DIR names their folder.
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,3 +12,16 @@ export const answers = join(folder, "expected.json");
 const missing = [weights, answers].find((file) => !existsSync(file));
 /** For node:test: false, or why a test is skipped. */
 export const skipWithoutModel = missing ? `no ${missing}` : false;
+
+export const recordings = ["yes", "no", "noise", "silence"];
+export const recordingFile = (name) => join(folder, `${name}_1000ms.wav`);
+const missingRecording = recordings.map(recordingFile).find((file) => !existsSync(file));
+export const skipWithoutRecordings = skipWithoutModel || (missingRecording ? `no ${missingRecording}` : false);
+
+/** The samples of a recording, floats from -1 to 1. The files have a header of 44 bytes, 16 bits, and one channel. */
+export const samplesOf = (name) => {
+  const bytes = readFileSync(recordingFile(name));
+  if (bytes.toString("latin1", 36, 40) !== "data") throw new Error(`${name}: another header than expected`);
+  const count = bytes.readUInt32LE(40) / 2;
+  return Float32Array.from({ length: count }, (_, i) => bytes.readInt16LE(44 + 2 * i) / 32768);
+};

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
 import { findCycle, importsOfSource } from "./imports.mjs";
-import { moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
+import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
 // gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run attention on PyTorch's tensors.
 // The plan of where each tensor is stored, and in which type, takes 1.9 KB of the limit: it serves set and load, float32
@@ -60,7 +60,12 @@ test("only files.js imports modules of Node, and builds for browsers leave it ou
 test("the shipped modules are those of the list", () => {
   const list = JSON.parse(read("../modules.json"));
   assert.deepEqual(shippedNames.slice().sort(), Object.keys(list).sort());
-  assert.equal(readdirSync(modules).length, 3 * shippedNames.length);
+  const others = ["simd", "scalar"].map((variant) => `${frontEndName}.${variant}.wasm`);
+  assert.equal(readdirSync(modules).length, 3 * shippedNames.length + others.length);
+  for (const name of others) {
+    const module = new WebAssembly.Module(readFileSync(new URL(name, modules)));
+    assert.deepEqual(WebAssembly.Module.imports(module), [], name);
+  }
   for (const name of shippedNames) {
     for (const variant of variants) {
       const bytes = moduleBytes(name, variant);

@@ -1,6 +1,7 @@
 // Compiled with `tsc --strict`: calls as people write them, and calls that must not compile.
 import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Precision, type Variant } from "ladon";
 import { DateReader } from "ladon/date-reader";
+import { type Hearing, KeywordSpotter, Microphone } from "ladon/keywords";
 import { SentenceEncoder } from "ladon/minilm";
 
 export const embed = async (x: Float32Array, signal: AbortSignal): Promise<Float32Array> => {
@@ -41,6 +42,18 @@ export const texts = async (weights: Uint8Array): Promise<void> => {
   const date: string | null = (await DateReader.load()).read("3rd of Feb, 2024").date;
   const encoder = await SentenceEncoder.load({ weights, vocabulary: "vocab.txt" });
   console.log(date, encoder.embed("A dog ate the food").length);
+};
+
+export const words = async (samples: Float32Array): Promise<Microphone> => {
+  const spotter = await KeywordSpotter.load({ weights: "kwt1.safetensors", precision: "int8", stride: 50 });
+  const { label, probability, attention, words } = spotter.spot(samples, { sampleRate: 16000 });
+  const say = ({ word, milliseconds }: Hearing) => console.log(word?.label, word?.start, milliseconds);
+  console.log(label === "yes", probability, attention[11]![0], words.length);
+  // @ts-expect-error: no such label
+  console.log(label === "maybe");
+  // @ts-expect-error: samples are a Float32Array
+  spotter.spot([0, 1]);
+  return Microphone.open({ samples: (chunk) => spotter.push(chunk).forEach(say), ended: () => spotter.clear() });
 };
 
 export const others = async (instance: Instance, bytes: Uint8Array, module: WebAssembly.Module): Promise<void> => {

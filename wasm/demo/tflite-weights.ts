@@ -1,0 +1,128 @@
+// Converts the published file of KWT-1, for TensorFlow Lite, to safetensors with PyTorch's names. The names are those of
+// examples/keywords/tflite_to_safetensors.py.
+
+const layers = 12;
+
+/** Returns the names of the tflite file's constants, whose numbers stand one after the other, for each tensor. */
+function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
+  const found = new Map([
+    ["class_token", { shape: [64], names: ["class_emb"] }],
+    ["position", { shape: [99, 64], names: ["pos_emb"] }],
+    ["embed.weight", { shape: [64, 40], names: ["kws_transformer/dense/Tensordot/MatMul"] }],
+    ["embed.bias", { shape: [64], names: ["kws_transformer/dense/bias"] }],
+    ["head.weight", { shape: [12, 64], names: ["sequential_12/dense_73/MatMul"] }],
+    ["head.bias", { shape: [12], names: ["sequential_12/dense_73/bias"] }],
+  ]);
+  for (let layer = 0; layer < layers; ++layer) {
+    for (const [name, shape, names] of sourcesOfLayer(layer)) found.set(`layers.${layer}.${name}`, { shape, names });
+  }
+  return found;
+}
+
+/** Keras numbers the layers of a kind through the whole model, and leaves out the number 0. */
+const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
+
+function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {
+  const block = numbered("kws_transformer/transformer_block", layer);
+  const attention = `${block}/${numbered("multi_head_self_attention", layer)}`;
+  const feedForward = `${block}/${numbered("sequential", layer)}`;
+  const dense = (i: number) => numbered("dense", 6 * layer + i);
+  const norm = (i: number) => `${block}/${numbered("layer_normalization", 2 * layer + i - 1)}`;
+  const weight = (of: string, i: number) => `${of}/${dense(i)}/Tensordot/MatMul`;
+  const bias = (of: string, i: number) => `${of}/${dense(i)}/bias`;
+  return [
+    ["self_attn.in_proj_weight", [192, 64], [1, 2, 3].map((i) => weight(attention, i))],
+    ["self_attn.out_proj.weight", [64, 64], [weight(attention, 4)]],
+    ["self_attn.out_proj.bias", [64], [bias(attention, 4)]],
+    ["linear1.weight", [256, 64], [weight(feedForward, 5)]],
+    ["linear1.bias", [256], [bias(feedForward, 5)]],
+    ["linear2.weight", [64, 256], [weight(feedForward, 6)]],
+    ["linear2.bias", [64], [bias(feedForward, 6)]],
+    ["norm1.weight", [64], [`${norm(1)}/gamma`]],
+    ["norm1.bias", [64], [`${norm(1)}/beta`]],
+    ["norm2.weight", [64], [`${norm(2)}/gamma`]],
+    ["norm2.bias", [64], [`${norm(2)}/beta`]],
+  ];
+}
+
+/** A table of a FlatBuffers file (https://flatbuffers.dev/internals). Places are offsets from the file's beginning. */
+class Table {
+  constructor(
+    private readonly view: DataView,
+    private readonly at: number,
+  ) {}
+
+  /** Returns the place of a field; 0 if the table does not have the field. */
+  field(index: number): number {
+    const fields = this.at - this.view.getInt32(this.at, true);
+    const entry = 4 + 2 * index;
+    const offset = entry < this.view.getUint16(fields, true) ? this.view.getUint16(fields + entry, true) : 0;
+    return offset && this.at + offset;
+  }
+
+  /** Returns the number of elements of a vector and the place of the first. */
+  vector(index: number): { count: number; first: number } {
+    const field = this.field(index);
+    if (field === 0) return { count: 0, first: 0 };
+    const begin = field + this.view.getUint32(field, true);
+    return { count: this.view.getUint32(begin, true), first: begin + 4 };
+  }
+
+  tables(index: number): Table[] {
+    const { count, first } = this.vector(index);
+    return Array.from({ length: count }, (_, i) => {
+      const place = first + 4 * i;
+      return new Table(this.view, place + this.view.getUint32(place, true));
+    });
+  }
+}
+
+/** Returns the bytes of the float32 constants by name. The numbers of the fields are those of TensorFlow Lite's schema. */
+function constants(file: Uint8Array): Map<string, Uint8Array> {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const model = new Table(view, view.getUint32(0, true));
+  const buffers = model.tables(4);
+  const found = new Map<string, Uint8Array>();
+  for (const tensor of model.tables(2)[0]!.tables(0)) {
+    const type = tensor.field(1);
+    const buffer = tensor.field(2);
+    if ((type && view.getUint8(type) !== 0) || !buffer) continue; // 0: float32, the default
+    const data = buffers[view.getUint32(buffer, true)]!.vector(0);
+    const name = tensor.vector(3);
+    const bytesOf = ({ count, first }: typeof data) => file.subarray(first, first + count);
+    found.set(new TextDecoder().decode(bytesOf(name)), bytesOf(data));
+  }
+  return found;
+}
+
+/** Returns true if the bytes begin as a file of TensorFlow Lite does. */
+export const isTflite = (file: Uint8Array): boolean => new TextDecoder("latin1").decode(file.subarray(4, 8)) === "TFL3";
+
+/** Returns the safetensors file. Throws if the file is damaged or of another model. */
+export function convertTflite(file: Uint8Array): Blob {
+  let found: Map<string, Uint8Array>;
+  try {
+    found = constants(file);
+  } catch {
+    throw new Error("the .tflite file is damaged");
+  }
+  const header: Record<string, object> = {};
+  const pieces: Uint8Array[] = [];
+  let end = 0;
+  for (const [name, { shape, names }] of sources()) {
+    const begin = end;
+    for (const one of names) {
+      const bytes = found.get(one);
+      if (!bytes) throw new Error(`the .tflite file is not KWT-1: it lacks ${one}`);
+      pieces.push(bytes);
+      end += bytes.length;
+    }
+    const expected = 4 * shape.reduce((a, b) => a * b);
+    if (end - begin !== expected) throw new Error(`${name} must have ${expected} bytes, but has ${end - begin}`);
+    header[name] = { dtype: "F32", shape, data_offsets: [begin, end] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(text.length), true);
+  return new Blob([length, text, ...pieces] as BlobPart[]);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of KWT-1 but its encoder: from sound to features, from features to the input of the encoder, and from the result of
+// the encoder to logits. The C++ code of the module is wasm/keywords/front_end.cpp.
+import { checkSignal } from "./check.js";
+import { fail, failFor } from "./fail.js";
+import type { Instance } from "./index.js";
+import { readBytes } from "./read.js";
+import type { Source } from "./types.js";
+import type { Variant } from "./variants.js";
+
+export const sampleRate = 16000;
+/** Samples of a window: one second. */
+export const windowLength = 16000;
+export const frameCount = 98;
+export const frameLength = 480;
+export const frameStep = 160;
+export const melBands = 80;
+export const coefficients = 40;
+export const tokenCount = 99;
+export const modelWidth = 64;
+export const labelCount = 12;
+export const layerCount = 12;
+
+/** The tensors that are not the encoder's, in the order in which the module has them. */
+const tensors: readonly (readonly [name: string, size: number])[] = [
+  ["class_token", modelWidth],
+  ["position", tokenCount * modelWidth],
+  ["embed.weight", modelWidth * coefficients],
+  ["embed.bias", modelWidth],
+  ["head.weight", labelCount * modelWidth],
+  ["head.bias", labelCount],
+];
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  _initialize(): void;
+  samples(): number;
+  features(): number;
+  bands(): number;
+  tensors(): number;
+  y(): number;
+  compute_features(frames: number): void;
+  compute_x(): number;
+  compute_logits(): number;
+}
+
+/** Compiles the module. By default, reads the module of this package. Errors: "network", "not-a-module", "aborted". */
+export const loadFrontEnd = async (
+  source: Source | undefined,
+  variant: Variant,
+  signal?: AbortSignal,
+): Promise<WebAssembly.Module> => {
+  checkSignal(signal);
+  const name = variant === "scalar" ? "scalar" : "simd";
+  const place = source ?? new URL(`./modules/keywords_front_end.${name}.wasm`, import.meta.url);
+  const bytes = await readBytes(place, signal).catch((cause) => {
+    if (source || cause.code !== "network") throw cause;
+    return failFor("network", cause, "does your bundler copy ladon/dist/modules?");
+  });
+  const isRight = (module: WebAssembly.Module) =>
+    WebAssembly.Module.exports(module).some((one) => one.name === "compute_features");
+  const module = await WebAssembly.compile(bytes as BufferSource).catch((cause) => failFor("not-a-module", cause));
+  return isRight(module) ? module : fail("not-a-module", "front end", "the module keywords_front_end", "another module");
+};
+
+/** Holds the features of the last second of a sound. The memory of the module never grows, so views stay valid. */
+export class FrontEnd {
+  readonly #exports: Exports;
+  readonly #samples: Float32Array;
+  readonly #y: Float32Array;
+  readonly #bands: Float32Array;
+  #waiting = 0; // samples at the beginning of #samples that are not in a frame yet, or also in the next frame
+
+  /** `encoder` has the weights of the whole model. Throws "weights" or "length" for a tensor that is missing or wrong. */
+  constructor(module: WebAssembly.Module, encoder: Instance) {
+    this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    this.#exports._initialize();
+    this.#samples = this.#view(this.#exports.samples(), windowLength);
+    this.#y = this.#view(this.#exports.y(), modelWidth);
+    this.#bands = this.#view(this.#exports.bands(), frameCount * melBands);
+    let at = this.#exports.tensors();
+    for (const [name, size] of tensors) {
+      const tensor = encoder.weights.tensor(name, "float32");
+      if (tensor.length !== size) fail("length", `numbers in ${name}`, size, tensor.length);
+      this.#view(at, size).set(tensor);
+      at += tensor.byteLength;
+    }
+  }
+
+  /** Takes the next samples of a sound. Computes each frame once: the samples that fill it are its last. */
+  add(samples: Float32Array): void {
+    for (let at = 0; at < samples.length; ) {
+      const part = samples.subarray(at, at + windowLength - this.#waiting);
+      this.#samples.set(part, this.#waiting);
+      this.#waiting += part.length;
+      at += part.length;
+      this.#computeFrames();
+    }
+  }
+
+  /** Forgets the samples that are in no whole frame. The features of a whole window replace all features. */
+  restart(): void {
+    this.#waiting = 0;
+  }
+
+  /** Computes the input of the encoder, [tokenCount][modelWidth], from the features. Returns a view. */
+  x(): Float32Array {
+    return this.#view(this.#exports.compute_x(), tokenCount * modelWidth);
+  }
+
+  /** Returns a copy of the logits. `row` is the result of the encoder for the class token. */
+  logits(row: Float32Array): Float32Array {
+    this.#y.set(row);
+    return this.#view(this.#exports.compute_logits(), labelCount).slice();
+  }
+
+  /** Returns a copy of the natural logarithms of the mel bands, [frameCount][melBands]. */
+  bands(): Float32Array {
+    return this.#bands.slice();
+  }
+
+  #computeFrames(): void {
+    const frames = Math.floor((this.#waiting - frameLength) / frameStep) + 1;
+    if (frames <= 0) return;
+    this.#exports.compute_features(frames);
+    const end = this.#waiting;
+    this.#samples.copyWithin(0, frames * frameStep, end);
+    this.#waiting -= frames * frameStep;
+  }
+
+  #view(at: number, length: number): Float32Array {
+    return new Float32Array(this.#exports.memory.buffer, at, length);
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a sound that goes on to windows, and to the words that the windows complete.
+import { fail } from "./fail.js";
+import type { Instance } from "./index.js";
+import { type FrontEnd, layerCount, sampleRate, tokenCount, windowLength } from "./keyword-front-end.js";
+import { type Label, labels } from "./keyword-labels.js";
+import { averagedSamples, WordDetector } from "./word-detector.js";
+
+/** What the model finds in a window of one second. */
+export interface Spotting {
+  /** The likeliest label. */
+  readonly label: Label;
+  readonly probability: number;
+  /** [12]: one for each of KeywordSpotter.labels. */
+  readonly probabilities: Float32Array;
+  /** [12] */
+  readonly logits: Float32Array;
+  /**
+   * [12][99]: in each layer, the attention of the class token to itself and to the 98 frames of the window. A row sums
+   * to 1. Empty without the option `attention`.
+   */
+  readonly attention: readonly Float32Array[];
+  /** [98][80]: the spectrogram of the window. Natural logarithms of magnitudes in mel bands, the oldest frame first. */
+  readonly bands: Float32Array;
+  /** Seconds from the first sample to the window. A window that begins before the first sample has 0. */
+  readonly start: number;
+  /** The time that features and model took. A window of `push` includes only the frames since the last window. */
+  readonly milliseconds: number;
+}
+
+export interface SpottedWord {
+  readonly label: Label;
+  /** The average over the last half second of windows. */
+  readonly probability: number;
+  /** Seconds from the first sample to the window that completed the word. */
+  readonly start: number;
+}
+
+/** A window of a sound that goes on. */
+export interface Hearing extends Spotting {
+  /** The word that this window completes. */
+  readonly word?: SpottedWord;
+}
+
+/** Returns the probabilities of logits. */
+const softmax = (logits: Float32Array): Float32Array => {
+  const most = Math.max(...logits);
+  const powers = logits.map((logit) => Math.exp(logit - most));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => power / sum);
+};
+
+/** Runs the model on the features that the front end holds. */
+export const spotWindow = (
+  frontEnd: FrontEnd,
+  encoder: Instance,
+  attention: boolean,
+): Omit<Spotting, "start" | "milliseconds"> => {
+  const logits = frontEnd.logits(encoder.run(frontEnd.x(), { queries: 1, attention }));
+  const probabilities = softmax(logits);
+  const probability = Math.max(...probabilities);
+  const label =
+    labels[probabilities.indexOf(probability)] ??
+    fail("weights", "the model's output is not a number: the values in the file are damaged");
+  // Row 0 of the attention of a layer is that of the class token.
+  const rows = attention ? layerCount : 0;
+  const maps = Array.from({ length: rows }, (_, layer) => encoder.attention(layer).slice(0, tokenCount));
+  return { label, probability, probabilities, logits, attention: maps, bands: frontEnd.bands() };
+};
+
+export class KeywordStream {
+  /** Samples of silence before the sound, so that a word at its beginning has as many windows as other words. */
+  readonly padding: number;
+  readonly #frontEnd: FrontEnd;
+  readonly #encoder: Instance;
+  readonly #stride: number;
+  readonly #detector: WordDetector;
+  #taken = 0; // samples, with the padding
+  #nextEnd = windowLength; // samples from the beginning of the padding to the end of the next window
+  #milliseconds = 0; // since the last window
+
+  /** `stride`: samples from one window to the next. The front end must not be used for another sound at the same time. */
+  constructor(frontEnd: FrontEnd, encoder: Instance, stride: number) {
+    this.#frontEnd = frontEnd;
+    this.#encoder = encoder;
+    this.#stride = stride;
+    this.#detector = new WordDetector(stride);
+    this.padding = Math.floor(averagedSamples / stride) * stride;
+    frontEnd.restart();
+    this.#add(new Float32Array(this.padding));
+  }
+
+  /**
+   * Takes the next samples. Calls `found` for each window that they complete, with the samples from the beginning of the
+   * sound to the window, which may be negative.
+   */
+  take(samples: Float32Array, attention: boolean, found: (one: Hearing, position: number) => void): void {
+    for (let at = 0; at < samples.length; ) {
+      const part = samples.subarray(at, at + this.#nextEnd - this.#taken);
+      const begin = performance.now();
+      this.#add(part);
+      at += part.length;
+      if (this.#taken === this.#nextEnd) {
+        const window = spotWindow(this.#frontEnd, this.#encoder, attention);
+        this.#milliseconds += performance.now() - begin;
+        this.#finish(window, found);
+      } else {
+        this.#milliseconds += performance.now() - begin;
+      }
+    }
+  }
+
+  #add(samples: Float32Array): void {
+    this.#frontEnd.add(samples);
+    this.#taken += samples.length;
+  }
+
+  #finish(window: ReturnType<typeof spotWindow>, found: (one: Hearing, position: number) => void): void {
+    const position = this.#nextEnd - windowLength - this.padding;
+    const start = Math.max(position, 0) / sampleRate;
+    const detected = this.#detector.add(window.probabilities);
+    const word = detected && { ...detected, label: labels[detected.label]!, start };
+    found({ ...window, start, milliseconds: this.#milliseconds, word }, position);
+    this.#nextEnd += this.#stride;
+    this.#milliseconds = 0;
+  }
+}

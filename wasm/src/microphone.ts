@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The microphone of a page: 16,000 samples a second, one channel, to a callback.
+import { checkOptions, checkSignal } from "./check.js";
+import { fail, failFor } from "./fail.js";
+import { sampleRate } from "./keyword-front-end.js";
+import { LadonError } from "./index.js";
+import { textOf } from "./text.js";
+
+export interface MicrophoneOptions {
+  /** Called with the next samples, floats from -1 to 1. Each array is new. */
+  readonly samples: (samples: Float32Array) => void;
+  /** Called once if the microphone ends by itself, because it was unplugged or the permission was taken back. */
+  readonly ended?: () => void;
+  /** The address of microphone-worklet.js. By default the file of this package. */
+  readonly worklet?: string | URL;
+  readonly signal?: AbortSignal;
+}
+
+/** What getUserMedia's errors mean (https://www.w3.org/TR/mediacapture-streams/#methods-5). */
+const reasons: Readonly<Record<string, string>> = {
+  NotAllowedError: "the permission to use the microphone was denied",
+  SecurityError: "the permission to use the microphone was denied",
+  NotFoundError: "there is no microphone",
+  NotReadableError: "the microphone cannot be opened: another program may use it",
+};
+
+export class Microphone {
+  static readonly sampleRate: number = sampleRate;
+  readonly #stream: MediaStream;
+  #context: AudioContext | undefined;
+  #node: AudioWorkletNode | undefined;
+
+  /**
+   * Asks for the permission and opens the microphone. Call it in a handler of a click or key, because browsers do not
+   * start audio without one. Errors: "microphone" without permission or device, "network", "aborted".
+   */
+  static async open(options: MicrophoneOptions): Promise<Microphone> {
+    checkOptions(options, ["samples", "ended", "worklet", "signal"]);
+    const { samples, ended, signal } = options;
+    if (typeof samples !== "function") fail("option", "samples", "a function", samples);
+    checkSignal(signal);
+    const microphone = new Microphone(await openStream());
+    try {
+      throwIfAborted(signal);
+      await microphone.#start(options.worklet ?? new URL("./microphone-worklet.js", import.meta.url), samples);
+      throwIfAborted(signal);
+    } catch (error) {
+      await microphone.stop();
+      throw error;
+    }
+    microphone.#watch(ended);
+    return microphone;
+  }
+
+  private constructor(stream: MediaStream) {
+    this.#stream = stream;
+  }
+
+  /** Closes the microphone. No samples come afterwards. A second `stop` has no effect. */
+  async stop(): Promise<void> {
+    for (const track of this.#stream.getTracks()) track.stop();
+    if (this.#node) this.#node.port.onmessage = null;
+    this.#node?.port.postMessage("stop");
+    this.#node?.disconnect();
+    this.#node = undefined;
+    const context = this.#context;
+    this.#context = undefined;
+    await context?.close();
+  }
+
+  // A context of 16 kHz resamples the microphone. The node has no output: nothing is played.
+  async #start(worklet: string | URL, samples: (samples: Float32Array) => void): Promise<void> {
+    const context = (this.#context = new AudioContext({ sampleRate }));
+    await context.audioWorklet.addModule(worklet).catch((cause) => failFor("network", cause, `${worklet}`));
+    this.#node = new AudioWorkletNode(context, "ladon-sample-collector", {
+      numberOfInputs: 1,
+      numberOfOutputs: 0,
+      channelCount: 1,
+      channelCountMode: "explicit",
+    });
+    this.#node.port.onmessage = ({ data }: MessageEvent<Float32Array>) => samples(data);
+    try {
+      context.createMediaStreamSource(this.#stream).connect(this.#node);
+    } catch (cause) {
+      failFor("microphone", cause, `this browser does not resample a microphone to ${sampleRate} Hz`);
+    }
+    await context.resume();
+  }
+
+  #watch(ended: (() => void) | undefined): void {
+    const [track] = this.#stream.getAudioTracks();
+    track?.addEventListener("ended", () => {
+      void this.stop();
+      ended?.();
+    });
+  }
+}
+
+// The model learnt from recordings of plain microphones. Gain control lifts quiet ones; the other filters distort words.
+const openStream = async (): Promise<MediaStream> => {
+  const devices = globalThis.navigator?.mediaDevices;
+  if (!devices?.getUserMedia || typeof AudioWorkletNode !== "function") {
+    return fail("microphone", "no microphone here: browsers give microphones to pages on https or localhost only");
+  }
+  const audio = { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true };
+  return devices.getUserMedia({ audio }).catch((cause) => {
+    const reason = reasons[cause?.name] ?? `the microphone cannot be opened: ${textOf(cause)}`;
+    throw new LadonError("microphone", reason, undefined, undefined, cause);
+  });
+};
+
+const throwIfAborted = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) failFor("aborted", signal.reason);
+};
