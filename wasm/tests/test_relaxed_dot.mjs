@@ -24,7 +24,7 @@ const dots = {
   unsignedBoth: (a, b) => dots.unsigned(Array.from(Uint8Array.from(a)), b),
 };
 
-/** Returns a probe whose call number `call` of `dots` computes with `dotOf(call)`, and adds c with `add`. */
+/** Returns a probe. Call number i of its function `dots` computes with dotOf(i), and adds c with `add`. */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
   const [a, b, words] = [new Int8Array(buffer), new Uint8Array(buffer, 16), new Int32Array(buffer)];
