@@ -1,5 +1,5 @@
-// Masks that a user writes: the example for include/ladon/mask/policy.hpp. Each is compared with a mask of the library
-// that has the same meaning.
+// Masks that a user writes: the example for include/ladon/mask/policy.hpp. Each mask is compared with a mask of the
+// library that has the same meaning.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -67,8 +67,8 @@ O c_options(const Call& call, const ladon::Shape& shape) {
   return options;
 }
 
-// Returns a subject without mask, layout and score. The test must set these members, because the C types do not tell
-// them.
+// Returns a subject without mask, layout and score. The test must set these members, because the C types do not contain
+// this information.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const W*, float*, void*, const O*)>
 Subject c_subject(std::size_t layers = 1) {

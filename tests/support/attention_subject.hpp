@@ -33,8 +33,8 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// The oracle computes the default scale itself. It takes any other scale from the score policy, whose formula has a
-// test.
+// The oracle computes the default scale without the score policy. The oracle takes any other scale from the score
+// policy, and test_scores.cpp tests the formulas of the scales.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
@@ -51,7 +51,7 @@ ScoreForm score_form() {
 // Selects the captures of a subject: the weights, or every stage of the scores. Each stage is a separate instantiation.
 enum class Captures { weights, every_stage };
 
-// Calls run() without a map, run(map), or run(capture) for the stage that the call asks for.
+// Calls run() without a map, run(map), or run(capture) for the stage in the call.
 template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;

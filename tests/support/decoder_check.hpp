@@ -2,8 +2,9 @@
 //
 // The shape of the Subject is the shape of the attention to the memory. Each layer has two maps: self-attention, then
 // attention to the memory. Both maps have the size of the memory's map, so the memory must be at least as long as the
-// text. In a Call, `queries` is the number of active queries, `tokens` the number of tokens that self-attention sees,
-// and `keys` the number of active tokens of the memory. may_see is the padding for each mask that takes a padding.
+// text. In a Call, `queries` is the number of active queries. `tokens` is the number of tokens that self-attention
+// sees, and `keys` is the number of active tokens of the memory. may_see is the padding for each mask that takes a
+// padding.
 #pragma once
 
 #include <array>

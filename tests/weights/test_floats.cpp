@@ -11,7 +11,8 @@
 namespace ladon::weights {
 namespace {
 
-// The formats' definition, in double: sign, exponent of so many bits, fraction of so many.
+// Returns a number by the definition of the formats, in double: a sign, `exponent_bits` bits of exponent, and
+// `fraction_bits` bits of fraction.
 double value_of(unsigned bits, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);

@@ -1,5 +1,5 @@
-// The code of README.md. Kernels of other shapes: the page's CMakeLists.txt beside a copy of the library, its command, and
-// the module in the binding. JavaScript: the pieces that need no file of the reader's own.
+// Tests the code of README.md. For kernels of other shapes: the page's CMakeLists.txt beside a copy of the library, its
+// command, and the module in the binding. For JavaScript: the blocks that need no file of the reader.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ test("a kernel of another shape", { skip }, async (t) => {
   assert.equal(`ladon_add_kernel(keyword_attention ${description.arguments})`, call);
 });
 
-test("what load proposes where no kernel is shipped is that call, with other sizes", async () => {
+test("for a kernel that is not shipped, load proposes this call with other sizes", async () => {
   const sizes = /QUERIES \d+ MODEL \d+ HEADS \d+/;
   const error = await load({ kind: "attention", tokens: 100, model: 320, heads: 5 }).catch((error) => error);
   const [proposed] = /ladon_add_kernel\([^)]+\)/.exec(error.message);
@@ -34,12 +34,12 @@ test("what load proposes where no kernel is shipped is that call, with other siz
   assert.ok(error.message.includes(command), error.message);
 });
 
-/** The piece of code that follows the line with its name. */
+/** Returns the block of code that follows the line with this name. */
 const codeOf = (name) => new RegExp(`<!-- ${name.replace(".", "\\.")} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(readme)[1];
 
 /**
- * Runs pieces of JavaScript one after the other, behind what a reader's program would define. A line "VALUE; // EXPECTED"
- * must be as it says.
+ * Runs blocks of JavaScript one after another, after the definitions of a reader's program. In a line
+ * "VALUE; // EXPECTED", the value must equal the expected value. Returns the number of such checks.
  */
 const runCode = async (t, names, before, after = "") => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));

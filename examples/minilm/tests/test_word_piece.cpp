@@ -76,7 +76,7 @@ TEST_CASE("bytes that are not UTF-8 are removed, and all other bytes are kept") 
                     "a") == Words{"a"});
 }
 
-TEST_CASE("a CJK ideograph is a word, kana and Hangul are not cut") {
+TEST_CASE("a CJK ideograph is a word, kana and Hangul are not split") {
   CHECK(split_words("a\u6771\u4EACb") == Words{"a", "\u6771", "\u4EAC", "b"});
   CHECK(split_words("\U00020000\U0002A700") == Words{"\U00020000", "\U0002A700"});
   CHECK(split_words("\uF900") == Words{"\u8C48"});  // a compatibility ideograph decomposes
