@@ -61,7 +61,8 @@ TEST_CASE("int8: encoder layer, post-LN") {
 
 // On Cortex-M, the hidden features of several panels lie in the memory of the keys. The last group has fewer panels.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
-  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh}, None>();
+  check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
+              None>();
 }
 
 TEST_CASE("int8: cache, several tokens and one") {

@@ -1,5 +1,5 @@
-// keywords [--logits] FILE...: the word that KWT-1 hears in each recording of at most a second, and what the answer takes
-// in instructions and memory. With --logits, also the logit of each label.
+// keywords [--logits] FILE...: the word that KWT-1 hears in each recording of at most a second, and what the answer
+// takes in instructions and memory. With --logits, also the logit of each label.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -90,9 +90,9 @@ struct MultiHeadSteps {
   // Whether the queries of a head are projected for all panels before the first panel attends. With the DSP extension,
   // each pass over int8 weights converts the weights to 16 bits, so that one pass for all panels takes fewer
   // instructions. Q^T of the head lies where O^T of the head will lie, so the widths of the head are equal.
-  static constexpr bool projects_queries_first =
-      precision::is_int8<typename Weights::Precision> && S.head_width == S.value_width &&
-      simd::uses_dsp<typename Target::Int8Element, Simd>;
+  static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
+                                                 S.head_width == S.value_width &&
+                                                 simd::uses_dsp<typename Target::Int8Element, Simd>;
 
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
   // query_input and context_in quantise the input of the projections, if the weights are int8.

@@ -40,11 +40,11 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The head of
-// this file defines u.
+// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The head
+// of this file defines u.
 //
-// `bounded` is at least -10, so z is at most 126, the range of exp2_of_nonpositive. If x is less than -10, the result is
-// about -1e-37, and the exact result lies between this number and zero.
+// `bounded` is at least -10, so z is at most 126, the range of exp2_of_nonpositive. If x is less than -10, the result
+// is about -1e-37, and the exact result lies between this number and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {

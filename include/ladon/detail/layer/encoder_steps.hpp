@@ -75,8 +75,7 @@ struct EncoderScratch {
   AttentionScratch attention;
   [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
   [[no_unique_address]] detail::LinearInput<Precision, Target, panels * L::queries.width(), Config.feed_forward,
-                                            L::queries>
-      hidden_input;
+                                            L::queries> hidden_input;
 
   // Returns the memory of the hidden features, [panels][chunk][width].
   constexpr float* hidden() noexcept {
