@@ -1,4 +1,4 @@
-// Bundles each peer into one minified file, as a page would ship it, and measures the sizes of the files.
+// Bundles each peer into one minified file, like the files of a page, and measures the sizes of the files.
 import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {basename, dirname, join, relative} from "node:path";

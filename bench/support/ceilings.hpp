@@ -80,8 +80,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   return static_cast<double>(times * keys * width) / taken;
 }
 
-// Returns the flops per second of tiles whose sums have `Inner` terms and are stored at the end. Attention has sums as
-// short as the tested ones.
+// Returns the flops per second of tiles whose sums have `Inner` terms and are stored at the end. The sums of attention
+// can be as short as the sums of these tiles.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

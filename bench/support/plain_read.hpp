@@ -20,7 +20,7 @@ inline std::size_t bytes_of(const Parts& parts) {
 }
 
 // Returns the seconds of one read of all parts. The loads go to 16 sums (8 sums on targets with fewer than 32
-// registers), so that no load waits for an addition: a core starts two additions per cycle, and an addition takes four
+// registers), so that no load waits for an addition. A core starts two additions per cycle, and an addition takes four
 // cycles. The loads read a part at `Places` places in turn. One place reads like memcpy, and four places are fastest
 // for memory (docs/tuning-log.md).
 template <std::size_t Places>

@@ -1,8 +1,8 @@
 // Detects whether another process uses the core. On a virtual machine, another guest may use the other hyperthread of
 // the core, for milliseconds or minutes. Sums in registers are hardly slower then: they need two instructions per
 // cycle, and half a core provides this rate. Work with loads needs more, and takes up to twice as long. The probe is
-// therefore similar to the work: the micro-kernel of the library with data in the L1 cache, which reaches the peak only
-// on an undisturbed core. The system itself reports whether another process of this machine took the core.
+// therefore similar to the work. It runs the micro-kernel of the library with data in the L1 cache, which reaches the
+// peak only on an undisturbed core. The system itself reports whether another process of this machine took the core.
 #pragma once
 
 #include <algorithm>

@@ -47,8 +47,8 @@ class Case:
         """Whether a call is so short that Python's overhead affects the measurement.
 
         If so, a peer computes nine layers in one call and one layer in another call. The time of a layer is an eighth
-        of the difference. Larger cases are not chained: nine layers need nine prepared copies of the weights, which at
-        (128, 384) do not fit into the caches, while one copy fits.
+        of the difference. Larger cases are not chained: nine layers need nine prepared copies of the weights. At (128,
+        384), one copy fits into the caches, but nine copies do not fit.
         """
         return self.flops < 5e7
 
