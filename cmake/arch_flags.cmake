@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_arch_flags(<variable> <arch>): leaves the compiler flags for an instruction set. <arch> is default (no flag),
-# native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of avx512 and avx2,
-# with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
+# ladon_arch_flags(<variable> <arch>): leaves the compiler flags for an instruction set. Values of <arch>: default (no
+# flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of avx512
+# and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
@@ -49,9 +49,9 @@ endfunction()
 # Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # The following flags are removed, because they are for linking a program: another linker (gold cannot split groups),
-  # --gc-sections, libgcov, a sanitizer (clang++ would link the runtime even into an object), and a C library with a
-  # linker script.
+  # The following flags are removed, because they are for linking a program: another linker, --gc-sections, libgcov, a
+  # sanitizer, and a C library with a linker script. The linker gold cannot split groups. clang++ would link the runtime
+  # of a sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)

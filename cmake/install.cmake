@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the headers, the CMake package and the pkg-config files. Only the program ladon-weights and the library
-# ladon::safetensors depend on the architecture. All other files are installed to share/, where find_package also looks
-# in a cross build.
+# ladon::safetensors depend on the architecture. All other files are installed to share/, which find_package also
+# searches in a cross build.
 #
 #   include/ladon/              the library
 #   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built

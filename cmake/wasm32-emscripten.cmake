@@ -9,7 +9,7 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_WASM_VARIANT)
 
 set(CMAKE_CROSSCOMPILING_EMULATOR node ${CMAKE_CURRENT_LIST_DIR}/../tests/wasm/run.mjs)
 
-# LLVM 14 of Emscripten 3.1.6 writes old opcodes of relaxed SIMD, which no engine supports any more. Binaryen of
+# LLVM 14 of Emscripten 3.1.6 writes old opcodes of relaxed SIMD, which current engines do not support. Binaryen of
 # Emscripten 3.1.6 cannot read the final opcodes. Therefore a newer clang++ compiles with Emscripten's headers, and the
 # newer linker links Emscripten's libraries, as em++ would do.
 if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)

@@ -26,7 +26,7 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
 }
 
 // Returns the number of floats of a shape, or nothing if the number of bytes overflows. The library expects shapes
-// whose product does not overflow, because a program states its own shapes.
+// whose product does not overflow, because the program and not the file provides the shapes.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;
   for (const std::uint64_t size : shape)

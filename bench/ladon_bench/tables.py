@@ -1,5 +1,5 @@
-"""From the JSON of a part of `./dev bench all` to the table of docs/performance.md. Each function takes the figures of
-all parts, by the parts' names, and returns Markdown."""
+"""Makes the tables of docs/performance.md from the JSON files of `./dev bench all`. The function of a part takes
+{name of a part: figures} and returns Markdown."""
 
 from ladon_bench import figures, roofline
 from ladon_bench.figures import shape_cells, table
@@ -7,7 +7,7 @@ from ladon_bench.minilm import tables as minilm_tables
 
 
 def about(measured):
-    """The line above a table: what it was measured on and with, and when."""
+    """Returns the line above a table: date, machine, compiler and versions."""
     machine, run = measured.get("machine", {}), measured.get("run", {})
     versions = {name: version for row in measured.get("rows", []) if isinstance(row, dict)
                 for name, version in row.get("versions", {}).items()} | machine.get("versions", {})
@@ -69,7 +69,7 @@ def ceilings(known):
 
 
 def binding(known):
-    """Microseconds by ceiling, for each shape of full attention."""
+    """Returns the table of the microseconds that each peak rate allows, for each shape of full attention."""
     rows = []
     for row in known["native"]["rows"]:
         if row["mask"] != "full":
@@ -101,7 +101,7 @@ def minilm(known):
 
 
 def scaling(known):
-    """Microseconds a token, and against the fastest of the others."""
+    """Returns the table of microseconds per token, and of the ratios to the fastest peer."""
     rows = known["scaling"]["rows"]
     names = ["Ladon", *figures.peer_names(rows)]
     cells = []
@@ -139,7 +139,7 @@ SUMMARY_SHAPES = [("attention", 32, 64, "full"), ("attention", 128, 384, "full")
 
 
 def summary(known):
-    """The table of README.md: some shapes and MiniLM, Ladon beside the fastest of the other libraries."""
+    """Returns the table of README.md: some shapes and MiniLM, with Ladon beside the fastest other library."""
     peers_rows = {(row["kind"], row["tokens"], row["model"], row["mask"]): row for row in known["peers"]["rows"]}
     rows = [summary_row(summary_name(peers_rows[key]), peers_rows[key]) for key in SUMMARY_SHAPES]
     rows += [summary_row(f"all-MiniLM-L6-v2, {row['tokens'][0]} tokens, from ids to vector", row)
@@ -150,7 +150,8 @@ def summary(known):
 
 
 def comparison(known):
-    """The table of docs/comparison.md: each library beside Ladon in attention, and its start."""
+    """Returns the table of docs/comparison.md: each library beside Ladon in attention, and the start of each
+    library."""
     start = {row["name"]: row for row in known["start"]["rows"] if row["shape"] == "128,384,12"}
     attention = [row for row in known["peers"]["rows"] if row["kind"] == "attention"]
     rows = []
@@ -169,13 +170,14 @@ def comparison(known):
 
 
 def summary_name(row):
-    """The shape of a row of peers, in words."""
+    """Returns the shape of a row of peers, in words."""
     kind = "encoder layer" if row["kind"] == "encoder_layer" else f"attention, {row['mask']}"
     return f"{kind}: {row['tokens']} tokens, width {row['model']}, {row['heads']} heads"
 
 
 def summary_row(name, row):
-    """Ladon's time and share of the peak, the fastest other library, and the ratio of both."""
+    """Returns the cells of a row: Ladon's time and share of the peak, the fastest other library, and the ratio of
+    both."""
     ours = figures.ladon_of(row)
     fastest = min(figures.others_of(row), key=lambda one: figures.times_as_fast(ours, one)["median"])
     return [name, f"{1e6 * figures.median_seconds(ours):,.1f}",

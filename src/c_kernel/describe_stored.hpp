@@ -13,9 +13,9 @@
 
 namespace c_kernel {
 
-// The part of the weights to which a tensor belongs. All layers of a stack have the same tensors, so the description
-// has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats this text
-// for each layer.
+// The part of the weights to which a tensor belongs. All layers of a stack have equal lists of tensors. The description
+// therefore has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats
+// this text for each layer.
 struct Place {
   bool in_stack = false;
   bool in_attention = false;

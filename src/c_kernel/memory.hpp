@@ -12,7 +12,7 @@ namespace c_kernel {
 
 // The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
 // a call, `Shared` is the part of the memory that all of these threads use. If `Context` is true, the kernel attends to
-// a context, and both types differ from those of self-attention.
+// a context, and both types differ from the types for self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;

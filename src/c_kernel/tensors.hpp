@@ -16,8 +16,8 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// All parts that the weights of an attention, of a layer beside its attention, and of a stack beside its layers can
-// have, in the order of the C structs. weights.hpp converts the parts in the same order.
+// Lists of all parts of weights, in the order of the C structs: the parts of an attention, of a layer beside its
+// attention, and of a stack beside its layers. weights.hpp converts the parts in this order.
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
 #define LADON_STACK_PARTS(PART) PART(norm)
@@ -30,7 +30,7 @@ struct Tensor {
   Type type;
   std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
-  std::size_t quantised_bytes = 0;  // size of the tensor if NAME_quantise makes it, else 0
+  std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
 };
 using Tensors = List<Tensor, 24>;
 

@@ -30,7 +30,7 @@ using Sink = std::function<void(std::string_view)>;
 using Content = std::function<void(const Sink&)>;
 
 // Like replace_file above, but receives the content piece by piece, so that memory need not hold the whole content.
-// Calls `content` exactly once, unless the file cannot be created. If `content` throws, the file stays as it is, and
+// Calls `content` exactly once, unless the file cannot be created. If `content` throws, the file does not change, and
 // the exception reaches the caller. A device or a pipe keeps the bytes that were written before the exception.
 void replace_file(const std::string& path, const Content& content);
 

@@ -18,8 +18,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Creates a file. An existing file or link is an error, std::errc::file_exists, and stays as it is. A private file is
-  // for its owner only; any other file gets the permissions of a new file.
+  // Creates a file. If a file or a link exists, returns std::errc::file_exists and does not change the file or the
+  // link. A private file is for its owner only; any other file gets the permissions of a new file.
   std::error_code create(const std::filesystem::path& file, bool is_private);
 
   // Opens an existing device or pipe.

@@ -98,7 +98,7 @@ class Planner {
            std::ranges::any_of(selection_.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
   }
 
-  // Returns whether the tensor has the same content as an embedding, which means that the weight is tied.
+  // Returns whether the tensor has the content of an embedding, which means that the weight is tied.
   [[nodiscard]] bool is_tied(const Tensor& tensor) const { return embeddings_.contains(content(tensor)); }
 
   using Content = std::tuple<std::string_view, std::vector<std::uint64_t>, std::string_view>;  // dtype, shape, bytes

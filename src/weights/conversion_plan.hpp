@@ -29,7 +29,7 @@ struct Selection {
   bool embeddings = false;       // if true, embeddings and heads of language models are converted, too
 };
 
-// What an output tensor is: a copy of its source, the rounded weight, or the scale of the int8 weight.
+// The kind of an output tensor: a copy of its source, the rounded weight, or the scale of the int8 weight.
 enum class Making { copy, weight, scale };
 
 struct OutputTensor {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints a random sample of comments of the code and of sentences of the documents.
 
-A reader who has not seen the code marks each item: "understood at once" or "had to read twice". The goal is at most 3 of
-70 comments and 1 of 30 sentences. The same seed gives the same sample of the same tree.
+A reader who has not seen the code marks each item: "understood at once" or "had to read twice". The goal is at most 3
+of 70 comments and 1 of 30 sentences. For the same tree, equal seeds give equal samples.
 
     tools/english/sample.py [--seed N] [--comments N] [--sentences N]
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zip FOLDER NAME ZIP: writes FOLDER/NAME into an archive. The bytes depend only on the names and contents of the files,
-and on SOURCE_DATE_EPOCH, the time of all entries."""
+"""zip FOLDER NAME ZIP: writes FOLDER/NAME into an archive. The bytes depend only on the names and contents of the
+files, and on SOURCE_DATE_EPOCH, the time of all entries."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_requirements FOLDER: checks every list of Python packages below the folder. Prints each problem. The exit status
-is 1 if there is a problem.
+"""check_requirements FOLDER: checks every list of Python packages below the folder. Prints each problem. The exit
+status is 1 if there is a problem.
 
 A list requirements*.in names the packages that the project uses. tools/lock_requirements makes the list
 requirements*.txt from the .in list. The .txt list must have each package of the .in list at the same version, and a

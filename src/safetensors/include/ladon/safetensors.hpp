@@ -132,10 +132,9 @@ void set_epsilon(Weights& weights, float epsilon) {
 //     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder
 //     Hugging Face   BERT, and Llama and its relatives
 //
-// `prefix` is the text before the names, without the last dot. The prefix of a stack ends where the number of a layer
-// follows: "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the tensors
-// have no text before these names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one
-// tensor.
+// `prefix` is the text before the names, without the last dot. The prefix of a stack ends before the number of a layer:
+// "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the tensors have no text
+// before these names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one tensor.
 //
 // Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.
 template <class Layer>
