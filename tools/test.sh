@@ -133,7 +133,7 @@ test_package() {
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
   # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
-    --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_page.mjs)
+    --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
 }
 
 # Tests the integrations. Installs all tools that pip and apt have, so that no test is skipped.

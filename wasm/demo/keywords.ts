@@ -21,7 +21,7 @@ const besidePage = {
   sha256: "6e17369bd5ec21854b277196c308dfc09ee31d81d23dfced3285750a1f4d6199",
 };
 const parameters = 607_308;
-const stride = 50; // milliseconds from picture to picture
+const stride = 100; // milliseconds from window to window, and from picture to picture
 const calmStride = 1000; // where the user wants little motion
 const wordsShown = 24;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -97,7 +97,7 @@ class Keywords {
     this.#tools.hidden = false;
     this.#showFacts();
     await this.#hearFirst();
-    await this.#warmUp();
+    void this.#warmUp(); // the model is of use before the engine has optimised it
   }
 
   /** The model works without the store. */

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 const folder =
   process.env.LADON_KEYWORDS_DIR ?? fileURLToPath(new URL("../../../shared/models/kwt1", import.meta.url));
 export const weights = join(folder, "kwt1.safetensors");
+/** The file that kwt1.safetensors is made from. */
+export const tflite = join(folder, "non_stream.tflite");
 /** The labels, and for each recording the features [98][40] and the logits [12]. */
 export const answers = join(folder, "expected.json");
 

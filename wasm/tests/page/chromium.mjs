@@ -12,17 +12,20 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 // in a header, too.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
-export async function startPage(served = folder) {
+const commonFlags = (
+  "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking " +
+  "--disable-component-update --disable-sync"
+).split(" ");
+
+/** `flags` of Chromium are added to those of all tests. */
+export async function startPage(served = folder, flags = []) {
   const { url, close } = await serve(served, {
     path: "/some/where/",
     headers: { "content-security-policy": policy },
   });
   const browser = await chromium.launch({
     executablePath: process.env.LADON_CHROMIUM ?? "/usr/bin/chromium",
-    args: (
-      "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking " +
-      "--disable-component-update --disable-sync"
-    ).split(" "),
+    args: [...commonFlags, ...flags],
   });
 
   /** Opens the page with this width, and collects its errors of any kind. */
@@ -59,3 +62,7 @@ export async function accessibilityProblems(page) {
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
 }
+
+/** How many pixels the page is wider than the window. */
+export const overflow = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

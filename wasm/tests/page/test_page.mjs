@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { model, skipWithoutModel } from "../minilm_files.mjs";
-import { accessibilityProblems, folder, startPage } from "./chromium.mjs";
+import { accessibilityProblems, folder, overflow, startPage } from "./chromium.mjs";
 
 let site;
 before(async () => {
@@ -15,8 +15,6 @@ before(async () => {
 after(() => site.stop());
 
 const answerIs = (page, text) => page.getByRole("status").filter({ hasText: text }).first().waitFor();
-const overflow = (page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 // Waits until the service worker has stored the page's files, and answers requests for them.
 async function serviceWorker(page) {
@@ -33,7 +31,7 @@ for (const width of [320, 390, 1280]) {
     test(`every tab at ${width} px, ${colorScheme}: no errors, nothing wider than the page, accessible`, async () => {
       const { page, context, problems } = await site.open({ width, colorScheme });
       await answerIs(page, "2024-02-03");
-      for (const name of ["Dates", "Sentences", "Benchmark"]) {
+      for (const name of ["Dates", "Sentences", "Words", "Benchmark"]) {
         await page.getByRole("tab", { name }).click();
         await page.getByRole("tabpanel", { name }).waitFor();
         await page.waitForTimeout(300); // until the colours have changed
@@ -93,6 +91,7 @@ test("tabs are selected by arrow keys, Home and End, and by the address", async 
   for (const [key, id] of [
     ["ArrowRight", "tab-dates"],
     ["ArrowLeft", "tab-benchmark"],
+    ["ArrowLeft", "tab-words"],
     ["ArrowLeft", "tab-sentences"],
     ["Home", "tab-dates"],
     ["End", "tab-benchmark"],
@@ -436,7 +435,7 @@ test("works without a network after the first load", async () => {
   await answerIs(page, "2024-02-03");
   await page.getByLabel("A date, as you would write it").fill("5 may 2001");
   await answerIs(page, "2001-05-05");
-  for (const name of ["Sentences", "Benchmark"]) {
+  for (const name of ["Sentences", "Words", "Benchmark"]) {
     await page.getByRole("tab", { name }).click();
     await page.getByRole("tabpanel", { name }).waitFor();
   }
