@@ -26,8 +26,8 @@ struct Helium : Defaults {
   // VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
-  // More packs share a call of the loop in assembly. The model of examples/keywords takes 29.4 million instructions with
-  // one panel, and 27.2 million with the three that fit.
+  // More packs share a call of the loop in assembly. The model of examples/keywords takes 29.4 million instructions
+  // with one panel, and 27.2 million with the three that fit.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };
