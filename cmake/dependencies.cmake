@@ -23,14 +23,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/ladon_headers.cmake)
 # two reasons. The target of xsimd on Debian 12 links a library that is not installed. CMake 4 rejects older versions of
 # doctest as subprojects.
 function(ladon_header_folder out name)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;URL;SHA256" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;DEBIAN;URL;SHA256" "")
   string(TOUPPER ${name} upper)
   set(folder "")
   if(NOT FETCHCONTENT_SOURCE_DIR_${upper})
     ladon_find_headers(folder ${name} ${arg_HEADER})
   endif()
   if(NOT folder)
-    message(STATUS "ladon: ${arg_HEADER} is not installed: ${arg_URL}")
+    message(STATUS "ladon: ${arg_HEADER} is not installed (on Debian: ${arg_DEBIAN}), so CMake fetches ${arg_URL}")
     include(FetchContent)
     FetchContent_Declare(${name} URL ${arg_URL} URL_HASH SHA256=${arg_SHA256} SOURCE_SUBDIR no-cmake)
     FetchContent_MakeAvailable(${name})
@@ -48,26 +48,26 @@ function(ladon_header_target target)
 endfunction()
 
 function(ladon_xsimd_include_dir out)
-  ladon_header_folder(folder xsimd HEADER xsimd/xsimd.hpp FOLDER include
+  ladon_header_folder(folder xsimd HEADER xsimd/xsimd.hpp FOLDER include DEBIAN libxsimd-dev
     URL https://github.com/xtensor-stack/xsimd/archive/refs/tags/14.3.0.tar.gz
     SHA256 b3d50e7a73fbf4642ceef30131c93414901d69eee41c2a5302db650b03e2c792)
   set(${out} ${folder} PARENT_SCOPE)
 endfunction()
 
 function(ladon_need_doctest)
-  ladon_header_target(doctest::doctest doctest HEADER doctest/doctest.h FOLDER .
+  ladon_header_target(doctest::doctest doctest HEADER doctest/doctest.h FOLDER . DEBIAN doctest-dev
     URL https://github.com/doctest/doctest/archive/refs/tags/v2.4.12.tar.gz
     SHA256 73381c7aa4dee704bd935609668cf41880ea7f19fa0504a200e13b74999c2d70)
 endfunction()
 
 function(ladon_need_json)
-  ladon_header_target(nlohmann_json::nlohmann_json nlohmann_json HEADER nlohmann/json.hpp FOLDER single_include
+  ladon_header_target(nlohmann_json::nlohmann_json nlohmann_json HEADER nlohmann/json.hpp FOLDER single_include DEBIAN nlohmann-json3-dev
     URL https://github.com/nlohmann/json/archive/refs/tags/v3.11.3.tar.gz
     SHA256 0d8ef5af7f9794e3263480193c491549b2ba6cc74bb018906202ada498a79406)
 endfunction()
 
 function(ladon_need_cli11)
-  ladon_header_target(CLI11::CLI11 cli11 HEADER CLI/CLI.hpp FOLDER include
+  ladon_header_target(CLI11::CLI11 cli11 HEADER CLI/CLI.hpp FOLDER include DEBIAN libcli11-dev
     URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.5.0.tar.gz
     SHA256 17e02b4cddc2fa348e5dbdbb582c59a3486fa2b2433e70a0c3bacb871334fd55)
 endfunction()

@@ -1,0 +1,57 @@
+# cmake -DROOT=<source folder> -DFOLDER=<folder> -P check_first_kernel.cmake
+# The first kernel of docs/microcontrollers.md: the two files of the page beside a copy of Ladon, and the commands of the
+# page. The program and the report print what the page says. Counts and bytes depend on the compiler, so each number may
+# differ by a fifth.
+cmake_minimum_required(VERSION 3.25)
+file(READ ${ROOT}/docs/microcontrollers.md text)
+
+# Puts the first block that begins with `fence` into `out`, and removes the text up to the end of the block.
+function(next_block out fence)
+  set(fence "check_first_kernel.cmake -->\n${fence}\n")
+  string(FIND "${text}" "${fence}" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "docs/microcontrollers.md lacks: ${fence}")
+  endif()
+  string(LENGTH "${fence}" length)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} block)
+  set(${out} "${block}" PARENT_SCOPE)
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+next_block(lists "```cmake")
+next_block(program "```c++")
+next_block(commands "```sh")
+next_block(expected "```text")
+
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+file(CREATE_LINK ${ROOT} ${FOLDER}/ladon SYMBOLIC)
+file(WRITE ${FOLDER}/CMakeLists.txt "${lists}")
+file(WRITE ${FOLDER}/main.cpp "${program}")
+execute_process(COMMAND sh -ec "${commands}" WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out
+  ERROR_VARIABLE err)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "the commands of docs/microcontrollers.md end with ${status}:\n${out}${err}")
+endif()
+string(APPEND out "${err}") # CMake prints the report there
+
+string(REGEX MATCHALL "[^\n]+" lines "${expected}")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE " *[0-9]+" " +([0-9]+)" pattern "${line}")
+  if(NOT out MATCHES "(^|\n)(${pattern})\n")
+    message(FATAL_ERROR "no line looks like \"${line}\":\n${out}")
+  endif()
+  set(printed "${CMAKE_MATCH_2}")
+  string(REGEX MATCHALL "[0-9]+" found "${printed}")
+  string(REGEX MATCHALL "[0-9]+" wanted "${line}")
+  foreach(number other IN ZIP_LISTS found wanted)
+    math(EXPR least "${other} * 4 / 5")
+    math(EXPR most "${other} * 6 / 5 + 4")
+    if(number LESS least OR number GREATER most)
+      message(FATAL_ERROR "docs/microcontrollers.md says \"${line}\", but the build says \"${printed}\"")
+    endif()
+  endforeach()
+endforeach()
