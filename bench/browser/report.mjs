@@ -88,12 +88,12 @@ export function markdown(all) {
     const speed = row => row ? `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})` : "";
     const peakOf = kind => number(rows.filter(row => row.kind === kind).map(row => row.peak_gflops)
         .sort((a, b) => a - b)[rows.filter(row => row.kind === kind).length >> 1], 1);
-    parts.push(`${engine}, ${cpu}. GFLOP/s (% of the peak of that kind of module;\nmedians of the peaks: ${
-        kinds.map(kind => `${kind} ${peakOf(kind)}`).join(", ")}); the peers' % are of the SIMD peak.`,
+    parts.push(`${engine}, ${cpu}. The cells have GFLOP/s and, in parentheses, the percentage of a peak. For\nLadon, the peak is that of the column's kind of module.\nThe medians of these peaks are ${
+        kinds.map(kind => `${kind} ${peakOf(kind)}`).join(", ")} GFLOP/s. For the other packages, the peak is the SIMD peak.`,
       table(["tokens, model, heads", "mask", ...kinds, ...peers.map(each => peerNames[each])],
             cases.map(some => [sizesOf(some[0]), some[0].mask, ...kinds.map(kind => speed(of(some, "ladon", kind))),
                                ...peers.map(each => speed(of(some, each)))])),
-      `Times as fast as a peer in ${name}, median of the rounds (quartiles):`,
+      `Speed-up of Ladon's modules over the other packages in ${name}: the median of the rounds, with the quartiles in\nparentheses:`,
       table(["tokens, model, heads", "mask",
              ...peers.flatMap(each => kinds.map(kind => `${kind} / ${peerNames[each]}`))],
             cases.map(some => [sizesOf(some[0]), some[0].mask, ...peers.flatMap(each => kinds.map(kind => {
@@ -101,7 +101,7 @@ export function markdown(all) {
               return times ? `${number(times.median, 2)} (${number(times.lower, 2)}, ${number(times.upper, 2)})` : "";
             }))])));
     if (start_up.length > 0) {
-      parts.push(`Start in ${name}, milliseconds:`,
+      parts.push(`Start of a module in ${name}, in milliseconds:`,
         table(["tokens, model, heads", "module", "bytes", "compile", "first call", "to full speed", "calls until then",
                "a call then"],
               start_up.map(row => [sizesOf(row), row.kind, row.bytes, number(row.milliseconds.compile, 2),
@@ -127,14 +127,14 @@ function tablesOfInt8({name, engine, rows, products}, cpu) {
   const share = row => `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})`;
   const bits = [...rows, ...products].find(row => row.kind === "relaxed" && row.activation_bits)?.activation_bits;
   return [
-    `${engine}, ${cpu}. Relaxed modules have activations of ${bits ?? "no"} bits in this engine. Products:`,
+    `${engine}, ${cpu}. In this engine, relaxed modules have activations of ${bits ?? "no"} bits.\nThe table has the time and speed of products:`,
     table(["", "contestant", "microseconds", "GMAC/s", "% of the ceiling (quartiles)"], products.map(row =>
       [row.what, contestantOf(row), number(row.microseconds, 0), number(row.gflops / 2, 1),
        `${number(100 * row.share_of_peak.median, 1)} (${number(100 * row.share_of_peak.lower, 1)}, ${
            number(100 * row.share_of_peak.upper, 1)})`])),
-    "Times as fast as the contestant of the column, median of the rounds (quartiles):",
+    "Speed-up of the row's contestant over the column's contestant: the median of the rounds, with the quartiles in\nparentheses:",
     ...[...new Set(products.map(({what}) => what))].map(what => timesTable(what, products)),
-    `Attention in ${name}. GFLOP/s (% of what float32 and int8 flops take at their own ceilings):`,
+    `Speed of attention in ${name}. The cells have GFLOP/s and, in parentheses, the percentage of the ceiling:`,
     table(["tokens, model, heads", "mask", ...kinds.flatMap(kind => [kind, `${kind} int8`, "times as fast"])],
       cases.map(some => [`${some[0].tokens}, ${some[0].model}, ${some[0].heads}`, some[0].mask,
         ...kinds.flatMap(kind => [share(of(some, kind, "float32")), ...(of(some, kind, "int8") ?

@@ -94,7 +94,7 @@ def lines(row):
         yield line
 
 
-HEADING = f"{'':53} of peak      quartiles  GFLOP/s     peak  disturbed   Ladon is times as fast, quartiles"
+HEADING = f"{'':53} of peak      quartiles  GFLOP/s     peak  disturbed   speed-up of Ladon, quartiles"
 
 
 def machine_line(machine):
@@ -141,15 +141,15 @@ def tables(figures):
         return shape_cells(row) + cells
 
     shape = ["tokens, model, heads", "mask"]
-    parts = ["Share of the FMA peak in %, medians; and of all rounds, % disturbed:",
+    parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of disturbed rounds:",
              table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
     if names:
-        parts += ["Ladon is so many times as fast, median of the rounds (quartiles):",
-                  table([*shape, *names], map(ratios, rows)), "The form of each that was fastest:",
+        parts += ["Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:",
+                  table([*shape, *names], map(ratios, rows)), "The fastest form of each library:",
                   table([*shape, *names], [shape_cells(row) + [by_name(row).get(name, {}).get("form", "")
                                                               for name in names] for row in rows])]
     if all_cells := summary(rows):
-        parts.append(f"Over the fastest peer of each of the {all_cells['cells']} cells of attention: "
-                     f"{all_cells['geometric_mean_over_fastest_peer']:.2f} times as fast in the geometric mean, "
-                     f"{all_cells['least']:.2f} at least.")
+        parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the row. The geometric "
+                     f"mean of the speed-ups is {all_cells['geometric_mean_over_fastest_peer']:.2f}, and the smallest "
+                     f"speed-up is {all_cells['least']:.2f}.")
     return "\n\n".join(parts)

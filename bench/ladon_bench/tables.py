@@ -39,7 +39,7 @@ def decode(known):
              f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f})",
              f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
              f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known["decode"]["rows"]]
-    return table(["", "MB", "% of the ceiling (quartiles)", "of one place", "ceiling, GB/s", "a token, us",
+    return table(["", "MB", "% of the ceiling (quartiles)", "% of the read of one region", "ceiling, GB/s", "a token, us",
                   "disturbed, %"], rows)
 
 
@@ -51,7 +51,8 @@ def memory(known):
     rows = [[f"{row['tokens']}, {row['model']}, {row['heads']}", kilobytes(row["workspace_bytes"]),
              kilobytes(row["scores_bytes"]), kilobytes(row["textbook_bytes"]),
              f"{row['textbook_bytes'] / row['workspace_bytes']:.1f}"] for row in known["memory"]["rows"]]
-    return table(["tokens, model, heads", "workspace, KiB", "scores alone", "Q, K, V, scores, heads", "times"], rows)
+    return table(["tokens, model, heads", "workspace, KiB", "scores, KiB", "Q, K, V, scores, heads, KiB",
+                  "Q, K, V, scores, heads / workspace"], rows)
 
 
 def ceilings(known):
@@ -79,8 +80,8 @@ def binding(known):
                      *(f"{1e6 * bound[name]:.1f}" for name in ("fma", "short tiles", "exponentials")),
                      f"{1e6 * bound['reading']:.1f} ({bound['level']})", f"{100 * bound['share']:.1f}",
                      f"{100 * row['share_of_peak']:.1f}", bound["binds"]])
-    return table(["tokens, model, heads", "FMA, us", "+ short tiles", "+ exponentials", "reads beside them",
-                  "so % of peak at most", "measured", "binds besides FMA"], rows)
+    return table(["tokens, model, heads", "FMA, us", "+ short tiles", "+ exponentials", "overlapping reads",
+                  "upper limit, % of peak", "measured, % of peak", "largest limit besides FMA"], rows)
 
 
 def threads(known):
@@ -88,7 +89,7 @@ def threads(known):
              f"{row['times_as_fast']:.2f} ({row['lower_quartile']:.2f}, {row['upper_quartile']:.2f})",
              percent(row["disturbed"])] for row in known["threads"]["rows"]]
     count = known["threads"]["machine"]["threads"]
-    return table(["tokens, model, heads", "mask", "one thread, us", f"{count}, us", "times as fast (quartiles)",
+    return table(["tokens, model, heads", "mask", "one thread, us", f"{count} threads, us", "times as fast (quartiles)",
                   "disturbed, %"], rows)
 
 
@@ -111,7 +112,8 @@ def scaling(known):
         ratio = figures.ratio_to_fastest(row)
         cells.append([*shape_cells(row), *(by_name.get(name, "") for name in names), f"{ratio:.2f}" if ratio else "",
                       percent(figures.disturbed(row["contestants"]))])
-    return "Microseconds a token, medians; Ladon beside the fastest of the others:\n\n" + table(
+    return ("Microseconds per token (median of the rounds). The column \"times as fast\" compares Ladon with the fastest "
+            "other library:\n\n") + table(
         ["tokens, model, heads", "mask", *names, "times as fast", "disturbed, %"], cells)
 
 
@@ -122,7 +124,7 @@ def start(known):
         rows.append([row["shape"].replace(",", ", "), row["name"],
                      *(f"{1e3 * row['seconds'][step]:.1f}" for step in ("started", "imported", "loaded", "first")),
                      f"{row['bytes']:,}{kernel}"])
-    return table(["tokens, model, heads", "", "process runs, ms", "library is there", "weights are loaded",
+    return table(["tokens, model, heads", "", "process started, ms", "library imported", "weights loaded",
                   "first result", "bytes on disk"], rows)
 
 
@@ -165,7 +167,7 @@ def comparison(known):
         begun = start.get(name)
         rows.append([name, *ratios, *([f"{1e3 * begun['seconds']['first']:.1f}", f"{begun['bytes']:,}"] if begun
                                       else ["not measured", "not measured"])])
-    return table(["library", "Ladon is times as fast: least", "geometric mean", "most", "first result, ms",
+    return table(["library", "speed-up of Ladon: smallest", "geometric mean", "largest", "first result, ms",
                   "bytes on disk"], rows)
 
 

@@ -100,14 +100,14 @@ function tablesOfFloat32({engine, rows, tokenizing, starts}, cpu) {
       .find(({who, form}) => who === "transformers" && form === "plain operators");
   const of = each => each ? quartiles(each, 2) : "";
   return [
-    `${engine}, ${cpu}. Milliseconds from text to vector (% of the peak of that kind of module):`,
+    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\nparentheses, the percentage of the peak of this kind of module:`,
     table(["tokens", ...names], counts.map(tokens => [tokens, ...names.map(name => share(rowOf(tokens, name)))])),
-    "Times as fast as transformers.js as published, and as its fastest form, median of the rounds (quartiles):",
+    "Speed-up of Ladon over the published form of transformers.js and over its fastest form: the median of the rounds, with\nthe quartiles in parentheses:",
     table(["tokens", ...ours.flatMap(kind => [`${kind} / published`, `${kind} / fastest`]), "the fastest"],
           counts.map(tokens => [tokens, ...ours.flatMap(kind => [of(published(tokens, kind)),
                                                                  of(fastestPeer(tokens, kind))]),
                                 fastestPeer(tokens, ours[0]) ? nameOf(fastestPeer(tokens, ours[0])) : ""])),
-    "Of this the tokenizers, microseconds:",
+    "The time of the tokenizers, in microseconds, is part of these times:",
     table(["tokens", ...new Set(tokenizing.map(nameOf))], counts.map(count => [count, ...tokenizing.filter(
         ({tokens}) => tokens === count).map(({microseconds}) => number(microseconds.median, 0))])),
     ...startTable(starts),
@@ -115,8 +115,8 @@ function tablesOfFloat32({engine, rows, tokenizing, starts}, cpu) {
 }
 
 const startTable = starts => starts.length === 0 ? [] : [
-  "From nothing to the first vector, milliseconds:",
-  table(["", "until the code is there", "until the model is there", "until the first vector (quartiles)"],
+  "Milliseconds from a new page to the first vector:",
+  table(["", "until the code is loaded", "until the model is loaded", "until the first vector (quartiles)"],
         starts.map(start => [nameOf(start), number(start.milliseconds.code.median, 0),
                              number(start.milliseconds.model.median, 0), quartiles(start.milliseconds.vector, 0)])),
 ];
@@ -130,14 +130,14 @@ function tablesOfInt8({engine, rows, cosines, starts}, cpu) {
   const times = (tokens, name, other) => rowOf(tokens, name)?.times_as_fast_as.find(each => nameOf(each) === other);
   const others = name => names.filter(other => counts.some(tokens => times(tokens, name, other)));
   return [
-    `${engine}, ${cpu}. Milliseconds from text to vector (% of what float32 and int8 flops take at their own\nceilings):`,
+    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\nparentheses, the percentage of the ceiling:`,
     table(["", ...counts.map(count => `${count} tokens`)], names.map(name => [name, ...counts.map(tokens => {
       const row = rowOf(tokens, name);
       return row ? `${number(row.microseconds / 1e3, 2)} (${number(100 * row.share_of_peak.median, 0)})` : "";
     })])),
     ...ours.flatMap(name => [
-      `${name}, times as fast, median of the rounds (quartiles):`,
-      table(["than", ...counts.map(count => `${count} tokens`)],
+      `Speed-up of ${name} over each contestant: the median of the rounds, with the quartiles in parentheses:`,
+      table(["contestant", ...counts.map(count => `${count} tokens`)],
             others(name).map(other => [other, ...counts.map(tokens => {
               const found = times(tokens, name, other);
               return found ? quartiles(found, 2) : "";

@@ -42,10 +42,10 @@ def markdown(all_figures):
 def all_tables(all_figures):
     """Returns the tables of docs/performance.md."""
     rows = all_figures["rows"]
-    heading = ["", "weights", "ms a window", "Ladon is times as fast (quartiles)", "largest error of a logit", "form"]
+    heading = ["", "weights", "ms a window", "speed-up of Ladon (quartiles)", "largest error of a logit", "form"]
     parts = []
     for row in rows:
         parts += [f"{TITLES[row['part']]}, one thread, medians:",
                   table(heading, [cells(row, one) for one in row["contestants"]])]
     alone = 100 * (1 - disturbed([one for row in rows for one in row["contestants"]]))
-    return "\n\n".join([*parts, f"{alone:.0f}% of all rounds were on a core that nobody else used."])
+    return "\n\n".join([*parts, f"In {alone:.0f}% of all rounds, no other program disturbed the core."])

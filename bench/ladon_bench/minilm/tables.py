@@ -39,10 +39,10 @@ def single_tables(rows):
     def cell(row, one):
         return f"{1e3 * median_seconds(one):.2f} ({100 * share_of_peak(row, one)['median']:.0f}%)" if one else ""
 
-    yield "Milliseconds from ids to vector (share of the FMA peak), medians:"
+    yield "Milliseconds from ids to vector (median of the rounds), with the share of the FMA peak in parentheses:"
     yield table(["tokens", *everyone], [[str(row["tokens"][0]), *(cell(row, named.get(name)) for name in everyone)]
                                         for row, named in zip(rows, by_name)])
-    yield "Ladon is so many times as fast, median of the rounds (quartiles):"
+    yield "Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:"
     yield table(["tokens", *everyone[1:]],
                 [[str(row["tokens"][0]), *(times(row, named[name]) if name in named else "" for name in everyone[1:])]
                  for row, named in zip(rows, by_name)])
@@ -55,12 +55,13 @@ def mixed_tables(rows):
     by_column = [{(one["name"], one["way"]): one for one in row["contestants"]} for row in rows]
     rate = lambda row, one: f"{len(row['tokens']) / median_seconds(one):.1f}" if one else ""
     first = lambda row: [str(len(row["tokens"])), str(sum(row["tokens"]))]
-    yield "Sentences a second, medians:"
+    yield "Sentences per second (median of the rounds):"
     yield table(["sentences", "tokens", *(", ".join(column) for column in columns)],
                 [[*first(row), *(rate(row, one.get(column)) for column in columns)]
                  for row, one in zip(rows, by_column)])
     peers = [column for column in columns if column[0] != "Ladon"]
-    yield "Ladon's faster way is so many times as fast, median of the rounds (quartiles):"
+    yield ("Speed-up of Ladon's faster way over each column: the median of the rounds, with the quartiles in "
+           "parentheses:")
     yield table(["sentences", "tokens", *(", ".join(column) for column in peers)],
                 [[*first(row), *(times(row, one[column]) if column in one else "" for column in peers)]
                  for row, one in zip(rows, by_column)])
@@ -79,4 +80,4 @@ def all_tables(all_figures):
     parts += [*single_tables(single)] if single else []
     parts += [*mixed_tables(mixed)] if mixed else []
     alone = 100 * (1 - disturbed([one for row in rows for one in row["contestants"]]))
-    return "\n\n".join([*parts, f"{alone:.0f}% of all rounds were on a core that nobody else used."])
+    return "\n\n".join([*parts, f"In {alone:.0f}% of all rounds, no other program disturbed the core."])
