@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a call that one thread computes: the whole call, or one share of one phase (threads.hpp).
+// The part of a call that one thread computes: the whole call, or one share of one phase. threads.hpp explains phases
+// and shares. The parts of a phase are panels or heads (parts_of_phase in detail/memory/panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,16 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The whole call. `has` returns true for every phase. `of` returns all parts of a phase. Both functions are static, so
-// the compiler knows that no phase and no part is left out.
+// The whole call. `has` returns true for every phase. `of` returns all parts of a phase. WholeCall has no data, so the
+// compiler removes every test of a phase or a part.
 struct WholeCall {
   static constexpr bool whole = true;
   static constexpr bool has(std::size_t) noexcept { return true; }
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One share of one phase. `has` returns true for this phase only. `of` returns the parts of the phase that belong to
-// this share.
+// One share of one phase. `has` returns true for this phase only. `of` returns the range of the phase's parts that this
+// share computes.
 struct PartOfCall {
   static constexpr bool whole = false;
   std::size_t phase;

@@ -7,17 +7,16 @@
 //     zero   = round(-low * (1 / scale))     0 .. levels, so that the feature 0 is exact
 //     q      = round(x * (1 / scale)), clamped to -zero .. levels - zero
 //
-// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q needs one bit more.
-// In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// The element type of the panels decides what they hold: q in std::int16_t, q + zero in std::uint8_t, or q + zero in
-// std::int8_t with a zero that is smaller by 128. G features of a token share a 32-bit lane
-// (detail/simd/group_dot.hpp).
+// The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
+// one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
+// The panels hold q if their element type is std::int16_t, and q + zero if it is std::uint8_t or std::int8_t. With
+// std::int8_t, zero is smaller by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
-// At run time, the panels of microcontrollers lie in other orders (detail/simd/int8_dsp.hpp,
-// int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, the numbers differ, too: see int8_helium.hpp.
+// At run time, microcontrollers store the integers of a panel in another order (detail/simd/int8_dsp.hpp,
+// int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, `tokens` also holds other numbers (int8_helium.hpp).
 //
 // A token with an infinite or NaN feature gets the scale NaN and q = 0 (on a microcontroller, any q), so every result
 // of this token is NaN. A token whose scale would be less than 2^-126 gets the scale 0 and q = 0.
@@ -33,18 +32,18 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many numbers a token has beside its features.
+// How many floats a quantised token has besides its features: the scale, and possibly the zero point.
 template <class Element>
 inline constexpr std::size_t token_numbers = simd::adds_zero<Element> ? 2 : 1;
 
-// A view of quantised panels. Panels are `stride` integers apart.
+// A view of quantised panels. Each panel begins `stride` integers after the previous panel.
 template <class Element>
 struct Int8PanelsView {
   const Element* data;
   const float* tokens;
   std::size_t stride;
 
-  // Returns the scales, or the zero points, of the tokens of one panel.
+  // `scale` returns the scales of the tokens of one panel. `zero` returns the zero points of these tokens.
   template <std::size_t Width>
   LADON_INLINE constexpr const float* scale(std::size_t panel) const noexcept {
     return tokens + panel * token_numbers<Element> * Width;
@@ -105,7 +104,7 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
 }
 
 // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `tokens`. The
-// tokens of each panel fill Packs packs. Panels of `data` are `stride` integers apart.
+// tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, class Element>
 LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t first, std::size_t count, Element* data,
                                             float* tokens, std::size_t stride) noexcept {

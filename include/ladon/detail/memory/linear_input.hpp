@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of quantised inputs of linear maps. The steps of attention and of layers hold the input of a product as a
-// view, and pass the view to matmul:
+// LinearInput: memory for the quantised input of a linear map. The steps of attention and of layers pass the input of a
+// product to matmul as a view:
 //
 //     PanelsView        panels of floats, for float32 and bfloat16 weights
 //     Int8PanelsView    quantised panels, for int8 weights

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels: arrays of activations with tokens in the lanes.
+// Panels: arrays of activations in which every token has a lane of a vector register.
 //
 //     row-major  [tokens][features]           the layout of the caller's arrays
 //     panels     [panels][features][width]    the layout of the kernels' arrays
 //
-// A panel holds `width` tokens side by side. One load reads the same feature of several tokens, and all features of a
-// token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes to 0. The
-// kernels compute these lanes like all others, but from_panels does not store them.
+// A panel holds `width` tokens side by side. One load of a vector register reads one feature of several tokens. All
+// features of a token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes
+// to 0. The kernels compute the lanes without a token like all others, but from_panels does not store these lanes.
 //
-// There is one exception. If a panel of a few tokens is narrower than a register, micro_kernel_folded.hpp uses the idle
-// lanes for partial sums, and adds the partial sums at the end.
+// One kernel uses the lanes differently. If a panel of a few tokens is narrower than a register, the kernel in
+// detail/linear/micro_kernel_folded.hpp keeps partial sums in the idle lanes. At the end, the kernel adds the partial
+// sums.
+//
+// A tile is the part of a product that a kernel computes at a time, in registers (detail/target/tiling.hpp). A pack is
+// a vector register of floats (detail/simd/vectors.hpp).
 #pragma once
 
 #include <cstddef>
@@ -41,27 +45,28 @@ struct PanelsView {
   }
 };
 
-// How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The scores of a key block are computed,
-// converted into weights and used in the weighted sum before the next key block begins. A smaller key block makes the
-// workspace of long rows smaller.
+// How many keys a key block has: 256, unless LADON_KEY_BLOCK has another value. The kernels compute the scores of a key
+// block, convert the scores into weights and add the weighted values. Then the next key block begins. With a smaller
+// key block, attention to many keys needs a smaller workspace.
 //
-// The size hardly changes the speed. With 64 to 1024 keys, attention of 1024 tokens with 512 features in 8 heads
-// differs by at most one point of peak (Zen 5). The size was therefore chosen for little memory.
+// The size hardly changes the throughput of attention. For key blocks of 64 to 1024 keys, the throughput varies by at
+// most one percentage point of peak FMA throughput. Measured: 1024 tokens, 512 features, 8 heads, Zen 5. The size was
+// therefore chosen for little memory.
 inline constexpr std::size_t key_block = LADON_KEY_BLOCK;
 static_assert(key_block > 0 && key_block % 32 == 0,
               "ladon: LADON_KEY_BLOCK is a multiple of 32, so that blocks end where panels of any width do");
 
-// How the queries and keys of a shape lie in panels, and how many keys a key block of the shape has.
+// Describes the panels of the queries and of the keys of a shape, and gives the number of keys in a key block.
 template <Shape S, class Target>
 struct PanelLayout {
   static constexpr Tiling queries = tiling<Target>(S.queries);
   static constexpr Tiling keys = tiling<Target>(S.keys);
-  // How many keys a key block of this shape has. A key block consists of whole panels. It has at most detail::key_block
-  // keys, or all keys if there are fewer.
+  // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
+  // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
-  // The kernels of a single query (detail/attention/single_query.hpp) have one key block of all keys. In a
-  // deterministic build, and where panels of keys have one lane, a single query has the same key blocks as several
-  // queries.
+  // For a single query, one key block holds all keys (`all_at_once`, detail/attention/single_query.hpp). In two cases,
+  // a single query has the same key blocks as several queries: in a deterministic build, and if panels of keys have one
+  // lane.
   static constexpr std::size_t all_keys = keys.panels(S.keys) * keys.width();
   static constexpr bool all_at_once = queries.width() == 1 && keys.lanes > 1 && !LADON_DETERMINISTIC;
   static constexpr std::size_t block =
@@ -69,10 +74,12 @@ struct PanelLayout {
   static_assert(block == key_block || S.keys <= block, "ladon: where sums end must not depend on how wide panels are");
 };
 
-// Returns how many parts a phase can be divided into. More shares than parts would leave some shares without work. The
-// parts of an odd phase are the heads of keys and values, because odd phases compute attention. The parts of an even
-// phase are panels, because even phases convert the input or compute the output. In phase 0, the panels of queries or
-// the panels of keys count, whichever are more.
+// Returns how many parts a phase of a call has. A call by several threads consists of phases, and the threads divide
+// the parts of a phase among themselves (threads.hpp). With more threads than parts, some threads would have no work.
+//
+// Odd phases compute attention, so their parts are the heads of keys and values. Even phases convert the input or
+// compute the output, so their parts are panels. In phase 0, the number of parts is the larger of two numbers: the
+// panels of queries and the panels of keys.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = PanelLayout<S, Target>;
@@ -84,9 +91,9 @@ constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
 }  // namespace detail
 
 // Calls f.operator()<Packs>(first, count) for groups of panels. A group has the `count` panels from `first` on. The
-// tokens of each of these panels fill Packs packs. The whole panels come first, in groups of at most Most panels. If
-// the shape's last panel needs fewer packs, the last panel is a separate group. A panel is visited only if it holds one
-// of the first `active` tokens and belongs to `part`.
+// tokens of each of these panels fill Packs packs. The full panels come first, in groups of at most Most panels. If the
+// tokens of the shape's last panel fill fewer packs, the last panel is a separate group. A panel is visited only if it
+// holds one of the first `active` tokens and belongs to `part`.
 template <detail::Tiling T, std::size_t Tokens, std::size_t Most = all, class F, class Part = detail::WholeCall>
 LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) noexcept {
   constexpr std::size_t panels = T.panels(Tokens);
@@ -100,8 +107,9 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
         f.template operator()<T.packs>(p, first.end - p < Most ? first.end - p : Most);
       }
     } else {
-      // WholeCall calls `f` even with a count of 0. A branch on the count would change what g++ inlines into `f`.
-      // Attention of 64 tokens with 128 features in 4 heads would lose one point of peak.
+      // If the part is the whole call, `f` is called even if `count` is 0. A branch on `count` would change what g++
+      // inlines into `f`. Attention of 64 tokens with 128 features in 4 heads would lose one percentage point of peak
+      // FMA throughput.
       if (Part::whole || first.begin < first.end) f.template operator()<T.packs>(first.begin, first.end - first.begin);
     }
   }
@@ -112,8 +120,8 @@ LADON_INLINE constexpr void for_panels(std::size_t active, F f, Part part = {}) 
   }
 }
 
-// Converts `rows` [tokens][Features] into panels. Writes only the panels that belong to `part`. Squares of lanes x
-// lanes floats are transposed in registers.
+// Converts `rows` [tokens][Features] into panels. Writes only the panels that belong to `part`. The function loads
+// squares of lanes x lanes floats and transposes each square in registers.
 template <class Pack, detail::Tiling T, std::size_t Features, class Part = detail::WholeCall>
 constexpr void to_panels(const float* rows, std::size_t tokens, float* panels, Part part = {}) noexcept {
   constexpr std::size_t lanes = Pack::lanes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of int8 weights: scales, rounding, limits. quantise.hpp and the tool ladon-weights use these functions.
+// Quantises rows of float weights to int8: scale of a row, rounding, limits. quantise.hpp and the tool ladon-weights
+// use these functions.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,8 @@ constexpr float row_scale(float largest) noexcept {
   return scale < std::numeric_limits<float>::min() ? 1.0f : scale;
 }
 
-// Returns the int8 weight of a float weight. `scale` is the row_scale of a magnitude that is at least the weight's.
-// With the scale 1 of a row of tiny weights, the division keeps them tiny, so that all of them become 0.
+// Returns the int8 weight of a float weight. `scale` is the result of row_scale for a magnitude that is at least the
+// weight's magnitude. A row of tiny weights has the scale 1, so all weights of the row become 0.
 constexpr std::int8_t quantised_weight(float weight, float scale) noexcept {
   const std::int32_t q = nearest_integer(weight / scale);
   return static_cast<std::int8_t>(q > 127 ? 127 : q < -127 ? -127 : q);
@@ -61,9 +62,9 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
   return sum;
 }
 
-// The next functions are for kernels in C. They take sizes at run time and are not inlined. If they are inlined, a
-// compiler makes a copy for each size: NAME_quantise of two linears then has 8.5 KB instead of 2 KB (g++ 12, x86-64,
-// -O3).
+// The next functions are for kernels in C. They take sizes at run time and are not inlined. If a compiler inlines these
+// functions, it makes a copy for each size. The function NAME_quantise of a kernel with two linear maps then has 8.5 KB
+// instead of 2 KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
 LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {

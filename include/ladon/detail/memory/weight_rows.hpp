@@ -11,8 +11,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // A view of a matrix: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
-// product. For weights, `i` is the input feature. One of the two strides is 1. The kernels read K^T and V^T in panels
-// as a WeightMatrix, too.
+// product. For weights, `i` is the input feature. One of the two strides is 1. The attention kernels also read the
+// panels of K^T and V^T as a WeightMatrix.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;
@@ -31,10 +31,10 @@ struct BiasVector {
   const float* data;
 
   // Returns the biases from row `first` on. `opaque` keeps the compiler from reading the biases before the tile starts.
-  // Read earlier, the biases would occupy registers.
+  // If the compiler read the biases earlier, the biases would occupy registers that the tile needs.
   LADON_INLINE constexpr BiasVector from(std::size_t first) const noexcept { return {opaque(data + first)}; }
   constexpr float operator[](std::size_t row) const noexcept { return data[row]; }
-  // Returns `sum` plus the biases of the rows from `row` on. Each lane of `sum` has one row.
+  // Returns `sum` plus the biases of the rows from `row` on. Each lane of `sum` belongs to one row.
   template <class Pack>
   LADON_INLINE constexpr Pack add_to(const Pack& sum, std::size_t row) const noexcept {
     return sum + load<Pack>(row);
@@ -70,12 +70,12 @@ struct WeightRows {
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 
-// The most features that an int8 product may have. A sum of its products then fits into 32 bits: 65,536 * 255 * 128 is
-// less than 2^31.
+// The largest number of features that an int8 product may have. With so many features, the sum of the products still
+// fits into 32 bits: 65,536 * 255 * 128 is less than 2^31.
 inline constexpr std::size_t most_int8_features = 65536;
 
-// Rows of int8 weights, and the sum of the weights, a scale and a bias for each row. Products of features of 8 bits
-// read `row_sum`.
+// Rows of int8 weights. Each row has a scale, a bias and the sum of its weights (`row_sum`). Only products of 8-bit
+// features read `row_sum`.
 template <std::size_t RowStride, class Biases>
 struct Int8Rows {
   WeightMatrix<std::int8_t, RowStride, 1> weight;

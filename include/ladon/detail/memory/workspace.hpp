@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation and holds
-// nothing between two calls. `sizeof(Workspace)` is how much memory a call needs. A workspace that is declared as a
-// `static constinit` variable takes no time when the program starts.
+// nothing between two calls. A call needs `sizeof(Workspace)` bytes of scratch memory. A workspace that is a `static
+// constinit` variable costs no time at program start.
 //
-// Most workspaces have two members. All threads of a call use the same `shared`. Each thread has a separate `scratch`.
+// Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
+// `scratch`. The scratch memory is in panels (detail/memory/panels.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ struct TeamWorkspace {
   Scratch scratch[Threads];
 };
 
-// The scratch memory of one thread. A thread computes one head after another, and every head uses the same memory.
+// The scratch memory of one thread. A thread computes one head after another, and every head overwrites the memory of
+// the previous head.
 template <Shape S, class Target>
 struct HeadScratch {
   using L = detail::PanelLayout<S, Target>;

@@ -7,8 +7,8 @@
 // without checks.
 #pragma once
 
-// An older language ends the compilation here: neither g++ nor clang++ stops at an #error, but both stop at a header
-// that does not exist. All other headers include this header before their first declaration.
+// Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
+// at an #include of a header that does not exist. All other headers include abi.hpp before their first declaration.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
 #error "ladon: Ladon needs C++20: compile with -std=c++20, or link the CMake target ladon::ladon"
 #include <ladon_needs_std_c++20>
@@ -23,8 +23,8 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1, results have the same bits on every target. Products and sums are rounded separately. The
-// order of addition is the same on all targets, even if there are only a few queries.
+// With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before it is added.
+// Sums are added in the same order on all targets, also if there are only a few queries.
 //
 // LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
 // wider than float, and no flushing of subnormals to zero.
@@ -36,12 +36,12 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. If a row of scores has more keys than a block, it is computed block
-// by block: a block's scores, then its probabilities, then its part of the weighted sum of values.
+// LADON_KEY_BLOCK is the number of keys in a block. A row of scores with more keys is computed block by block: first
+// the scores of a block, then the attention weights, then the weighted sum of the block's values.
 //
-// The workspace needs 4 bytes for each key of a block and each token of a panel. So a smaller block reduces the
-// workspace. The block size also determines how sums are divided into partial sums. So in rows with more keys than a
-// block, the last bits of the results depend on the block size.
+// The workspace needs 4 bytes for each key of a block and each token of a panel. A smaller block therefore reduces the
+// workspace. The block size also determines how sums over keys are divided into partial sums. If a row has more keys
+// than a block, the last bits of the results depend on the block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -51,7 +51,7 @@
 
 // With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
 // then instantiated once, for the packs of the target. Otherwise, every kernel is also instantiated for the packs of
-// constant evaluation, and compilers take up to 1.5 times as long. The results of a program are the same.
+// constant evaluation, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
 #if !defined(LADON_CONSTANT_EVALUATION)
 #define LADON_CONSTANT_EVALUATION 1
 #endif
@@ -80,8 +80,10 @@
 #define LADON_DSP 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. g++ 12 has no
-// intrinsics for SDOT with -march=armv8-a+dotprod. The atomic instructions of Armv8.1 exclude this option.
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. The atomic
+// instructions of Armv8.1 are required for one reason. With -march=armv8-a+dotprod, g++ 12 defines
+// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. With this option, Armv8.1 atomics are absent, so LADON_ARM_DOT
+// is 0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
 #else
@@ -92,8 +94,8 @@
 #define LADON_JOIN_AS_WRITTEN(a, b) a##b
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
-// LADON_ISA names the instruction set. Instruction sets that neither Ladon nor xsimd distinguishes share a name.
-// WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of SSE.
+// LADON_ISA is the name of the instruction set. Two instruction sets have the same name if neither Ladon nor xsimd
+// distinguishes them. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)
@@ -139,14 +141,16 @@
 #else
 #define LADON_ISA scalar
 #endif
-// FMA appears separately in the name, because AVX, AVX2, AVX-512F and NEON do not imply FMA instructions.
+// The suffix _fma is separate from the name of the instruction set, because AVX, AVX2, AVX-512F and NEON do not imply
+// FMA instructions.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define LADON_ABI_FMA _fma
 #else
 #define LADON_ABI_FMA
 #endif
 
-// The dot product appears separately in the name, because NEON and SVE do not imply it.
+// The suffix _dot is separate from the name of the instruction set, because NEON and SVE do not imply dot product
+// instructions.
 #if LADON_ARM_DOT
 #define LADON_ABI_DOT _dot
 #else

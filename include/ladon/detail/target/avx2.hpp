@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX and AVX2, with and without FMA: 16 registers of 8 floats.
+// Constants for AVX and AVX2, with and without FMA: 16 registers of 8 floats. detail/target/defaults.hpp explains each
+// constant, (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +8,23 @@
 #include <ladon/detail/target/x86.hpp>
 
 // A kernel is a separate function. If a kernel were inlined, values of the calling function would occupy registers that
-// the tile needs. Compiled by g++, (1024,512,8) reaches 90% of peak with separate functions and 75% with inlined
-// kernels.
+// the tile needs. Compiled by g++, attention at (1024,512,8) reaches 90% of peak with separate functions and 75% with
+// inlined kernels.
 #define LADON_KERNEL LADON_NOINLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
-  // Tiles of packs x rows, in % of peak, measured with FMA on Zen 5:
+  // Throughput of attention in % of peak, for tiles of packs x rows and for (tokens,features,heads), with FMA on Zen 5:
   //
   //           (128,384,12)   (512,256,8)
   //   2 x 6   91             85
   //   2 x 5   88             81
   //   3 x 4   89             87
   //
-  // If the last panel has only one pack, its tiles have 12 rows. With 12 instead of 6 rows, (24,64,4) reaches 69
-  // instead of 64% of peak (Cascade Lake).
+  // If the last panel has only one pack, its tiles have 12 rows. With 12 rows instead of 6, attention at (24,64,4)
+  // reaches 69% of peak instead of 64% (Cascade Lake).
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
@@ -35,9 +36,9 @@ struct Avx2 : X86 {
   }
 #endif
 #if defined(__FMA__)
-  // One step of a tile takes 12 multiply-adds and 8 loads. A core that starts four instructions per cycle then has no
-  // capacity left for the instructions of the loop itself. With two steps per iteration, the loop itself takes half as
-  // many instructions. Share of peak on a Cascade Lake:
+  // One step of a tile takes 12 multiply-adds and 8 loads. A core that starts four instructions per cycle has no
+  // capacity left for the loop's counter and branch. With two steps per iteration, the loop needs half as many of these
+  // instructions. Throughput of attention in % of peak, for (tokens,features,heads), on a Cascade Lake:
   //
   //                  one step   two steps
   //   (64,128,4)     75%        84%
@@ -53,9 +54,9 @@ struct Avx2 : X86 {
   // chains gain nothing further (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 #if LADON_VNNI
-  // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 sums, 2 packs of a panel and the weights of a
-  // row fill 15 registers. vpdpbusd has a latency of 5 cycles and starts twice per cycle on Alder Lake, so 10 sums are
-  // needed.
+  // Tiles of int8 products are 2 packs x 6 rows, or 1 pack x 12 rows. 12 packs of sums, 2 packs of a panel and the
+  // weights of a row fill 15 registers. On Alder Lake, vpdpbusd has a latency of 5 cycles and starts twice per cycle.
+  // At least 10 independent packs of sums are therefore needed.
   static constexpr std::size_t int8_tile_sums = 12;
 #endif
 };

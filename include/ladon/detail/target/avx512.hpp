@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX-512: 32 registers of 16 floats.
+// Constants for AVX-512: 32 registers of 16 floats. detail/target/defaults.hpp explains each constant,
+// (tokens,features,heads) and "% of peak". detail/target/tiling.hpp explains tiles.
 #pragma once
 
 #include <cstddef>
@@ -7,61 +8,66 @@
 #include <ladon/detail/target/x86.hpp>
 
 // Kernels may be inlined, because 32 registers have room for values of the caller. Calls are expensive at small shapes:
-// (16,32,4) reaches 64% of peak with inlined kernels and 58% with separate functions.
+// attention at (16,32,4) reaches 64% of peak with inlined kernels and 58% with separate functions.
 #define LADON_KERNEL
 
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
-  // Tiles of packs x rows, in % of peak, measured on Zen 5:
+  // Throughput of attention in % of peak, for tiles of packs x rows and for (tokens,features,heads), on Zen 5:
   //
   //            (128,384,12)   (512,256,8)
   //   2 x 12   94             87
   //   3 x 8    84             87
   //
-  // Tiles of 2 x 10 and 2 x 14 differ from 2 x 12 by at most one percentage point.
+  // With tiles of 2 x 10 or 2 x 14, the throughput differs from that of 2 x 12 by at most one percentage point of peak.
   //
-  // If all tokens fit into one pack, tiles of 8, 16 and 24 rows are equally fast at (16,32,4). If only the last panel
-  // has one pack, its tiles have 16 rows. With 16 instead of 12 rows, (48,128,4) reaches 77 instead of 75% of peak
-  // (Cascade Lake).
+  // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (measured at (16,32,4)).
+  // If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of 12,
+  // attention at (48,128,4) reaches 77% of peak instead of 75% (Cascade Lake).
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
   }
-  // With tiles of one pack, two steps per iteration raise (16,32,4) from 56.2 to 57.7% of peak. With tiles of two
-  // packs, a step has 24 multiply-adds, and one or two steps per iteration are equally fast. Four steps per iteration
-  // are no faster than two, and take more code.
+  // With tiles of one pack, two steps per iteration raise attention at (16,32,4) from 56.2% to 57.7% of peak. With
+  // tiles of two packs, a step has 24 multiply-adds. One and two steps per iteration are then equally fast. Four steps
+  // per iteration are no faster than two, and take more code.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
-  // If g++ inlines a large product into a function with many loops, it keeps an accumulator of the product in memory.
-  // With a causal mask, (256,1024,8) reaches 68% of peak on Zen 5 if the product is inlined, and 94% if it is a
-  // separate function. A threshold of 4096 weights instead of 32768 slows down smaller shapes a little:
+  // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
+  // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention at (256,1024,8)
+  // reaches 68% of peak on Zen 5 with inlined products. With separate functions, attention reaches 94%. A threshold of
+  // 4096 weights instead of 32768 slows down smaller shapes a little (throughput in % of peak):
   //
   //                           32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
   //   (128,384,12), causal    93.3%           92.8%
   //
-  // With 32768 and a soft cap, g++ 12 (-mtune=generic) keeps an accumulator of a projection of (128,384,12) in memory:
-  // 12288 weights. With 8192 it does not (tests/instructions/tile_loops). The speed with 8192 was not measured.
+  // With a soft cap and a threshold of 32768, g++ 12 (-mtune=generic) keeps an accumulator of a projection in memory.
+  // The projection has 12288 weights, at (128,384,12). With a threshold of 8192, all accumulators stay in registers
+  // (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
   // 12 chains gain nothing further (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
 #if LADON_VNNI
-  // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 sums, 2 packs of a panel and the weights of a
-  // row fill 27 registers. A step of 2 x 12 has 24 vpdpbusd and 14 loads. Two vpdpbusd and two loads start per cycle on
-  // Zen 5 and on Ice Lake servers, so vpdpbusd limits the loop. Modelled by llvm-mca 19 for an Ice Lake server, the
-  // loop has 92% of the throughput of vpdpbusd alone, or 89% where g++ 12 copies an accumulator.
+  // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the
+  // weights of a row fill 27 registers. A step of a tile of 2 x 12 has 24 vpdpbusd and 14 loads. Two vpdpbusd and two
+  // loads start per cycle on Zen 5 and on Ice Lake servers, so vpdpbusd limits the loop. Modelled by llvm-mca 19 for an
+  // Ice Lake server, the loop reaches 92% of the peak throughput of vpdpbusd. If g++ 12 copies an accumulator in the
+  // loop, the loop reaches 89%.
   static constexpr std::size_t int8_tile_sums = 24;
 #endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
-  // The exponentials alone leave the multiply-add pipes half idle. In long rows of scores, they are the main reason why
-  // attention does not reach the peak. A tile of the weighted sum can be computed beside them for two reasons. 2^x from
-  // a table takes few multiplications (detail/simd/exp2_table.hpp), and 32 registers suffice for both.
+  // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
+  // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the
+  // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
+  // registers suffice for both.
   //
-  // On Zen 5, a pack of exponentials takes 4.6 cycles alone. Between the steps of a tile, it adds 2.4 cycles to the
-  // time of the tile. The exponentials are computed four keys ahead of the tile. Two or eight keys ahead are no faster.
+  // On Zen 5, a pack of exponentials takes 4.6 cycles if it is computed alone. If a pack of exponentials is computed
+  // between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials are computed four keys ahead of the
+  // tile. With two or eight keys ahead, attention is no faster.
   static constexpr bool exponentials_beside_values = true;
 #endif
 };

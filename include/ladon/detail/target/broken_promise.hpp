@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a program that breaks a precondition, in a checked build (checks.hpp).
+// Prints a message and ends a program that breaks a precondition, in a checked build (checks.hpp).
 #pragma once
 
 #include <ladon/detail/target/caller.hpp>
@@ -13,7 +13,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A number in a broken precondition.
+// A name and a number that the message of a broken precondition prints.
 struct Value {
   const char* name;
   std::ptrdiff_t number;
@@ -22,11 +22,11 @@ struct Value {
       : name(name_given), number(static_cast<std::ptrdiff_t>(number_given)) {}
 };
 
-// Prints `text` to stderr. The compiler cannot see the text, and so calls no other function than fputs: for a short
-// text, g++ would call fputc or fwrite.
+// Prints `text` to stderr. `opaque` hides the text from the compiler. Otherwise, g++ would replace fputs by fputc or
+// fwrite for a short text.
 LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
 
-// Prints `number` in decimal, without the functions that a C library needs for formats.
+// Prints `number` in decimal. The function does not call printf, so that a program needs no code for format strings.
 inline void print_number(std::ptrdiff_t number) noexcept {
   char digits[24];
   char* first = digits + sizeof(digits) - 1;
@@ -38,8 +38,8 @@ inline void print_number(std::ptrdiff_t number) noexcept {
   print(first);
 }
 
-// Prints a broken precondition to stderr and aborts. The text begins with the caller's place or, if the caller is
-// unknown, with the place of the check, `file` and `line`.
+// Prints a broken precondition to stderr and aborts. The text begins with the file and the line of the caller. If the
+// caller is unknown, the text begins with `file` and `line`, the place of the check.
 [[noreturn]] LADON_NOINLINE inline void broken_promise(const char* file, unsigned line, const char* message,
                                                        Caller caller = {},
                                                        std::initializer_list<Value> values = {}) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place in a caller's source that the message of a broken precondition begins with (checks.hpp).
+// Records the place in a caller's source code: file and line. The message of a broken precondition begins with this
+// place (checks.hpp).
 #pragma once
 
 #include <ladon/detail/target/compiler.hpp>
@@ -13,8 +14,9 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Returns the place where an object is initialised, if the function is called by a default member initialiser in the
-  // header `header`. An object without an initialiser has no place: the compiler then gives the place of the member.
+  // Returns the file and line where an object is initialised. A default member initialiser in the header `header` must
+  // call this function. If the object has no initialiser, the compiler passes the place of the member, which is in
+  // `header`. The function then returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;
@@ -36,7 +38,8 @@ LADON_INLINE constexpr Caller caller_of([[maybe_unused]] const Aggregate& aggreg
 
 }  // namespace ladon::inline LADON_ABI::detail
 
-// Declares the member `caller` of an aggregate, behind all other members. An unchecked build has no such member.
+// Declares the member `caller` of an aggregate. `caller` must be the last member. An unchecked build has no such
+// member.
 #if LADON_CHECKED
 #define LADON_CALLER_MEMBER ::ladon::detail::Caller caller = ::ladon::detail::Caller::outside(__FILE__);
 #else

@@ -5,8 +5,9 @@
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
-// Without optimisation, a call takes hundreds of times as long, and nothing else tells the user. The compiler prints
-// this note once for each translation unit. -Werror does not make an error of the note.
+// Prints a note if the compiler does not optimise, because a call then takes hundreds of times as long. Nothing else
+// tells the user. The compiler prints the note once for each translation unit. -Werror does not turn the note into an
+// error.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(__OPTIMIZE__) && !defined(LADON_ALLOW_UNOPTIMIZED)
 #pragma message(                                                                                           \
     "ladon: compiled without optimisation, which is hundreds of times as slow: compile with -O3 and, for " \
@@ -14,24 +15,25 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-// Without optimisation, functions stay functions. The objects of a test are then 40% smaller, g++ compiles them in two
-// thirds of the time, and a debugger can step into each function.
+// Without optimisation, no function is inlined. The object files of a test are then 40% smaller, and g++ compiles them
+// in two thirds of the time. A debugger can also step into each function.
 #if defined(__OPTIMIZE__)
 #define LADON_ALWAYS_INLINE __attribute__((always_inline))
 #else
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// g++ clones a function for each constant that callers pass. At -O3 on a Cortex-M55, a kernel that decodes one token
-// then holds the product of a projection twice (5,980 instead of 5,488 bytes). clang++ does not know `noclone`.
+// `noclone`: g++ copies a function for each constant argument that callers pass. At -O3 on a Cortex-M55, a kernel that
+// decodes one token then contains the code of a projection twice (5,980 bytes instead of 5,488). clang++ does not know
+// `noclone`.
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
 #define LADON_NOINLINE __attribute__((noinline, noclone))
 #endif
 #define LADON_RESTRICT __restrict
-// The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. At -Os, g++ made a
-// function of the lambda in `fma`: a Cortex-M7 then called this function for each product of a score.
+// The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. At -Os, g++ did not
+// inline the lambda in `fma`, so a Cortex-M7 called a function for each product of a score.
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -45,7 +47,7 @@
 //
 //   sanitizers     A sanitizer checks every access of an unrolled loop separately: g++ took ten minutes to compile
 //                  packs of 16 plain floats.
-//   LADON_SMALL    Code for size (cortex_m.hpp) keeps its loops.
+//   LADON_SMALL    In code for size (cortex_m.hpp), loops stay loops.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED
@@ -70,16 +72,16 @@
 #define LADON_CORTEX_M_FPU 0
 #endif
 
-// -ffast-math is rejected. It assumes that infinities and NaN do not occur, but a masked score is -inf. It also
-// reorders sums.
+// -ffast-math is rejected for two reasons. -ffast-math assumes that infinities and NaN do not occur, but a masked score
+// is -inf. -ffast-math also reorders sums.
 #if defined(__FAST_MATH__)
 #error "ladon: compile without -ffast-math; a masked score is -inf, and -ffast-math assumes that there is none"
 #endif
 
 namespace ladon::inline LADON_ABI {
 
-// Does the same as std::bit_cast, which the libc++ of Emscripten 3.1.6 lacks. All compilers implement std::bit_cast
-// with the builtin that this function calls.
+// Replaces std::bit_cast, because the libc++ of Emscripten 3.1.6 lacks std::bit_cast. All compilers implement
+// std::bit_cast with the builtin that this function calls.
 template <class To, class From>
 LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
   return __builtin_bit_cast(To, from);
@@ -88,9 +90,9 @@ LADON_INLINE constexpr To bit_cast(const From& from) noexcept {
 namespace detail {
 
 // Returns `pointer` and hides its origin from the optimiser. The compiler then cannot move reads through the returned
-// pointer to an earlier place, ahead of a loop that needs the registers. Example: a product on AVX2 with tiles of 6
-// rows and 2 packs. g++ kept the biases of six rows in registers and an accumulator in memory, and reached 74% of peak.
-// With this function, the product reaches 92%.
+// pointer ahead of a loop that needs the registers. An example is a product on AVX2 with tiles of 2 packs x 6 rows.
+// Without this function, g++ kept the biases of six rows in registers and an accumulator in memory. The product reached
+// 74% of peak FMA throughput. With this function, the product reaches 92%.
 template <class T>
 LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
 #if defined(__GNUC__)
@@ -99,8 +101,9 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
   return pointer;
 }
 
-// prefetch_to_second_cache prefetches into the L2 cache, and prefetch_to_nearest_cache into the L1 cache. Any address
-// is allowed, valid or not. On targets that prefetch no weights, both functions do nothing.
+// prefetch_to_second_cache prefetches a cache line into the L2 cache. prefetch_to_nearest_cache prefetches a cache line
+// into the L1 cache. Any address is allowed, valid or not. On targets that prefetch no weights, both functions do
+// nothing.
 LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const float* address) noexcept {
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);

@@ -2,7 +2,7 @@
 // Includes the file of the instruction set that this translation unit is compiled for. The file defines two names:
 //
 //     target::Current   the constants of the instruction set
-//     LADON_KERNEL      the attribute of kernels: it makes each kernel a separate function, or is empty
+//     LADON_KERNEL      the attribute of kernels: LADON_NOINLINE (each kernel is a separate function), or empty
 #pragma once
 
 #include <ladon/detail/target/defaults.hpp>

@@ -3,8 +3,12 @@
 // from Defaults and replaces the constants that were measured on this target. If no figure is given for a constant, the
 // constant was chosen by reasoning and was not measured.
 //
-// Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. A percentage is the share of
-// one core's peak throughput of multiply-adds.
+// Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. "% of peak" is the
+// throughput in percent of one core's peak throughput of multiply-adds.
+//
+// A pack is a vector register of floats (detail/simd/vectors.hpp). detail/memory/panels.hpp explains panels, and
+// detail/target/tiling.hpp explains tiles. A step of a product adds one element of the inner dimension to all sums of a
+// tile.
 //
 // Tests compile kernels for numbers of lanes that the machine does not have. So kernels read the constants that depend
 // on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
@@ -29,18 +33,19 @@ struct Defaults {
 
   // How many rows a tile for a single token has. The panels of a single token have width 1.
   static constexpr std::size_t single_token_rows = 4;
-  // How many steps of the inner index one iteration of the micro-kernel's loop takes: 1 or 2.
+  // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
+  // dimension to all sums of a tile.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   // Whether the micro-kernel's loop advances two pointers. If false, the loop computes addresses from an index.
   static constexpr bool advances_pointers = false;
-  // How many packs of a panel row stay in registers during a step. If a tile has more packs, each row of the tile loads
-  // the remaining packs again.
+  // How many packs of a panel stay in registers during a step. If a tile has more packs, each row of the tile loads the
+  // remaining packs again.
   static constexpr std::size_t resident_packs = unlimited;
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
   // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
-  // several steps of the inner index share one register. Share of peak on Zen 5 for (tokens, features, heads). The rows
-  // are attention, unless a row says "encoder layer":
+  // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak on Zen 5, for
+  // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //
   //                                       not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -61,8 +66,9 @@ struct Defaults {
   static constexpr bool exponentials_beside_values = false;
   // How many packs of exponentials are computed ahead of the tile that uses them.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack. A tile of one pack keeps several, because
-  // a single maximum would wait for its own latency at each step.
+  // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack keeps
+  // several. With a single running maximum, each max instruction would wait for the result of the previous max
+  // instruction.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -70,24 +76,26 @@ struct Defaults {
   // --- Caches --------------------------------------------------------------------------------------------------------
 
   static constexpr std::size_t cache_line_floats = 16;
-  // Weights are prefetched if neighbouring rows are at least this many floats apart (neighbouring columns, if columns
-  // are contiguous). With `unlimited`, nothing is prefetched.
+  // Weights are prefetched if neighbouring rows are at least this many floats apart. If columns are contiguous, the
+  // distance between neighbouring columns counts instead. With `unlimited`, nothing is prefetched.
   static constexpr std::size_t prefetched_row_floats = unlimited;
-  // A tile of one pack prefetches each of its rows this many floats ahead of the step that uses them.
+  // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
+  // weights.
   static constexpr std::size_t prefetch_distance_floats = 8 * cache_line_floats;
   // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
   // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // The part of the L2 cache that one product may use. Servers of today have at least 1 MB.
+  // How many bytes of the L2 cache one product may use. Today's servers have an L2 cache of at least 1 MB per core.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
-  // If all panels together exceed `second_cache_bytes`, a product takes them in groups of `panel_group_bytes`. A group
-  // has at least `fewest_grouped_panels` panels. On a Cascade Lake, (1024,512,8) reaches 69% of peak if each tile of
-  // rows takes all panels, and 74% if it takes groups of four panels.
+  // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
+  // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. On a Cascade Lake, attention at
+  // (1024,512,8) reaches 69% of peak without groups, and 74% with groups of four panels.
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
   // How many panels share one pass over the weights of a feed-forward network, if these weights exceed
-  // `second_cache_bytes`. Share of peak of encoder layers of two shapes on a Cascade Lake:
+  // `second_cache_bytes`. Throughput in % of peak of encoder layers of two shapes (tokens,features,heads) on a Cascade
+  // Lake:
   //
   //                                                        one panel   four panels
   //   (128,768,12), 18.9 MB of        without prefetching  56%         74%
@@ -98,8 +106,8 @@ struct Defaults {
 
   // --- bfloat16 weights ----------------------------------------------------------------------------------------------
 
-  // How many features of a row a tile converts to floats at a time (detail/linear/widened_rows.hpp). The floats lie
-  // on the stack.
+  // How many features of each row of weights a tile converts to floats at a time (detail/linear/widened_rows.hpp). The
+  // floats lie on the stack.
   static constexpr std::size_t widened_features = 2048;
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
@@ -121,8 +129,8 @@ struct Defaults {
   // --- Workspace -----------------------------------------------------------------------------------------------------
 
   // Whether the hidden features of a feed-forward network lie in the memory of the keys, if they fit. After attention,
-  // no step reads the keys. Memory is scarce on a microcontroller. Elsewhere, the hidden features have memory of their
-  // own, which stays in a near cache.
+  // no step reads the keys. Memory is scarce on a microcontroller. On other targets, the hidden features have separate
+  // memory, which stays in a near cache.
   static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------
@@ -131,18 +139,19 @@ struct Defaults {
   // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
   // (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
-  // A matrix of at most this size is read as one stream. Starting and ending several streams would cost too much.
+  // A matrix of at most this size is read as one stream, because starting and ending several streams would cost too
+  // much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   // If rows are contiguous, a matrix is read in several streams only if a row has at least this many packs of the inner
   // index.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
   // If columns are contiguous, a matrix is read in several streams only if it has at least this many packs of rows.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many columns are summed at the same time if a matrix is read in several streams. Their sums (4 KB) stay in the
-  // L1 cache while rows are added.
+  // How many columns are summed at the same time if a matrix is read in several streams. The sums of these columns take
+  // 4 KB and stay in the L1 cache while rows are added.
   static constexpr std::size_t streamed_columns = 1024;
-  // How many packs of dot products are computed at the same time. At least eight dot products are needed to hide the
-  // latency of an fma.
+  // How many packs of dot products are computed at the same time. At least eight dot products at the same time are
+  // needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
   // How many packs of columns are summed at the same time if a matrix is read in one stream.
   static constexpr std::size_t column_packs = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helium (MVE), the vector extension of Cortex-M55 and M85: 8 registers of 4 floats.
+// Constants for Helium (MVE), the vector extension of Cortex-M55 and M85: 8 registers of 4 floats.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
-  // Stacks of microcontrollers are small: 64 features of 8 rows take 2 KB.
+  // The converted weights lie on the stack, and microcontrollers have small stacks. 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
@@ -20,14 +20,15 @@ struct Helium : Defaults {
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 4} : Tiling{lanes, 2, 3};
   }
-  // Two chains (packs of exponentials computed side by side) would need more than 8 registers: attention at (16,32,4)
-  // would take 11% more instructions.
+  // Two chains (packs of exponentials computed side by side) would need more than 8 registers. Attention of 16 tokens
+  // with 32 features in 4 heads would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
-  // VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
+  // The instruction VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
-  // More packs share a call of the loop in assembly. The model of examples/keywords takes 29.4 million instructions
-  // with one panel, and 27.2 million with the three that fit.
+  // With more panels per pass, one call of the assembly loop computes more packs. The model of examples/keywords takes
+  // 29.4 million instructions with one panel. Its memory has room for three panels, which take 27.2 million
+  // instructions.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };

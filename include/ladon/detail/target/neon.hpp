@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NEON: 32 registers of 4 floats on 64-bit Arm, 16 on 32-bit Arm. The constants were not measured on a board. The tiles
-// are the tiles of the x86 target with the same number of registers.
+// Constants for NEON: 32 registers of 4 floats on 64-bit Arm, 16 registers on 32-bit Arm. The constants were not
+// measured on hardware. The float tiles are those of the x86 target with the same number of registers.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ struct Neon : Defaults {
   static constexpr std::size_t separate_function_weights = 32768;
   static constexpr std::size_t softmax_chains = 8;
   static constexpr std::size_t streams = 4;
-  // With dot product, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without it, they have half as
-  // many rows. The features of four steps stay in registers: 8 registers for two packs. Instructions per multiply-add
-  // of the product 128 x 384 x 1536, for rows of tiles of two packs (counted by QEMU; the input is quantised within the
-  // product):
+  // With the dot product extension, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without the
+  // extension, the tiles have half as many rows. The features of four steps stay in registers, which takes 8 registers
+  // for two packs. Instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two packs and 4 to 11
+  // rows. QEMU counted the instructions, including the quantisation of the input:
   //
   //                                         4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
   //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084
@@ -37,9 +37,9 @@ struct Neon : Defaults {
   //     without dot product   g++ 12        0.321    0.343    0.317                       0.464
   //                           clang++ 19    0.325             0.307
   //
-  // With 10 rows or more, clang++ 19 stores sums in the loop. Modelled by llvm-mca 19 for a Neoverse N1 and a Neoverse
-  // V1, the loop of 8 rows has 99% of the throughput of SDOT alone. Without dot product, g++ 12 stores sums in the loop
-  // of a tile of 1 pack x 16 rows.
+  // With 10 rows or more, clang++ 19 spills sums in the loop. Modelled by llvm-mca 19 for a Neoverse N1 and a Neoverse
+  // V1, the loop of 8 rows reaches 99% of the peak throughput of SDOT. Without dot product, g++ 12 spills sums in the
+  // loop of a tile of 1 pack x 16 rows.
 #if LADON_ARM_DOT
   using Int8Element = std::int8_t;
   static constexpr std::size_t int8_tile_sums = 16;

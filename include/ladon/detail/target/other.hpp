@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All other processors, such as RISC-V: a pack is a single float. Most constants were not measured on these processors.
+// Constants for all other processors, such as RISC-V. A pack is a single float. Most constants were not measured on
+// these processors.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Other : Defaults {
-  // Stacks of microcontrollers are small: 64 features of 8 rows take 2 KB.
+  // The converted weights lie on the stack, and microcontrollers have small stacks. 64 features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
   // g++ 12 spills the sums of larger tiles on RISC-V.
   static constexpr std::size_t int8_tile_sums = 8;

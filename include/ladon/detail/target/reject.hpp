@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overloads that exist to explain a mistake: the compiler chooses them for a wrong argument, and prints their message.
+// Macros that declare overloads for wrong arguments. If a caller passes a wrong argument, the compiler chooses such an
+// overload and prints its message. An example of each macro:
 //
 //     LADON_REJECT(message) f(double) LADON_REJECTED;                          a function
 //     LADON_REJECT_CONSTRUCTOR(message) Type(double LADON_REASON(message)) LADON_REJECTED;
@@ -17,7 +18,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A text as a template argument.
+// A character string that can be a template argument.
 template <std::size_t Size>
 struct Text {
   char characters[Size];
@@ -28,20 +29,20 @@ struct Text {
 template <Text Message>
 struct Because {};
 
-// Arrays whose type contains the size.
+// Declarations for the concept Container. They accept std::array and std::span.
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>
 void sized(std::span<T, N>);
 
-// A container whose size only run time knows, such as std::vector.
+// A container whose size is known at run time only, such as std::vector.
 template <class T>
 concept Container = requires(const T& given) {
   given.begin();
   given.size();
 } && !requires(const T& given) { sized(given); };
 
-// A pointer whose elements a view of T cannot take as they are.
+// A pointer that does not convert to T*. ToBool: its elements are bool. ToConst: its elements are const T.
 template <class Pointer, class T>
 concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
 template <class Pointer>
@@ -63,16 +64,16 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REJECTED = delete
 #endif
 
-// LADON_REJECT_CALL(run, "x, weights, y, workspace") declares the overload of `run` for arguments that no other
-// overload takes, for example in another order. Every other overload is preferred, because an ellipsis is the worst
-// match.
+// LADON_REJECT_CALL(run, "x, weights, y, workspace") declares an overload of `run` for arguments that no other overload
+// accepts, for example arguments in another order. The parameter list is an ellipsis, which is the worst match. The
+// compiler therefore prefers every other overload.
 #define LADON_REJECT_CALL(function, arguments)                         \
   LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
                "), in this order: an argument is "                     \
                "missing, in another place or of another type")         \
   function(...) LADON_REJECTED
 
-// The messages for arguments that a view (views.hpp) does not take.
+// The messages for arguments that a view (views.hpp) rejects.
 #define LADON_MISTAKEN_CONTAINER                                                                        \
   "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \
   "std::span(v).first<N>() with the size N that the shape asks for"

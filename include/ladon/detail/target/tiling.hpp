@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a matrix product's tile. The file of each instruction set in this folder chooses the tiles of this
-// instruction set. In the comments of this folder, "2 x 12" means a tile of 2 packs and 12 rows.
+// The shape of a tile. A tile is the part of a matrix product that a kernel computes at a time, with all sums in
+// registers. The file of each instruction set in this folder chooses the tiles. In the comments of this folder, "2 x
+// 12" means a tile of 2 packs and 12 rows.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,12 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A panel holds lanes * packs tokens side by side. A tile has rows * packs accumulators. The last panel of a sequence
-// may need only one pack. With so few accumulators, a tile would wait for the latency of its own multiply-adds. So if
-// registers allow, tiles of one pack have more rows (`rows_of_one_pack`).
+// A panel (detail/memory/panels.hpp) holds lanes * packs tokens side by side. A tile computes `rows` outputs of these
+// tokens, in rows * packs accumulators. A pack is a vector register of `lanes` floats.
+//
+// The last panel of a sequence may need only one pack. A tile of one pack and `rows` rows would have too few
+// accumulators to hide the latency of a multiply-add. If registers allow, tiles of one pack therefore have more rows
+// (`rows_of_one_pack`).
 struct Tiling {
   std::size_t lanes;
   std::size_t packs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebAssembly: modules with relaxed SIMD, with SIMD, and without SIMD. The engine assigns the registers. On x86, the
-// engine has 16 registers.
+// Constants for WebAssembly modules with relaxed SIMD, with SIMD, and without SIMD. The engine that runs the module
+// assigns the registers. On x86, an engine has 16 vector registers.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace ladon::inline LADON_ABI::detail::target {
 
-// The engine may run on x86 or on Arm. So the limit of aliasing rows is the limit of x86 (`most_aliasing_rows`). Each
-// matrix is read in one stream, because WebAssembly has no prefetch instruction and modules should be small.
+// The engine may run on x86 or on Arm. `most_aliasing_rows` is therefore the value for x86. Each matrix is read in one
+// stream, because WebAssembly has no prefetch instruction and modules should be small.
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
-  // Tiles of packs x rows, in % of peak, measured in Chromium 156 on a Xeon (peak: 42 GFLOP/s):
+  // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
+  // Measured with relaxed SIMD in Chromium 156 on a Xeon:
   //
   //           (128,384,12)   (512,256,8)   (128,768,12)
   //   2 x 4   76             66            76
@@ -26,7 +27,8 @@ struct Wasm : Defaults {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 5, 12};
   }
 #else
-  // Tiles of packs x rows, in % of peak, measured in Chromium 156 on a Xeon (peak: 22 GFLOP/s):
+  // Throughput of attention in % of the peak of 22 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
+  // Measured without relaxed SIMD in Chromium 156 on a Xeon:
   //
   //           (128,384,12)   (512,256,8)
   //   2 x 4   97             84
@@ -42,11 +44,12 @@ struct Wasm : Defaults {
 #endif
   // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
   static constexpr std::size_t int8_tile_sums = 8;
-  // The stack of a module has 64 KB. A tile of 8 rows takes at most 32 KB.
+  // The converted weights lie on the stack, and the stack of a module has 64 KB. The converted weights of a tile of 8
+  // rows take at most 32 KB.
   static constexpr std::size_t widened_features = 1024;
-  // Loads of WebAssembly allow only constant offsets. If the loop used an index, every load would need an instruction
-  // that computes its address. With relaxed SIMD in Chromium, (128,384,12) reaches 65% of peak with an index and 79%
-  // with pointers.
+  // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
+  // instruction that computes the address. With relaxed SIMD in Chromium, attention at (128,384,12) reaches 65% of peak
+  // with an index and 79% with pointers.
   static constexpr bool advances_pointers = true;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };

@@ -17,8 +17,9 @@ struct X86 : Defaults {
   static constexpr bool widens_int8 = true;
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  // Each sum of 32-bit integers needs the product of a step in a second register. Time of float32 divided by time of
-  // int8, for rows of tiles of two packs (AVX2, Zen 3):
+  // Without VNNI, each step needs a second register for the product before the product is added to its sum. Tiles
+  // therefore have few rows. Time with float32 weights divided by time with int8 weights, for tiles of two packs and 3
+  // to 6 rows, at (tokens,features,heads) (AVX2, Zen 3):
   //
   //                                 3 rows   4 rows   5 rows   6 rows
   //     attention (128,384,12)      1.24     1.25     0.95     0.89
@@ -27,34 +28,36 @@ struct X86 : Defaults {
   static constexpr std::size_t int8_tile_sums = 8;
 #endif
 #if defined(__SSE__) && defined(__GNUC__)
-  // Weights of 256 features or more lie in a far cache. Without prefetching, a tile would wait for each of its rows.
-  // Weights of fewer features lie in a near cache and are not prefetched. MiniLM has 7.1 MB of weights per layer. Its
-  // time with prefetching, divided by its time without (Cascade Lake):
+  // Weights whose rows have 256 features or more usually lie in a far cache. Without prefetching, a tile would wait for
+  // each row of weights. Weights with shorter rows lie in a near cache and are not prefetched. MiniLM has 7.1 MB of
+  // weights per layer. Time of MiniLM with prefetching, divided by its time without prefetching (Cascade Lake):
   //
   //     8 tokens   0.75
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
-  // Tiles of one pack prefetch their own rows, eight cache lines ahead. Tiles of two packs prefetch the rows of the
-  // next tile. Share of peak of both methods on Zen 5 with AVX-512:
+  // Tiles of one pack prefetch their own rows of weights, eight cache lines ahead. Tiles of two packs prefetch the rows
+  // of the next tile. Throughput in % of peak with each method, for (tokens,features,heads), on Zen 5 with AVX-512:
   //
   //                                                          eight lines ahead   next tile
   //   one pack    (16,256,8)                                 85%                 83%
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
   //   two packs   (32,256,8)                                 91%                 94%
   //
-  // Six lines ahead are as fast as eight. Fewer lines arrive too late from memory.
+  // Prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from memory.
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
   // If rows of weights are a multiple of 4096 bytes apart, their elements of one column compete for one set of the L1
-  // cache. A set has 8 to 12 lines. So a tile has at most 8 such rows. Share of peak on a Cascade Lake with AVX-512:
+  // cache. A set has 8 to 12 lines. A tile therefore has at most 8 such rows. Throughput in % of peak on a Cascade Lake
+  // with AVX-512, for (tokens,features,heads):
   //
   //                                                       without limit   with limit
   //   W2 of a feed-forward network, 3072 hidden features  64%             69%
   //   encoder layer (128,768,12)                          73%             74%
   //   encoder layer (128,1024,16), where all rows alias   62%             67%
   //
-  // AVX2 and SSE2 were not measured. Their tiles have fewer rows, except in a panel of one pack.
+  // AVX2 and SSE2 were not measured. Their tiles of two or more packs have at most 6 rows, so the limit affects only
+  // tiles of one pack.
   static constexpr std::size_t most_aliasing_rows = 8;
 #if defined(__x86_64__)
   static constexpr std::size_t streams = 4;
