@@ -1,5 +1,6 @@
-// ladon_bench_ceilings [--json FILE] [--seconds S]: what bounds a layer on this core besides multiply-adds. Each figure
-// is the median of 15 rounds in which the core was ours alone; S is how long one waits for that in all, for each (10).
+// ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core:
+// multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while
+// others use the core, but for at most S seconds (10) for each figure.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +24,7 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Units a second, and which part of the rounds was disturbed all the same.
+// Returns the median rate in units per second, and the part of the rounds that stayed disturbed.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;
@@ -47,18 +48,19 @@ ordered_json figure(const std::string& name, Rate rate) {
   return {{"rate", median}, {"disturbed", disturbed / rounds}};
 }
 
-// Bytes of a cache, as the system knows it; 0 where it does not.
+// Returns the size of a cache in bytes, or 0 if the system does not know the size.
 std::size_t cache_bytes(int name) { return static_cast<std::size_t>(std::max(0L, sysconf(name))); }
 
 ordered_json reads() {
   struct Level {
     const char* name;
-    std::size_t bytes, walked, at_once;  // at_once: a part of them, the next in each round
+    std::size_t bytes, walked, at_once;  // a round reads `at_once` bytes, the next round the next bytes
   };
   const std::size_t l1 = std::max<std::size_t>(cache_bytes(_SC_LEVEL1_DCACHE_SIZE), 16384);
   const std::size_t l2 = std::max<std::size_t>(cache_bytes(_SC_LEVEL2_CACHE_SIZE), 4 * l1);
   const std::size_t l3 = std::max<std::size_t>(cache_bytes(_SC_LEVEL3_CACHE_SIZE), 4 * l2);
-  // Half of a cache is surely there; of the last, which others use, too, no more than a few times the one before it.
+  // The figures of L1 and L2 read half of the cache, which certainly stays in the cache. Other cores use L3, too, so
+  // the figure of L3 reads at most 4 times the size of L2.
   ordered_json all = ordered_json::array();
   for (const Level& level :
        {Level{"L1", l1, l1 / 2, l1 / 2}, Level{"L2", l2, l2 / 2, l2 / 2},
@@ -97,7 +99,7 @@ void add_tiles(ordered_json& tiles) {
   (add.template operator()<Inner>(), ...);
 }
 
-// Takes --seconds S out of the arguments.
+// Reads --seconds S from the arguments.
 void take_patience(const std::vector<char*>& arguments) {
   for (std::size_t i = 1; i + 1 < arguments.size(); ++i) {
     if (std::string_view(arguments[i]) == "--seconds") patience = std::strtod(arguments[i + 1], nullptr);

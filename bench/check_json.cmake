@@ -1,4 +1,4 @@
-# Checks --json of PROGRAM, which is ladon_bench. Writes files into FOLDER.
+# Checks the option --json of PROGRAM, which is ladon_bench. Writes files into FOLDER.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})

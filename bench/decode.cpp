@@ -1,6 +1,6 @@
-// ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: a token at a time behind a cache that is
-// full, as a share of what a plain read of the same bytes takes (plain_read.hpp), for what lies in the caches and for
-// what does not.
+// ladon_bench_decode [--json FILE] [--only TEXT] [--precision P] [--rounds N]: measures decoding one token at a time
+// with a full cache of keys and values. The result is relative to a plain read of the same bytes (plain_read.hpp). Some
+// cases fit into the processor's caches, and others do not.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -44,11 +44,11 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
-// As rounds.hpp does, with the read in the place of the peak.
+// Measures a case in rounds like rounds.hpp, but with the plain read instead of the peak.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
-  constexpr double patience = 10;  // seconds in all
-  step();                          // pages are there, caches are warm
+  constexpr double patience = 10;  // seconds for all rounds
+  step();                          // maps the pages and warms the caches
   const auto repeats = std::max<std::size_t>(1, static_cast<std::size_t>(3e-4 / bench::plain_read<4>(parts, 1)));
   const double end = now() + patience;
   std::vector<double> shares, shares_of_one, steps, reads;
@@ -99,7 +99,7 @@ class Table {
     run<S>(name, memory, [&](const float* x, float* y) {
       for (std::size_t i = 0; i < Layers; ++i) {
         Attention::extend(i == 0 ? x : y, (*caches)[i], weights[i], y, *workspace);
-        (*caches)[i].length -= 1;  // the next step puts its token in the same place
+        (*caches)[i].length -= 1;  // the next step overwrites the token
       }
     });
   }
@@ -160,7 +160,7 @@ void measure_all(Table& table) {
   table.attention<4, large, Packed>("4 x attention 1024,16, 1024 keys");
   table.encoder<6, medium, config, Packed>("6 x encoder layer 512,8, 1024 keys");
   table.encoder<2, grouped, llama, Llama>("2 x llama layer 1024,16/4, 1024 keys");
-  if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other weights are (out, in)
+  if constexpr (std::is_same_v<Precision, precision::Float32>) {  // other precisions need the order (out, in)
     table.attention<12, medium, layout::InOut>("12 x attention 512,8, 1024 keys, in_out");
     table.encoder<6, medium, config, layout::InOut>("6 x encoder layer 512,8, 1024 keys, in_out");
   }
@@ -170,12 +170,12 @@ void measure_all(Table& table) {
 
 int main(int argc, char** argv) {
   Chosen chosen;
-  CLI::App app("A token at a time, as a share of what a plain read of the same bytes takes.");
+  CLI::App app("Measures decoding one token at a time, relative to a plain read of the same bytes.");
   app.add_option("--json", chosen.json, "writes the figures to this file");
-  app.add_option("--only", chosen.only, "the cases whose names have this in them");
-  app.add_option("--precision", chosen.precision, "of the weights: float32, bfloat16 or int8 (float32)")
+  app.add_option("--only", chosen.only, "measures only the cases whose names contain this text");
+  app.add_option("--precision", chosen.precision, "precision of the weights: float32, bfloat16 or int8 (float32)")
       ->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
-  app.add_option("--rounds", chosen.rounds, "rounds a case (31)")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", chosen.rounds, "rounds for each case (31)")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   const ladon_bench::JsonFile file(chosen.json, "ladon_bench_decode");
   if (!file.writable()) return 1;

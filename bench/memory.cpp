@@ -1,5 +1,5 @@
-// ladon_bench_memory [--json FILE]: compares the workspace of attention with the memory of a textbook's attention,
-// which writes its scores to memory. The shapes are those of "scaling" in shapes.json.
+// ladon_bench_memory [--json FILE]: compares the workspace of attention with the memory of textbook attention, which
+// writes all scores to memory. The shapes are the list "scaling" of shapes.json.
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A textbook's attention stores Q, K, V and the heads' results as matrices, and a score for each pair and head.
+// Prints and adds the row of one shape. Textbook attention stores Q, K, V and the results of the heads as matrices, and
+// a score for each pair and head.
 template <ladon::Shape S>
 void add(ordered_json& rows) {
   using Attention = ladon::MultiHeadAttention<S>;

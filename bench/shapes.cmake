@@ -1,7 +1,7 @@
-# The shapes of shapes.json, the only list of the shapes that the benchmarks measure. CMake runs again when that file
-# changes.
+# Reads the shapes of shapes.json, the only list of the shapes that the benchmarks measure. If the file changes, CMake
+# runs again.
 
-# ladon_bench_shapes(<variable> <list>): the shapes of that list, each as tokens,model,heads.
+# ladon_bench_shapes(<variable> <list>): leaves the shapes of a list, each as tokens,model,heads.
 function(ladon_bench_shapes out list)
   set(file ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shapes.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -30,7 +30,7 @@ macro(ladon_bench_split shape)
   list(GET sizes 2 heads)
 endmacro()
 
-# ladon_bench_shapes_header(<target> <list>): gives the target a header shapes.hpp with the shapes of that list.
+# ladon_bench_shapes_header(<target> <list>): gives the target a header shapes.hpp with the shapes of the list.
 function(ladon_bench_shapes_header target list)
   ladon_bench_shapes(all ${list})
   set(shapes "")

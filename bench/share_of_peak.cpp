@@ -1,8 +1,7 @@
-// ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [Google
-// Benchmark's options, such as
-// --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that attention and encoder layers
-// reach, in N rounds (31) for each case. ladon_bench has float32 weights. A case
-// waits at most SECONDS (20) for a quiet core; with 0 it does not wait.
+// ladon_bench, ladon_bench_bfloat16, ladon_bench_int8 [--json FILE] [--rounds N] [--patience SECONDS] [options of
+// Google Benchmark, such as --benchmark_filter=REGEX, but not --benchmark_out]: measures the share of the peak that
+// attention and encoder layers reach. ladon_bench has float32 weights. Each case has N rounds (31). A case waits at
+// most SECONDS (20) for a quiet core. With 0, a case does not wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +20,7 @@ namespace {
 
 using ladon_bench::Case, ladon_bench::Measurement;
 
-// Prints a line for each case when its measurement ends, and keeps the figures for the file.
+// Prints a line after the measurement of each case, and stores the figures for the file.
 class Table : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override {
@@ -64,7 +63,8 @@ class Table : public benchmark::BenchmarkReporter {
   }
 };
 
-// Google Benchmark would truncate its file before the measurements, so that an interrupt leaves nothing.
+// Returns whether the user requests --benchmark_out, or BENCHMARK_OUT in the environment. Both are rejected, because
+// Google Benchmark truncates the file before the measurements, so that an interrupt leaves an empty file.
 bool asks_benchmark_out(const std::vector<char*>& arguments) {
   const auto is_out = [](std::string_view argument) { return argument.starts_with("--benchmark_out="); };
   const char* variable = std::getenv("BENCHMARK_OUT");

@@ -1,6 +1,6 @@
-// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (2) make one call than one
-// thread. Both calls alternate in rounds of some milliseconds. A round during which another user had one of the cores
-// is repeated. Prints the median of the rounds' ratios and the quartiles.
+// ladon_bench_threads [--json FILE] [THREADS]: measures how much faster THREADS threads (2) compute one call than one
+// thread. Both calls alternate in rounds of some milliseconds. If another process used one of the cores during a round,
+// the round is repeated. Prints the median and the quartiles of the ratios of all rounds.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -30,7 +30,7 @@ using ladon_bench::Case, ladon_bench::Cores, ladon_bench::Parameters, ladon_benc
 
 constexpr std::size_t most_threads = 64;
 
-// Seconds a run of work.
+// Returns the seconds of one call of work().
 template <class Work>
 double seconds(std::size_t repeats, Work work) {
   const double start = bench::now();
@@ -41,10 +41,10 @@ double seconds(std::size_t repeats, Work work) {
   return (bench::now() - start) / static_cast<double>(repeats);
 }
 
-// What all comparisons share: the team, its cores, and the rows that go to the file.
+// The data of all comparisons: the team, its cores, and the rows for the file.
 struct Comparison {
   static constexpr int rounds = 101;
-  static constexpr double patience = 20;  // seconds that are waited in a row for cores that are ours alone
+  static constexpr double patience = 20;  // seconds for each row, to wait for quiet cores
   Team team;
   Cores cores;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -104,7 +104,7 @@ void compare(Comparison& all, const Case& what, Alone alone, Together together) 
                       {"disturbed", disturbed}});
 }
 
-// Of a layer that runs x to y.
+// Compares one thread with the team for a layer that computes y from x.
 template <class Layer>
 void compare_layer(Comparison& all, const char* kind, const char* mask, const typename Layer::Weights& weights) {
   constexpr Shape S = Layer::shape;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross build for 64-bit Arm, run by QEMU: Debian's g++-aarch64-linux-gnu and qemu-user.
+# Toolchain file for 64-bit Arm with Debian's g++-aarch64-linux-gnu. QEMU (Debian's qemu-user) runs the programs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_arch_flags(<variable> <arch>): the flags that choose an instruction set, in the words of the compiler. <arch> is
-# default (no flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of
-# avx512 and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
+# ladon_arch_flags(<variable> <arch>): leaves the compiler flags for an instruction set. Values of <arch>: default (no
+# flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of avx512
+# and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
@@ -18,7 +18,7 @@ function(ladon_arch_flags out arch)
     set(arch_avx512 /arch:AVX512)
     set(flags ${arch_${arch}})
   elseif(arch STREQUAL "native" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
-    set(flags -mcpu=native) # older clang knows no -march=native on Arm
+    set(flags -mcpu=native) # older versions of clang do not support -march=native on Arm
   elseif(DEFINED march_${arch})
     set(flags -march=${march_${arch}} ${added_${arch}})
   elseif(NOT arch STREQUAL "default")
@@ -27,8 +27,8 @@ function(ladon_arch_flags out arch)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_default_arch(<variable>): the instruction set where LADON_ARCH names none: this machine's or, in a cross build, the
-# compiler's default.
+# ladon_default_arch(<variable>): leaves the instruction set that is used if LADON_ARCH is empty: the instruction set of
+# this machine, or the compiler's default in a cross build.
 function(ladon_default_arch out)
   set(${out} native PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING)
@@ -36,7 +36,7 @@ function(ladon_default_arch out)
   endif()
 endfunction()
 
-# ladon_set_arch(<target>): the flags of LADON_ARCH for C++ sources of the targets that link <target>.
+# ladon_set_arch(<target>): adds the flags of LADON_ARCH to the C++ sources of all targets that link <target>.
 function(ladon_set_arch target)
   set(arch "${LADON_ARCH}")
   if(NOT arch)
@@ -49,21 +49,23 @@ endfunction()
 # Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # These flags are for a program: another linker (gold cannot take groups apart), --gc-sections, libgcov, the runtime of
-  # a sanitizer (clang++ links it even into an object), a C library that brings a linker script.
+  # The following flags are removed, because they are for linking a program: another linker, --gc-sections, libgcov, a
+  # sanitizer, and a C library with a linker script. The linker gold cannot split groups. clang++ would link the runtime
+  # of a sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)
     list(APPEND flags --target=${CMAKE_CXX_COMPILER_TARGET})
   endif()
-  get_directory_property(options COMPILE_OPTIONS) # some projects for microcontrollers name the processor there
+  get_directory_property(options COMPILE_OPTIONS) # may have the processor of a microcontroller
   list(FILTER options INCLUDE REGEX "^-m")
   set(${out} ${flags} ${options} PARENT_SCOPE)
 endfunction()
 
-# ladon_dispatched_isas(<variable> <precision>): the instruction sets of DISPATCH for this processor, in the order of
-# their numbers in ladon_isa (src/c_kernel/kernel.h.in); every machine has the first. Empty if there is no DISPATCH for
-# this processor. VNNI and the dot product of Arm multiply 8-bit integers only.
+# ladon_dispatched_isas(<variable> <precision>): leaves the instruction sets of DISPATCH for this processor, in the
+# order of their numbers in ladon_isa (src/c_kernel/kernel.h.in). Every machine supports the first instruction set. The
+# list is empty if this processor has no DISPATCH. VNNI and the dot product of Arm are only for int8 weights, because
+# these instructions multiply 8-bit integers.
 function(ladon_dispatched_isas out precision)
   set(isas "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

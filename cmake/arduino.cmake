@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake [-DOUTPUT=<folder>] [-DLADON_URL=<address>] -P arduino.cmake
 #
-# Makes the library that the Arduino IDE installs: the folder OUTPUT/Ladon, and Ladon-<version>.zip beside it ("Sketch,
-# Include Library, Add .ZIP Library"). The checkout itself is no Arduino library and cannot be: Arduino compiles all
-# that lies in src/, and adds no other folder to the include path. LADON_URL is the project's page, which Arduino wants
-# to know; without it, where this checkout was cloned from.
+# Makes the library for the Arduino IDE: the folder OUTPUT/Ladon, and the file Ladon-<version>.zip beside the folder
+# ("Sketch, Include Library, Add .ZIP Library"). The checkout itself cannot be an Arduino library, because Arduino
+# compiles all files in src/ and adds no other folder to the include path. LADON_URL is the project's page, which
+# Arduino requires. The default of LADON_URL is the address from which this checkout was cloned.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
@@ -17,7 +17,7 @@ cmake_path(ABSOLUTE_PATH OUTPUT)
 if(NOT LADON_URL)
   execute_process(COMMAND git -C ${root} remote get-url origin OUTPUT_VARIABLE origin ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
-  string(REGEX REPLACE "://[^/]*@" "://" LADON_URL "${origin}") # no one's password
+  string(REGEX REPLACE "://[^/]*@" "://" LADON_URL "${origin}") # removes a user name and a password
 endif()
 if(NOT LADON_URL MATCHES "^https?://")
   message(FATAL_ERROR

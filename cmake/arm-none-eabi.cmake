@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross build for microcontrollers of Arm: gcc-arm-none-eabi (Debian: with libnewlib-arm-none-eabi and
-# libstdc++-arm-none-eabi-newlib). LADON_CPU says which core; programs are run by QEMU's board that has it
+# Toolchain file for microcontrollers of Arm with gcc-arm-none-eabi (on Debian also libnewlib-arm-none-eabi and
+# libstdc++-arm-none-eabi-newlib). LADON_CPU selects the core. A board of QEMU with this core runs the programs
 # (examples/firmware/board/run).
 set(LADON_CPU cortex-m4 CACHE STRING "cortex-m0plus, cortex-m4, cortex-m7, cortex-m33 or cortex-m55")
 set_property(CACHE LADON_CPU PROPERTY STRINGS cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55)
@@ -11,9 +11,10 @@ set(CMAKE_SYSTEM_PROCESSOR arm)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # what to link with is the board's matter
+# Test programs cannot be linked, because the linker script of a board is not known here.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
-# The M7 has its single-precision unit: most parts have no other.
+# The flags of the M7 select the single-precision unit, because most chips with an M7 have no double-precision unit.
 set(fpu_cortex-m0plus -mfloat-abi=soft)
 set(fpu_cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard)
 set(fpu_cortex-m7 -mfpu=fpv5-sp-d16 -mfloat-abi=hard)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_warn_without_optimisation(): warns in a project that contains this one and names neither a build type nor a level of
-# optimisation. Toolchains of other machines may add the level later.
+# ladon_warn_without_optimisation(): warns if a project that contains Ladon sets neither a build type nor a level of
+# optimisation. Does not warn in a cross build, because a toolchain file may add the level later.
 function(ladon_warn_without_optimisation)
   get_directory_property(options COMPILE_OPTIONS)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CROSSCOMPILING

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each dependency: the copy that the system (or a package manager, by CMAKE_PREFIX_PATH) has, else the archive of one
-# version, by checksum. FETCHCONTENT_SOURCE_DIR_<NAME>=<folder> puts a copy of one's own before both.
-# The checksums are those of the archives that GitHub makes of the tags; `git archive` of the tag gives the same bytes.
+# Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
+# a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH). The
+# third place is the archive of a fixed version, which is downloaded and compared with a checksum. The checksums belong
+# to the archives that GitHub makes from tags. `git archive` of the tag gives the same bytes.
 #
 #   ladon_xsimd_include_dir(<variable>)   a folder, for the target ladon alone
 #   ladon_need_doctest()                  doctest::doctest
@@ -13,12 +14,14 @@
 #   ladon_need_sndfile()                  SndFile::sndfile
 #   ladon_need_samplerate()               SampleRate::samplerate
 
-# FetchContent is included where something is fetched: it fills the cache of the project that uses Ladon.
+# FetchContent is included only before a download, because FetchContent adds variables to the cache of the project that
+# uses Ladon.
 
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_headers.cmake)
 
-# Headers need no build of their own, so no CMake of theirs is run: xsimd's target on Debian 12 links a library that
-# is not installed, and CMake 4 refuses older doctests as subprojects.
+# Leaves the include folder of a library that consists of headers. The CMake files of such a library are not used, for
+# two reasons. The target of xsimd on Debian 12 links a library that is not installed. CMake 4 rejects older versions of
+# doctest as subprojects.
 function(ladon_header_folder out name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;URL;SHA256" "")
   string(TOUPPER ${name} upper)
@@ -98,7 +101,8 @@ function(ladon_need_utf8proc)
   endif()
 endfunction()
 
-# The front end of examples/keywords compiles KissFFT's sources with a number type of its own. No package has them.
+# The front end of examples/keywords compiles the sources of KissFFT with its own number type. No package contains these
+# sources.
 function(ladon_need_kissfft)
   if(NOT LADON_KISSFFT_DIR)
     include(FetchContent)
@@ -109,7 +113,7 @@ function(ladon_need_kissfft)
     set(LADON_KISSFFT_DIR ${kissfft_SOURCE_DIR})
   endif()
   if(NOT EXISTS ${LADON_KISSFFT_DIR}/kiss_fftr.c)
-    message(FATAL_ERROR "ladon: LADON_KISSFFT_DIR is ${LADON_KISSFFT_DIR}, where there is no kiss_fftr.c")
+    message(FATAL_ERROR "ladon: LADON_KISSFFT_DIR is ${LADON_KISSFFT_DIR}, which has no kiss_fftr.c")
   endif()
   set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()

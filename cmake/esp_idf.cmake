@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ladon as a component of ESP-IDF, for components that require it: the headers with the flags of the target
-# ladon::ladon, and ladon_add_kernel(). ESP-IDF reads a component twice, first as a script, where
-# idf_component_register() is the end.
-idf_component_register(INCLUDE_DIRS ${COMPONENT_DIR}/include) # a relative one would be taken from this folder
+# Makes Ladon a component of ESP-IDF: the headers, the flags of the target ladon::ladon, and ladon_add_kernel(). ESP-IDF
+# reads the file of a component twice. The first time, ESP-IDF runs the file as a script, and idf_component_register()
+# ends the script.
+idf_component_register(INCLUDE_DIRS ${COMPONENT_DIR}/include) # a relative path would be relative to cmake/
 target_compile_options(${COMPONENT_LIB} INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
 
-# Components are compiled as a newer C++ than 20, which asking for 20 would take back; kernels are no components.
+# ESP-IDF compiles components as a newer C++ than C++20. Requiring cxx_std_20 for the component would lower this
+# version. Kernels are not components, so this separate target requires C++20 for kernels.
 add_library(ladon_of_kernels INTERFACE)
 add_library(ladon::ladon ALIAS ladon_of_kernels)
 target_compile_features(ladon_of_kernels INTERFACE cxx_std_20)

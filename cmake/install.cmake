@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed: headers, the CMake package, the pkg-config files. Everything but the program ladon-weights and the
-# library ladon::safetensors is the same on every architecture, so it goes to share/, where a cross compiler's
-# find_package looks, too.
+# Installs the headers, the CMake package and the pkg-config files. Only the program ladon-weights and the library
+# ladon::safetensors depend on the architecture. All other files are installed to share/, which find_package also
+# searches in a cross build.
 #
 #   include/ladon/              the library
 #   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built
-#   share/ladon/cmake/          the package, and the functions that it offers
-#   share/ladon/src/            what ladon_add_kernel compiles
+#   share/ladon/cmake/          the CMake package and its functions
+#   share/ladon/src/            the sources that ladon_add_kernel compiles
 #   share/pkgconfig/ladon.pc
 #   bin/ladon-weights           if it was built
 #
-# The install component of all of it is ladon, for projects that contain this one.
+# All files belong to the install component ladon, so that a project that contains Ladon can select them.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -35,7 +35,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersio
 install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
   cmake/ladon_headers.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
 
-# Kernels: the functions find src/ beside the folder that they lie in, here as in the source tree.
+# The functions for kernels. As in the source tree, the functions find the sources in ../src, relative to their own
+# folder.
 install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake cmake/report.cmake
   cmake/wasm_tools.cmake cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in
   cmake/kernel.pc.in

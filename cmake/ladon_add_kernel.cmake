@@ -1,58 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): a shape as a static library and a C header.
+# ladon_add_kernel(<name> QUERIES <n> MODEL <n> ...): makes a static library and a C header for one shape.
 #
-#   lib<name>.a   the target <name>; it needs no C++ runtime, and of the outside memcpy, memmove and memset at most
-#                 (with CHECKED also abort, fputs and stderr)
+#   lib<name>.a   the target <name>; the library needs no C++ runtime, and its only undefined symbols are memcpy,
+#                 memmove and memset (with CHECKED also abort, fputs and stderr)
 #   <name>.h      C11 and C++: sizes as constants, <name>_weights, <name>_run, <name>_run_with, ...
 #
-# Under Emscripten also the target <name>_modules: <name>.relaxed.wasm, <name>.simd.wasm, <name>.scalar.wasm in the folder
-# of the build, or in LADON_WASM_OUTPUT (kernel/wasm.cmake). LADON_WASM_MODULES=OFF makes the library alone.
+# Under Emscripten, also makes the target <name>_modules: <name>.relaxed.wasm, <name>.simd.wasm and <name>.scalar.wasm.
+# The modules are in the build folder, or in LADON_WASM_OUTPUT (kernel/wasm.cmake). LADON_WASM_MODULES=OFF makes only
+# the library.
 #
-# What is computed
+# The computation
 #   QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL <n>
-#                      the shape; QUERIES and MODEL are needed, the others are as ladon::Shape has them
-#   CONTEXT            keys and values are made from other tokens than x
-#   CACHE              keys and values are kept: <name>_extend, or with CONTEXT <name>_project_keys and <name>_attend;
-#                      KEYS is the capacity
+#                      the shape; QUERIES and MODEL are required, the other sizes have the defaults of ladon::Shape
+#   CONTEXT            keys and values are computed from other tokens than x
+#   CACHE              a cache stores keys and values: <name>_extend, or with CONTEXT <name>_project_keys and
+#                      <name>_attend; KEYS is the capacity of the cache
 #   MASK <kind>...     none causal window padding bits boolean boolean_per_head additive additive_per_head alibi
 #                      (src/c_kernel/masks.hpp); with several masks, a query sees a key if every mask shows the key
-#   WINDOW <left> <right>    keys to each side, or all
-#   OFFSET <n>|run_time      query i stands at i + offset among the keys; by default the last query at the last key
-#                      (and there ROTARY has it always: an offset is the mask's)
+#   WINDOW <left> <right>    number of visible keys on each side, or all
+#   OFFSET <n>|run_time      query i has the position i + offset among the keys. By default, the last query has the
+#                      position of the last key. OFFSET applies to masks only: ROTARY always uses the default
 #   SCALE <number>|by_keys|by_model, SOFTCAP <number>, SINKS, ROTARY halves|neighbours <width> <positions>
-#   FEED_FORWARD <n>   makes it an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
+#   FEED_FORWARD <n>   makes an encoder layer, with ACTIVATION relu|gelu|gelu_tanh|silu, NORM post|pre,
 #                      NORM_KIND layer|rms, NORM_BIAS with|without, GATED, FEED_FORWARD_BIAS with|without,
 #                      EPSILON <number>
-#   LAYERS <n>         makes it a stack of them, with FINAL_NORM where a norm follows the last
-# How weights lie
+#   LAYERS <n>         makes a stack of encoder layers; with FINAL_NORM, a norm follows the last layer
+# The weights
 #   LAYOUT in_proj|separate_qkv|per_head|in_out
-#   BIAS all|projections|output|none  which projections of the attention have biases: all, those of queries, keys and
-#                      values, the output projection, none. FEED_FORWARD_BIAS is about the feed-forward network
-#   PRECISION float32|bfloat16|int8   of the weights of linear maps; bfloat16 and int8 with LAYOUT in_proj or separate_qkv.
-#                      int8 weights have a scale for each row, and <name>_quantise makes them of float32 weights. With
-#                      bfloat16, no DETERMINISTIC and no modules of WebAssembly
-#   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a module of
-#                      WebAssembly with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. Only with
-#                      7 bits, DETERMINISTIC makes such a module
-#   WEIGHTS <file.safetensors> PREFIX <prefix>    puts a checkpoint's tensors into the library: <name>_stored_weights;
-#                      no PREFIX where nothing stands before their names. With PRECISION int8, float weights are
-#                      quantised when the library is made; int8 weights of a checkpoint (X.weight with X.weight_scale,
-#                      as compressed-tensors and ladon-weights quantise write them) are taken as they are. With
-#                      PRECISION bfloat16, F32 and F16 weights are rounded when the library is made; BF16 weights (as
-#                      ladon-weights convert writes them) are taken as they are. The path has no backslash and no $<,
-#                      and PREFIX and the file's name have no /*, */ and @word@
-# What becomes of it
-#   CAPTURE weights|none|scaled|capped|masked     what options.attention holds
+#   BIAS all|projections|output|none  the projections of the attention that have biases. `projections` stands for the
+#                      projections of queries, keys and values. FEED_FORWARD_BIAS is for the feed-forward network
+#   PRECISION float32|bfloat16|int8   the type of the weights of linear maps. bfloat16 and int8 need LAYOUT in_proj or
+#                      separate_qkv. int8 weights have a scale for each row, and <name>_quantise makes int8 weights from
+#                      float32 weights. bfloat16 excludes DETERMINISTIC and WebAssembly modules
+#   ACTIVATION_BITS 8|7      the bits to which the inputs of int8 products are quantised at run time. In a WebAssembly
+#                      module with relaxed SIMD, 8 bits become 7 on engines that compute 8 bits inexactly. With
+#                      DETERMINISTIC, only 7 bits allow a module with relaxed SIMD
+#   WEIGHTS <file.safetensors> PREFIX <prefix>    stores the tensors of a checkpoint in the library:
+#                      <name>_stored_weights. PREFIX is the text before the tensors' names; without PREFIX, no text.
+#                      With PRECISION int8, float weights are quantised when the library is made. Int8 weights of a
+#                      checkpoint (X.weight with X.weight_scale, as compressed-tensors and ladon-weights quantise write
+#                      them) are copied. With PRECISION bfloat16, F32 and F16 weights are rounded when the library is
+#                      made. BF16 weights (as ladon-weights convert writes them) are copied. The path must not contain a
+#                      backslash or $<. PREFIX and the file's name must not contain /*, */ or @word@. The program
+#                      ladon-weights packs the tensors on the build machine. A cross build with Ladon's sources builds
+#                      this program for the build machine, with the compiler of the environment variable CXX or the
+#                      system's compiler. A cross build with an installed Ladon looks for an installed program.
+#                      LADON_WEIGHTS_TOOL=<file> names another program
+# The code
+#   CAPTURE weights|none|scaled|capped|masked     the content of options.attention
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library, and with PRECISION int8 also AVX-512 VNNI
-#                      and AVX-VNNI, which g++ knows from version 11 on and clang++ from version 12 on. For 64-bit Arm
-#                      with Linux: NEON, and with PRECISION int8 also dot product; the library calls getauxval
-#   DETERMINISTIC      the same bits on every target
-#   KEY_BLOCK <n>      keys of a long row that are scored at a time, a multiple of 32 (256): fewer take less workspace
-#   CHECKED            broken rules inside end the program with a message
-#   OPTIMIZE 0|1|2|3|s|z instead of what the build type says; a build type that is no release takes 2
+#                      and AVX-VNNI, which need g++ 11 or clang++ 12. For 64-bit Arm with Linux: NEON, and with
+#                      PRECISION int8 also dot product; the library calls getauxval
+#   DETERMINISTIC      results have the same bits on every target
+#   KEY_BLOCK <n>      number of keys of a long row that are scored at a time, a multiple of 32 (256); a smaller block
+#                      needs less workspace
+#   CHECKED            a broken precondition ends the program with a message
+#   OPTIMIZE 0|1|2|3|s|z     level of optimisation; by default, the level of a release build type, or else 2
 include_guard(GLOBAL)
-cmake_policy(VERSION 3.25) # whatever the caller's is
+cmake_policy(VERSION 3.25) # does not depend on the policies of the caller
 
 include(CheckCXXCompilerFlag)
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)
@@ -63,18 +69,18 @@ foreach(part arguments definition objects stored_weights wasm)
 endforeach()
 
 if(EMSCRIPTEN)
-  option(LADON_WASM_MODULES "Kernels are modules of WebAssembly, too" ON)
-  set(LADON_WASM_OUTPUT "" CACHE PATH "Where the modules go, if not into the folder of the build")
+  option(LADON_WASM_MODULES "Make WebAssembly modules of kernels, too" ON)
+  set(LADON_WASM_OUTPUT "" CACHE PATH "Folder for the modules; empty: the build folder")
 endif()
 
 function(ladon_add_kernel NAME)
   if(NOT NAME MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "ladon_add_kernel: the name is '${NAME}'; allowed: "
-      "lower-case letters, digits and _, as it begins names in C")
+      "lower-case letters, digits and _, because names in C begin with the name")
   endif()
   foreach(suffix "" _code _header _describe_default)
     if(TARGET ${NAME}${suffix})
-      message(FATAL_ERROR "ladon_add_kernel(${NAME}): there is a target ${NAME}${suffix}; allowed: a name of its own")
+      message(FATAL_ERROR "ladon_add_kernel(${NAME}): the target ${NAME}${suffix} exists; allowed: another name")
     endif()
   endforeach()
   ladon_kernel_places()
@@ -94,7 +100,7 @@ function(ladon_add_kernel NAME)
     set(isas ${arg_ARCH})
   endif()
   list(JOIN ARGN " " ARGUMENTS)
-  if(DEFINED arg_WEIGHTS) # not where it lies on this machine: the header goes to others
+  if(DEFINED arg_WEIGHTS) # the header must not contain a path of this machine
     cmake_path(GET arg_WEIGHTS FILENAME WEIGHTS_NAME)
     string(REPLACE "${arg_WEIGHTS}" "${WEIGHTS_NAME}" ARGUMENTS "${ARGUMENTS}")
   endif()

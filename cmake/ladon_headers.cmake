@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where headers of others lie. The source tree and the installed package share this file.
+# Finds the headers of other libraries. The source tree and the installed package share this file.
 #
-#   ladon_find_headers(<variable> <name> <header>)   the folder that <header> is included from, or empty
-#   ladon_wants_xsimd(<variable>)                    whether xsimd could do anything for this target
-#   ladon_set_vectors(<target>)                      plain arrays or xsimd, for whoever links <target>
+#   ladon_find_headers(<variable> <name> <header>)   leaves the include folder of <header>, or empty
+#   ladon_wants_xsimd(<variable>)                    leaves whether xsimd supports the target machine
+#   ladon_set_vectors(<target> [<folder>])           sets plain arrays or xsimd for all targets that link <target>
 
-# LADON_<NAME>_INCLUDE_DIR names a folder of one's own. A cross compiler must not see the host's headers: where they
-# have only this package, it gets a folder that holds a link to nothing else.
+# The user can name the folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see other headers of the host.
+# If only the host has the library, the cross compiler gets a folder that contains only a link to the library.
 function(ladon_find_headers out name header)
   string(TOUPPER LADON_${name}_INCLUDE_DIR variable)
   if(${variable} AND NOT EXISTS "${${variable}}/${header}")
@@ -39,8 +39,9 @@ function(ladon_link_to_host_headers out name header)
   set(${out} "${links}" PARENT_SCOPE)
 endfunction()
 
-# On a microcontroller there is nothing that xsimd knows (simd/vectors.hpp says the same), so nobody need have it. The
-# compiler is asked, with the flags of the toolchain file; WebAssembly's come later.
+# xsimd does not support microcontrollers (simd/vectors.hpp has the same condition), so builds for microcontrollers do
+# not need xsimd. The check uses the compiler with the flags of the toolchain file. WebAssembly is excluded, because its
+# flags are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
   if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
@@ -56,7 +57,7 @@ function(ladon_wants_xsimd out)
   set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
-# ladon_set_vectors(<target> [<xsimd's folder>])
+# ladon_set_vectors(<target> [<folder of xsimd>])
 function(ladon_set_vectors target)
   if(LADON_ARRAY_LANES)
     target_compile_definitions(${target} INTERFACE $<BUILD_INTERFACE:LADON_ARRAY_LANES=${LADON_ARRAY_LANES}>)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>])
 #
-# Installs the kernel that ladon_add_kernel(<name> ...) made, for people who write C and know nothing of Ladon: the
-# library, its header, a pkg-config file (cc main.c $(pkg-config --cflags --libs <name>)), and a CMake package that
-# needs no C++ (find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)). None of it holds the prefix.
-# Under Emscripten also its modules, beside the library.
-# VERSION: the project's, if it has one, else 0. COMPONENT: that of install().
+# Installs a kernel that ladon_add_kernel(<name> ...) made, for C projects that do not use Ladon: the library, the
+# header, a pkg-config file and a CMake package. Under Emscripten, also installs the modules beside the library. C++ is
+# not needed. The installed files do not contain the prefix.
+#
+#   pkg-config   cc main.c $(pkg-config --cflags --libs <name>)
+#   CMake        find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)
+#
+# The default of VERSION is the version of the project, or 0. COMPONENT is the component of install().
 
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_pkg_config.cmake)
 
@@ -15,7 +18,7 @@ function(ladon_install_kernel name)
     message(FATAL_ERROR "ladon_install_kernel(${name}): takes VERSION and COMPONENT, each with a value, not: "
       "${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
   elseif(NOT TARGET ${name})
-    message(FATAL_ERROR "ladon_install_kernel(${name}): ladon_add_kernel has made no such kernel")
+    message(FATAL_ERROR "ladon_install_kernel(${name}): there is no kernel ${name} made by ladon_add_kernel")
   endif()
   include(GNUInstallDirs)
   set(version 0)
@@ -38,7 +41,8 @@ function(ladon_install_kernel name)
   ladon_install_kernel_package(${name} ${version} ${component})
 endfunction()
 
-# Written by hand, not by install(EXPORT): that would say that the library is C++, and ask a C project for its runtime.
+# Writes the CMake package without install(EXPORT). install(EXPORT) would declare a C++ library, and CMake would link
+# the C++ runtime into a C project.
 function(ladon_install_kernel_package name version)
   include(CMakePackageConfigHelpers)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_report(<kernel>...): a target <kernel>_report that prints what the functions of a kernel take: bytes of code and
-# of constants that a program links for that function alone, bytes of stack at most, and the workspace.
+# ladon_report(<kernel>...): adds a target <kernel>_report, which prints the memory of each function of a kernel. The
+# report has the bytes of code and constants that a program links for one function alone, the largest stack in bytes,
+# and the workspace.
 #
-# Needs GNU binutils, and for the stack GCC (its call graphs); what cannot be told is a dash.
+# Needs GNU binutils. The stack also needs GCC, which writes call graphs. An unknown number is printed as a dash.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# How tests, examples and benchmarks are compiled (target ladon_options), and tools that are installed, which must run on
-# other machines than this one (target ladon_checks: the same without an instruction set). A user of the library is
-# asked for none of it.
+# Sets the compiler options of the project itself. Tests, examples and benchmarks link the target ladon_options.
+# Installed tools link ladon_checks, which has the same options without an instruction set, because the tools must run
+# on other machines, too. A user of the library needs neither target.
 
 set(LADON_SANITIZE "" CACHE STRING "Sanitizers, such as address;undefined")
-set(LADON_TEST_SET usual CACHE STRING "How much the tests try: quick, usual, wide or slow")
+set(LADON_TEST_SET usual CACHE STRING "Size of the test set: quick, usual, wide or slow")
 set_property(CACHE LADON_TEST_SET PROPERTY STRINGS quick usual wide slow)
 option(LADON_WERROR "Treat warnings as errors" OFF)
 
@@ -23,7 +23,7 @@ else()
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $<$<BOOL:${LADON_WERROR}>:-Werror>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
-  target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about an ABI of GCC 9, from xsimd's types
+  target_compile_options(ladon_options INTERFACE -Wno-psabi) # notes about the ABI of GCC 9, caused by xsimd's types
 endif()
 
 if(LADON_SANITIZE)
@@ -36,8 +36,8 @@ endif()
 if(NOT LADON_TEST_SET MATCHES "^(quick|usual|wide|slow)$")
   message(FATAL_ERROR "LADON_TEST_SET is quick, usual, wide or slow, not '${LADON_TEST_SET}'")
 endif()
-# A build for tests alone compiles at a lower level than users do, in a third of the time. The bits are the same, because
-# the sources fix every rounding. C kernels are compiled with ladon_release_flags.
+# A build with tests and without benchmarks compiles with a lower level of optimisation, in a third of the time. The
+# results have the same bits, because the sources fix every rounding. C kernels are compiled with ladon_release_flags.
 set(for_tests_alone FALSE)
 if(NOT LADON_TEST_SET STREQUAL "slow" AND LADON_BUILD_TESTS AND NOT LADON_BUILD_BENCH AND NOT MSVC)
   set(for_tests_alone TRUE)
@@ -51,8 +51,8 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
-# ladon_compile_quickly(<target>...): does not optimise these targets in a build for tests alone. It is for programs
-# that take more time to compile than to run.
+# ladon_compile_quickly(<target>...): compiles these targets without optimisation in a build for tests alone. The
+# function is for programs that take more time to compile than to run.
 function(ladon_compile_quickly)
   if(for_tests_alone)
     foreach(target IN LISTS ARGN)
@@ -62,11 +62,11 @@ function(ladon_compile_quickly)
 endfunction()
 
 if(NOT LADON_TEST_SET STREQUAL "slow")
-  # Constants that only the tests of another set use.
+  # Some constants are used only by the tests of another set.
   target_compile_options(ladon_checks INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-const-variable>)
 endif()
-# Without constant evaluation, tests compile in two thirds of the time. The wide and the slow set compile as users do.
-# Targets that test constant evaluation set the property LADON_CONSTANT_EVALUATION.
+# Without constant evaluation, tests compile in two thirds of the time. The wide set and the slow set keep constant
+# evaluation, like a user's program. Targets that test constant evaluation set the property LADON_CONSTANT_EVALUATION.
 if(LADON_TEST_SET MATCHES "^(quick|usual)$")
   target_compile_definitions(ladon_options INTERFACE
     LADON_CONSTANT_EVALUATION=$<BOOL:$<TARGET_PROPERTY:LADON_CONSTANT_EVALUATION>>)
@@ -77,7 +77,7 @@ if(LADON_TEST_SET MATCHES "^(wide|slow)$") # the slow set has everything that th
   target_compile_definitions(ladon_options INTERFACE LADON_TEST_WIDE=1)
 endif()
 
-# ladon_doctest_main: doctest with its main().
+# Makes the target ladon_doctest_main: doctest with a main().
 function(ladon_need_doctest_main)
   if(TARGET ladon_doctest_main)
     return()

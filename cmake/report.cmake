@@ -2,13 +2,13 @@
 # cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: see ladon_report.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# Stack frames and calls, from GCC's call graphs: frame_<function>, calls_<function>.
+# Reads stack frames and calls from GCC's call graphs into frame_<function> and calls_<function>.
 set(known "")
 foreach(object IN LISTS COMPILED)
-  string(REGEX REPLACE "[.]o(bj)?$" ".ci" graph ${object}) # GCC puts it beside
+  string(REGEX REPLACE "[.]o(bj)?$" ".ci" graph ${object}) # GCC writes the call graph beside the object
   if(EXISTS ${graph})
     file(READ ${graph} lines)
-    string(REGEX REPLACE "[][;]" " " lines "${lines}") # brackets in C++ names would hold a list's items together
+    string(REGEX REPLACE "[][;]" " " lines "${lines}") # CMake would not split lists inside brackets of C++ names
     string(REPLACE "\n" ";" lines "${lines}")
     foreach(line IN LISTS lines)
       if(line MATCHES "^node: [{] title: \"([^\"]*)\" label: \".*[^0-9]([0-9]+) bytes [(]([a-z,]*)[)]")
@@ -16,7 +16,8 @@ foreach(object IN LISTS COMPILED)
         set(frame_${function} ${CMAKE_MATCH_2})
         set(kind_${function} ${CMAKE_MATCH_3})
         if(kind_${function} STREQUAL "dynamic,bounded")
-          # It aligns its frame for vectors, at most 64 bytes down, and that is not in the number.
+          # The function aligns its frame for vectors. The alignment takes at most 64 bytes, which GCC's number does not
+          # include.
           math(EXPR frame_${function} "${frame_${function}} + 64")
         endif()
         list(APPEND known ${function})
@@ -29,7 +30,8 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# The deepest that the stack gets below a function, its own frame and return address included.
+# Leaves the largest stack in bytes of a function with all functions that it calls, including frames and return
+# addresses.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)
@@ -50,7 +52,7 @@ function(deepest out function)
   set(${out} ${depth} PARENT_SCOPE)
 endfunction()
 
-# What is linked for one function alone.
+# Leaves the bytes of code and constants that are linked for one function alone.
 function(linked_for function code_out constants_out)
   cmake_path(GET HEADER PARENT_PATH folder)
   execute_process(COMMAND ${LINK} -r -nostdlib -Wl,--gc-sections -Wl,-u,${function} ${OBJECTS} -o ${folder}/report.o

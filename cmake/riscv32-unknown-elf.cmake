@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross build for microcontrollers of RISC-V: rv32imafc, by gcc-riscv64-unknown-elf with picolibc-riscv64-unknown-elf.
-# Programs are run by QEMU's board virt (examples/firmware/board/run).
-set(LADON_CPU rv32imafc CACHE STRING "The only one")
+# Toolchain file for RISC-V microcontrollers (rv32imafc) with gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf.
+# QEMU's board virt runs the programs (examples/firmware/board/run).
+set(LADON_CPU rv32imafc CACHE STRING "The only supported CPU")
 
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)
 set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
 set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # what to link with is the board's matter
+# Test programs cannot be linked, because the linker script of a board is not known here.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(flags "-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs")
 set(CMAKE_C_FLAGS_INIT ${flags})
 set(CMAKE_CXX_FLAGS_INIT ${flags})
 
-# Debian's has no C++ headers. Those of its compiler for Arm are of the same version, and what Ladon includes of them
-# knows no processor.
+# Debian's compiler for RISC-V has no C++ headers. Debian's compiler for Arm has C++ headers of the same version, and
+# the headers that Ladon includes do not depend on the processor.
 file(GLOB headers /usr/include/newlib/c++/12.*)
 if(headers)
   list(GET headers 0 headers)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Parts that have dependencies of their own: each is added where it is first asked for, so that who does not use it
-# needs none of them.
+# Adds parts of Ladon with additional dependencies on demand, so that a build without a part does not need the
+# dependencies of the part.
 #
-#   ladon_need_files()          ladon_files, files read and written with care
-#   ladon_need_safetensors()    ladon_safetensors, a reader of that format
-#   ladon_need_weights_tool()   ladon_weights, the program ladon-weights, which puts a checkpoint's tensors into a library
+#   ladon_need_files()          ladon_files: reads and replaces files
+#   ladon_need_safetensors()    ladon_safetensors: reads safetensors files
+#   ladon_need_weights_tool()   ladon_weights: the program ladon-weights, which packs tensors for a kernel
+#   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine, in the file
+#                                    ladon_host_weights_program
 
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 
-# All the others stand on this one, and are compiled with ladon_checks.
+# Adds the target ladon_files. The other parts need this part, and all parts are compiled with ladon_checks.
 function(ladon_need_files)
   if(NOT TARGET ladon_checks)
     include(${ladon_source_dir}/cmake/options.cmake)
@@ -30,4 +32,43 @@ function(ladon_need_weights_tool)
   if(NOT TARGET ladon_weights)
     add_subdirectory(${ladon_source_dir}/src/weights ${ladon_binary_dir}/src/weights)
   endif()
+endfunction()
+
+# A build of its own, because a build has one compiler for each language: the host's is the one that the environment
+# variable CXX names, or the system's. The program needs no xsimd. A target and no command with an output: ninja and make
+# then ask the other build whether the sources of the program changed.
+function(ladon_need_host_weights_tool)
+  if(TARGET ladon_host_weights)
+    return()
+  endif()
+  set(folder ${ladon_binary_dir}/host_weights)
+  set(program ${folder}/ladon-weights)
+  if(CMAKE_HOST_WIN32)
+    string(APPEND program .exe)
+  endif()
+  set(settings -DCMAKE_BUILD_TYPE=Release -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${folder}
+    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY_RELEASE=${folder} -DLADON_ARRAY_LANES=4 -DLADON_BUILD_WEIGHTS_TOOL=ON)
+  # The program takes more time to compile than to run: 34 s instead of 74 s of a core of Zen 5.
+  list(APPEND settings -DCMAKE_UNITY_BUILD=ON)
+  if(NOT CMAKE_HOST_WIN32)
+    list(APPEND settings "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
+  endif()
+  foreach(part BUILD_TESTS BUILD_EXAMPLES BUILD_BENCH INSTALL)
+    list(APPEND settings -DLADON_${part}=OFF)
+  endforeach()
+  foreach(variable CMAKE_MAKE_PROGRAM CMAKE_CXX_COMPILER_LAUNCHER FETCHCONTENT_SOURCE_DIR_CLI11 FETCHCONTENT_SOURCE_DIR_NLOHMANN_JSON
+      LADON_CLI11_INCLUDE_DIR LADON_NLOHMANN_JSON_INCLUDE_DIR)
+    if(${variable})
+      list(APPEND settings -D${variable}=${${variable}})
+    endif()
+  endforeach()
+  add_custom_command(OUTPUT ${folder}/CMakeCache.txt
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CMAKE_TOOLCHAIN_FILE
+      ${CMAKE_COMMAND} -S ${ladon_source_dir} -B ${folder} -G ${CMAKE_GENERATOR} ${settings}
+    COMMENT "Configuring ladon-weights for the machine that builds" VERBATIM)
+  add_custom_target(ladon_host_weights
+    COMMAND ${CMAKE_COMMAND} --build ${folder} --target ladon_weights --config Release
+    DEPENDS ${folder}/CMakeCache.txt BYPRODUCTS ${program} VERBATIM
+    COMMENT "Building ladon-weights for the machine that builds")
+  set(ladon_host_weights_program ${program} CACHE INTERNAL "")
 endfunction()

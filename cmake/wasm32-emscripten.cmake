@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross build for WebAssembly, of programs that Node and Chromium run (tests/wasm): Emscripten, from Debian's 3.1.6 on.
-# LADON_WASM_VARIANT says which instructions they have: scalar, simd or relaxed.
+# Toolchain file for WebAssembly programs that Node and Chromium run (tests/wasm). Needs Emscripten 3.1.6 (Debian's) or
+# later. LADON_WASM_VARIANT selects the instructions: scalar, simd or relaxed.
 find_program(LADON_EMCONFIG em-config REQUIRED)
 execute_process(COMMAND ${LADON_EMCONFIG} EMSCRIPTEN_ROOT OUTPUT_VARIABLE emscripten_root
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -9,9 +9,9 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LADON_WASM_VARIANT)
 
 set(CMAKE_CROSSCOMPILING_EMULATOR node ${CMAKE_CURRENT_LIST_DIR}/../tests/wasm/run.mjs)
 
-# The LLVM 14 of Emscripten 3.1.6 writes opcodes of relaxed SIMD that no engine knows any more, and its Binaryen cannot
-# read those that came of them. So a newer clang++ compiles with Emscripten's headers, and its linker links
-# Emscripten's libraries, as em++ would.
+# LLVM 14 of Emscripten 3.1.6 writes old opcodes of relaxed SIMD, which current engines do not support. Binaryen of
+# Emscripten 3.1.6 cannot read the final opcodes. Therefore a newer clang++ compiles with Emscripten's headers, and the
+# newer linker links Emscripten's libraries, as em++ would do.
 if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)
   find_program(LADON_NEWER_WASM_LD wasm-ld REQUIRED NO_DEFAULT_PATH
     PATHS /usr/lib/llvm-19/bin /usr/lib/llvm-18/bin /usr/lib/llvm-17/bin /opt/homebrew/opt/llvm/bin)
@@ -29,6 +29,6 @@ if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1
 else()
   set(CMAKE_EXE_LINKER_FLAGS_INIT
     "-fwasm-exceptions -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sTOTAL_STACK=8388608 -sINITIAL_MEMORY=33554432")
-  # What the host has, Emscripten need not have.
+  # The host of the program provides some functions that Emscripten does not have.
   string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0")
 endif()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What makes modules of WebAssembly beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang that knows
-# its final instructions. Looked for once in a build.
+# Finds the tools for WebAssembly modules beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang
+# with the final instructions. The search runs once in a build.
 
 # Leaves in the cache
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
-#   LADON_WASM_OPT          wasm-opt of its Binaryen, or NOTFOUND
-#   LADON_WASM_RELAXED      own: em++ makes relaxed modules by itself; <folder>: with the LLVM there; empty: nothing does.
-#                           NONE is for who wants no such modules
+#   LADON_WASM_OPT          wasm-opt of em++'s Binaryen, or NOTFOUND
+#   LADON_WASM_RELAXED      own: em++ can make relaxed modules; <folder>: em++ needs the LLVM in this folder; empty: no
+#                           tool can make relaxed modules. The user can set NONE to make no relaxed modules
 function(ladon_wasm_tools)
   get_property(known GLOBAL PROPERTY ladon_wasm_tools_known)
   if(known)
@@ -17,7 +17,7 @@ function(ladon_wasm_tools)
   find_program(LADON_EM_CONFIG em-config HINTS ${EMSCRIPTEN_ROOT_PATH} ${beside} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   ladon_emscripten_setting(llvm LLVM_ROOT)
   ladon_emscripten_setting(binaryen BINARYEN_ROOT)
-  ladon_emscripten_setting(version LLVM_ADD_VERSION) # Debian's programs end in one
+  ladon_emscripten_setting(version LLVM_ADD_VERSION) # the names of Debian's programs end in a version
   set(names wasm-ld)
   if(version)
     list(PREPEND names wasm-ld-${version})
@@ -25,10 +25,10 @@ function(ladon_wasm_tools)
   find_program(LADON_WASM_LD NAMES ${names} NAMES_PER_DIR HINTS ${llvm} NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   find_program(LADON_WASM_OPT wasm-opt HINTS ${binaryen}/bin ${binaryen} NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(LADON_EM_CONFIG LADON_WASM_LD LADON_WASM_OPT)
-  if(NOT LADON_WASM_RELAXED) # asked again each time: it may have been installed
+  if(NOT LADON_WASM_RELAXED) # searched again in each run, because a tool may have been installed
     ladon_find_relaxed(relaxed)
     set(LADON_WASM_RELAXED "${relaxed}" CACHE STRING
-      "What compiles relaxed SIMD: own (em++'s LLVM), the folder of another LLVM's programs, or NONE" FORCE)
+      "The LLVM for relaxed SIMD: own (em++'s LLVM), the folder of another LLVM's programs, or NONE" FORCE)
   endif()
 endfunction()
 
@@ -37,8 +37,8 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# LLVM gave the instructions their final numbers in 16, and the intrinsics their final names in 17. em++ 3.1.6, of LLVM
-# 14, works with the clang of LLVM 19.
+# Leaves `own`, or the folder of another LLVM, or an empty value. LLVM 16 has the final opcodes of the instructions, and
+# LLVM 17 has the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -71,17 +71,17 @@ function(ladon_find_relaxed out)
     "(Debian: clang-19 and lld-19); modules with SIMD and scalar ones are made")
 endfunction()
 
-# What stands before em++ for it to take the LLVM of another folder.
+# Leaves the command prefix with which em++ uses the LLVM of another folder.
 function(ladon_em_environment out llvm)
   set(environment "")
   if(NOT llvm STREQUAL "own")
     set(environment ${CMAKE_COMMAND} -E env EM_LLVM_ROOT=${llvm} EM_LLVM_ADD_VERSION= EM_CLANG_ADD_VERSION=
-      EM_IGNORE_SANITY=1) # or it warns of that LLVM
+      EM_IGNORE_SANITY=1) # otherwise, em++ warns about the other LLVM
   endif()
   set(${out} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# Leaves the variants of a module that can be made here, the fastest first.
+# Leaves the variants of a module that the installed tools can make, the fastest variant first.
 function(ladon_wasm_variants out)
   set(variants scalar)
   ladon_xsimd_version(xsimd)
@@ -97,17 +97,17 @@ function(ladon_wasm_variants out)
   set(${out} ${variants} PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>): for the compiler
+# ladon_wasm_flags(<variable> <variant>): leaves the flags of the compiler
 function(ladon_wasm_flags out variant)
-  set(flags -O2 -fno-pic) # -O3 takes three times the bytes and is no faster
+  set(flags -O2 -fno-pic) # -O3 makes modules three times as large, and they are not faster
   if(variant STREQUAL "scalar")
-    list(APPEND flags -mcpu=mvp) # for engines of 2017
+    list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # Whoever has SIMD has these.
+    # Every engine with SIMD also supports the other extensions.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)
-      list(APPEND flags -msse4.1) # xsimd knows no WebAssembly yet, but Emscripten has SSE's intrinsics
+      list(APPEND flags -msse4.1) # Emscripten has SSE's intrinsics, and xsimd uses them
     endif()
   endif()
   if(variant STREQUAL "relaxed")
@@ -116,7 +116,7 @@ function(ladon_wasm_flags out variant)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_opt_flags(<variable> <variant>): for wasm-opt
+# ladon_wasm_opt_flags(<variable> <variant>): leaves the flags of wasm-opt
 function(ladon_wasm_opt_flags out variant)
   set(flags --mvp-features --enable-mutable-globals)
   if(NOT variant STREQUAL "scalar")
@@ -128,7 +128,7 @@ function(ladon_wasm_opt_flags out variant)
   set(${out} ${flags} -O2 -Oz PARENT_SCOPE)
 endfunction()
 
-# Of the xsimd that ladon::ladon compiles with; 0 where there is none.
+# Leaves the version of the xsimd that ladon::ladon uses, or 0 if ladon::ladon does not use xsimd.
 function(ladon_xsimd_version out)
   set(found 0)
   get_target_property(folders ladon::ladon INTERFACE_INCLUDE_DIRECTORIES)

@@ -1,6 +1,7 @@
-// Attention beside the oracle of tests/support: shapes from a list, and any lengths, masks, cuts of a text, magnitudes
-// and special numbers. Each call runs under guard, with NaN and infinities in everything that no query may see. What a
-// query sees may be NaN, but not infinite: the oracle does not say what infinite scores become.
+// Compares attention with the oracle of tests/support. The shapes come from a list. The input chooses lengths, masks,
+// the pieces of a text, magnitudes and special numbers. Each call runs between guard pages, with NaN and infinities in
+// all data that no query may see. Visible data may be NaN but not infinite, because the oracle does not define the
+// result of infinite scores.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -31,7 +32,7 @@ struct CappedWithSinks : ladon::score::Scaled {
 using Halves = RotaryOf<ladon::Pairing::halves, 4, 24>;
 using Neighbours = RotaryOf<ladon::Pairing::neighbours, 6, 64>;
 
-// Attention with projections.
+// Returns the subjects with projections.
 const std::vector<Subject>& projecting() {
   static const std::vector<Subject> all{
       attention_subject<S{.queries = 13, .model = 10, .heads = 2}, CausalAndPadding>(),
@@ -46,7 +47,7 @@ const std::vector<Subject>& projecting() {
   return all;
 }
 
-// Attention of given queries, keys and values. The last shape has two blocks of keys.
+// Returns the subjects that take queries, keys and values. The last shape has two blocks of keys.
 const std::vector<Subject>& given() {
   static const std::vector<Subject> all{
       given_subject<S{.queries = 6, .keys = 19, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{}),
@@ -57,7 +58,7 @@ const std::vector<Subject>& given() {
   return all;
 }
 
-// Attention to a text that grows. The second cache keeps the latest tokens only.
+// Returns the subjects with a cache, which read a text in pieces. The second cache keeps only the latest tokens.
 const std::vector<CachedSubject>& cached() {
   static const std::vector<CachedSubject> all{
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),
@@ -68,7 +69,7 @@ const std::vector<CachedSubject>& cached() {
   return all;
 }
 
-// int8 weights are integers in the oracle. They stay as they are.
+// Changes all weights and biases except int8 weights, which are integers in the oracle.
 void change_weights(oracle::AttentionWeights& weights, FuzzedDataProvider& data) {
   for (oracle::Linear* linear : {&weights.query, &weights.key, &weights.value, &weights.output}) {
     if (linear->activation_bits == 0) change(linear->weight, data, -8, 4, Specials::finite);
@@ -94,7 +95,7 @@ std::ptrdiff_t any_offset(FuzzedDataProvider& data, const S& shape, bool is_smal
   }
 }
 
-// Overwrites the beginning of a mask's bytes by bytes of the input. Most bytes are 0 or 1.
+// Overwrites the beginning of a mask by bytes of the input.
 void change_bytes(std::vector<std::uint8_t>& bytes, FuzzedDataProvider& data) {
   const auto given_bytes = data.ConsumeBytes<std::uint8_t>(
       data.ConsumeIntegralInRange<std::size_t>(0, std::min<std::size_t>(bytes.size(), 64)));

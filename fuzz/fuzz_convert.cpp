@@ -1,8 +1,9 @@
-// ladon-weights quantise and convert: any checkpoint and any selection give an int8 and a BF16 version that keep the
-// promises of src/weights/convert.hpp, or files::Error.
+// Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, the int8 and the BF16 version keep
+// the promises of src/weights/convert.hpp, or the conversion throws files::Error.
 //
-// An input is a byte and the checkpoint. The lowest bit of the byte is --embeddings. The other bits choose --keep from
-// a list, because std::regex takes exponential time for some patterns.
+// An input is a byte and the checkpoint. The lowest bit of the byte is --embeddings. The other bits select a value of
+// --keep from a list. The input is not a regular expression itself, because std::regex needs exponential time for some
+// patterns.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -38,9 +39,9 @@ Selection selection_of(std::uint8_t choice) {
   return {keep[(choice >> 1) % keep.size()], (choice & 1) != 0};
 }
 
-// Checks one row of a quantised weight. With u = 2^-24, weight / scale is at most 127 / (1 - u), because the scale is
-// largest / 127, rounded to float32. The quotient is rounded to float32, by less than 128 u, and then to an integer, by
-// at most 1/2.
+// Checks one row of a quantised weight. Let u = 2^-24. The scale is largest / 127, rounded to float32, so weight /
+// scale is at most 127 / (1 - u). The quotient is rounded to float32, with an error below 128 u, and then to an
+// integer, with an error of at most 1/2.
 void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
   constexpr double most = 0.5 + 128 * 0x1p-24;
   float largest = 0;
@@ -93,8 +94,8 @@ bool may_be_converted(const std::string& name, const Selection& selection) {
          std::ranges::none_of(selection.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
 }
 
-// The function is noexcept, so that an error about the output ends the program: an accepted checkpoint has a right
-// output.
+// Checks the output for an accepted checkpoint. The function is noexcept, so that an exception ends the program: a
+// wrong output for an accepted checkpoint is a finding.
 void check_output(const Safetensors& file, const Selection& selection, const ConversionPlan& plan) noexcept {
   std::string content;
   const auto deviations =

@@ -1,4 +1,4 @@
-// The date reader: any text is read as a date of the calendar, or refused with a status.
+// Fuzzes the date reader. Any text gives a date of the calendar, or a status that rejects the text.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -29,7 +29,7 @@ void check_date(const Reading& reading) {
   require(day >= 1 && day <= days[month - 1], "a date has a day of its month");
 }
 
-// Lower case and squeezed spaces change nothing any more.
+// Checks that a squeezed text (lower case, single spaces) is squeezed to itself and gives the same reading.
 void check_squeezed(const Reading& reading, Workspace& workspace) {
   Squeezed again{};
   require(squeeze(reading.text.view(), again) == Status::date, "a squeezed text can be read");

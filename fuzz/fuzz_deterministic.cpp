@@ -1,5 +1,5 @@
-// LADON_DETERMINISTIC: one call has the same bits with SSE2, AVX2, AVX-512 (kernels with DISPATCH) and with plain
-// arrays, whatever its numbers are. Instruction sets that the machine lacks are left out.
+// Fuzzes LADON_DETERMINISTIC. For any numbers, a call gives equal bits with SSE2, AVX2, AVX-512 (kernels with DISPATCH)
+// and plain arrays. Instruction sets that the machine lacks are skipped.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -29,7 +29,7 @@ using Floats = std::vector<float>;
 
 constexpr ladon_isa isas[] = {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX512};
 
-// Which NaN a NaN is does not count.
+// Returns whether all values have equal bits. Any NaN is equal to any other NaN.
 bool same_bits(std::span<const float> a, std::span<const float> b) {
   return std::ranges::equal(a, b, [](float left, float right) {
     return std::isnan(left) ? std::isnan(right)
@@ -39,12 +39,12 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 
 struct Result {
   Floats y;
-  Floats map;  // rows of `keys` weights
+  Floats map;  // attention weights: rows with `keys` elements
   std::size_t keys = 1;
 };
 
-// The weights of each query have the same bits. A query that sees a NaN has no weights. There, a hidden key has 0 or
-// NaN.
+// Returns whether the attention weights of each query have equal bits. If a query sees a NaN, its weights are not
+// compared: each of these weights must be NaN or 0.
 bool same_rows(const Result& a, const Result& b) {
   const auto is_nan = [](float weight) { return std::isnan(weight); };
   const auto is_lost = [](float weight) { return std::isnan(weight) || weight == 0; };
@@ -62,7 +62,7 @@ void require_equal(const Result& result, const Result& expected) {
   require(same_rows(result, expected), "attention weights have the same bits for every instruction set");
 }
 
-// Random numbers of a magnitude that the input chooses, with special numbers among them.
+// Returns random numbers, some of which are special numbers. The input chooses the magnitude.
 Floats any_floats(FuzzedDataProvider& data, ladon_test::Random& random, std::size_t count) {
   Floats values = random.normals(count);
   change(values, data, -40, 40, Specials::all);
@@ -75,7 +75,7 @@ struct Memory {
   alignas(64) unsigned char bytes[Bytes];
 };
 
-// Attention to a context of two blocks of keys: a window, padding, a softcap and sinks.
+// Attention to a context with two blocks of keys. The attention has a window, padding, a softcap and sinks.
 struct Cross {
   static constexpr std::size_t queries = FUZZ_CROSS_QUERIES, keys = FUZZ_CROSS_KEYS, model = FUZZ_CROSS_MODEL;
   static constexpr std::size_t heads = FUZZ_CROSS_HEADS;
@@ -154,7 +154,7 @@ struct Cross {
   }
 };
 
-// An encoder layer with rotary embedding and GELU that reads a text in pieces.
+// An encoder layer with rotary embedding, GELU and a cache. The layer reads a text in pieces.
 struct GrowingText {
   static constexpr std::size_t queries = FUZZ_TEXT_QUERIES, keys = FUZZ_TEXT_KEYS, model = FUZZ_TEXT_MODEL;
   static constexpr std::size_t heads = FUZZ_TEXT_HEADS, hidden = FUZZ_TEXT_FEED_FORWARD;
@@ -183,7 +183,8 @@ struct GrowingText {
     for (const std::size_t size : sizes) tensors.push_back(any_floats(data, random, size));
   }
 
-  // Calls extend(x, tokens, y) for each piece. A layer with a cache gives no attention weights.
+  // Calls extend(x, tokens, y) for each piece. The result has no attention weights, because a layer with a cache does
+  // not return them.
   template <class Extend>
   Result extend_all(Extend extend) const {
     Result result{Floats(x.size()), {}};

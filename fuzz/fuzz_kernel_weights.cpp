@@ -1,5 +1,5 @@
-// The reader of a C kernel's weights and options: any pointers and lengths give a status. A call that is refused writes
-// nothing, and the status is LADON_OK exactly where NAME.h allows the call.
+// Fuzzes the checks of a C kernel's arguments. Any pointers and lengths give a status. The status is LADON_OK if and
+// only if NAME.h allows the call. A rejected call writes nothing.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -21,7 +21,8 @@ using ladon_fuzz::require;
 constexpr std::size_t queries_most = FUZZ_CROSS_QUERIES, keys_most = FUZZ_CROSS_KEYS, model = FUZZ_CROSS_MODEL;
 constexpr std::size_t map_floats = FUZZ_CROSS_HEADS * queries_most * keys_most;
 
-// Elements of the tensors, in the order of fuzz_cross_weights: query, key, value and output, each with its bias.
+// The number of elements of each tensor, in the order of fuzz_cross_weights: the weight and the bias of query, key,
+// value and output.
 constexpr std::size_t weight_floats[] = {model * model, model, model* model, model,
                                          model* model,  model, model* model, model};
 constexpr std::size_t weight_count = std::size(weight_floats);
@@ -31,15 +32,15 @@ struct Piece {
   unsigned char* begin = nullptr;
   std::size_t bytes = 0;
   bool is_written = false;
-  bool may_be_y = false;  // x
+  bool may_be_y = false;  // true for x
 };
 
-// All memory of a call, with room between the pieces.
+// All memory of a call, with gaps between the pieces.
 class Arena {
  public:
-  Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // as floats: 0.0115
+  Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // as a float, 0x3c3c3c3c is 0.0115
 
-  // Places a piece behind the pieces so far. Where the data say so, the piece is null, or lies anywhere.
+  // Places a piece behind the previous pieces. The input can choose a null pointer or any other place instead.
   unsigned char* place(FuzzedDataProvider& data, std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
     const std::size_t usual = used_;
@@ -71,7 +72,7 @@ struct Call {
   float* y = nullptr;
   void* workspace = nullptr;
   fuzz_cross_options options{};
-  std::size_t phase = 0, share = 0, shares = 0;  // no shares: all phases at once
+  std::size_t phase = 0, share = 0, shares = 0;  // shares = 0: run_with, which computes all phases
 
   [[nodiscard]] std::size_t workspace_bytes() const {
     return shares == 0 ? FUZZ_CROSS_WORKSPACE_BYTES : FUZZ_CROSS_TEAM_WORKSPACE_BYTES(shares);
@@ -112,7 +113,7 @@ Call call_of(FuzzedDataProvider& data, Arena& arena) {
   if (data.ConsumeBool()) call.options.padding = arena.place(data, keys_most, 1);
   if (data.ConsumeBool()) call.options.attention = floats(map_floats);
   const int isa = data.ConsumeIntegralInRange<int>(0, 5);
-  std::memcpy(&call.options.isa, &isa, sizeof(isa));  // C programs may pass any number
+  std::memcpy(&call.options.isa, &isa, sizeof(isa));  // a C program may pass any number
   return call;
 }
 
@@ -125,7 +126,7 @@ ladon_status run(const Call& call) {
                               &call.options);
 }
 
-// What the call writes comes first.
+// Returns the pieces of memory that a call uses. Written pieces come first.
 std::vector<Piece> pieces_of(const Call& call, std::size_t queries, std::size_t keys) {
   const auto piece = [](const void* begin, std::size_t bytes, bool is_written) {
     return Piece{static_cast<unsigned char*>(const_cast<void*>(begin)), bytes, is_written};
@@ -146,7 +147,7 @@ std::vector<Piece> pieces_of(const Call& call, std::size_t queries, std::size_t 
 
 bool overlap(const Piece& a, const Piece& b) { return a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes; }
 
-// The rules of fuzz_cross.h.
+// Returns whether fuzz_cross.h allows the call.
 bool is_allowed(const Call& call) {
   if (call.x == nullptr || call.context == nullptr || call.y == nullptr || call.workspace == nullptr) return false;
   if (!call.has_weights || call.options.sinks == nullptr) return false;
@@ -165,7 +166,7 @@ bool is_allowed(const Call& call) {
   return true;
 }
 
-// Every byte outside of the written pieces is as it was.
+// Checks that every byte outside of the written pieces is unchanged.
 void check_written(const Call& call, const Arena& arena, const std::vector<unsigned char>& before) {
   auto after = arena.content();
   for (const Piece& piece :

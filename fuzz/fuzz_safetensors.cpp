@@ -1,4 +1,4 @@
-// The reader of safetensors files: any bytes are read, or refused with files::Error.
+// Fuzzes the reader of safetensors files. Any bytes are read, or rejected with files::Error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +19,14 @@ namespace {
 
 using files::Safetensors, files::Tensor, ladon_fuzz::require, ladon_fuzz::require_shown;
 
-// Reads every byte, and returns their sum so that no read is optimised away.
+// Reads all bytes. Returns their sum, so that the compiler cannot remove the reads.
 std::size_t sum_of(std::span<const std::byte> bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0},
                          [](std::size_t sum, std::byte byte) { return sum + std::to_integer<std::size_t>(byte); });
 }
 
-// A caller's shape comes from the caller's program. Its product does not overflow.
+// Returns the number of floats of a shape, or nothing if the number of bytes overflows. The library expects shapes
+// whose product does not overflow, because the program and not the file provides the shapes.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;
   for (const std::uint64_t size : shape)

@@ -1,4 +1,4 @@
-// The sampler of the stories: any logits give a token, or Error where they are not finite.
+// Fuzzes the sampler of the stories. Finite logits give a token, and other logits give Error.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

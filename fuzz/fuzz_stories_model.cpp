@@ -1,7 +1,7 @@
-// The model file of the stories: any file is read, or refused with Error, and so are any tokens.
+// Fuzzes the model of the stories. Any file and any tokens are read, or rejected with Error.
 //
-// An input is a byte, which says how many tokens follow and whether the file is filled up to its right size with copies
-// of what follows its header; the tokens, two bytes each; and the file.
+// An input is a byte, the tokens and the file. The upper bits of the byte are the number of tokens, which have two
+// bytes each. If the lowest bit of the byte is 1, copies of the file's body extend the file to the right size.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -26,7 +26,7 @@ void fill_up(std::string& file) {
   while (file.size() < right_size) file.append(body, 0, right_size - file.size());
 }
 
-// A token with the upper bit begins a call of its own.
+// Calls model.extend with the tokens. A token whose upper bit is 1 begins a new call.
 void run(stories::Model& model, const std::vector<std::uint16_t>& tokens) {
   std::vector<stories::TokenId> call;
   std::size_t length = 0;

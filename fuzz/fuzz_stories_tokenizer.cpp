@@ -1,5 +1,5 @@
-// The tokenizer of the stories: any file is read, or refused with Error, and any text is encoded. An input is the
-// length of the text in a byte, the text, and the file.
+// Fuzzes the tokenizer of the stories. Any file is read, or rejected with Error, and any text is encoded. An input is
+// the length of the text in one byte, the text, and the file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +20,10 @@ bool is_byte(TokenId token) {
   return token >= stories::first_byte_token && token < stories::first_byte_token + TokenId{256};
 }
 
-// Whether every text without '<' is decoded to itself. The token of a byte is written as <0x0A>. If the vocabulary has
-// a longer piece with <0x, the token of a byte may join its neighbour to that piece. The mark of a text's beginning
-// must not be a piece of a text, because decode() drops the space behind the mark. llama2.c does the same.
+// Returns whether every text without '<' is decoded to itself. Two conditions are necessary. First, only tokens of
+// bytes, such as <0x0A>, may contain <0x, because a token of a byte could merge with its neighbour into a longer piece.
+// Second, the mark of a text's beginning must not be a piece of a text, because decode() drops the space behind the
+// mark, like llama2.c.
 bool is_invertible(const Tokenizer& tokenizer) {
   for (TokenId token = 0; token < stories::vocabulary_size; ++token)
     if (!is_byte(token) && tokenizer.piece(token).find("<0x") != std::string_view::npos) return false;
@@ -52,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     check(Tokenizer(file.path()), rest.substr(0, length));
   } catch (const examples::Error& error) {
-    // Pieces are shown with their own white space and UTF-8.
+    // An error may contain white space and UTF-8 of a piece.
     require(stories::escaped(error.what()) == error.what(), "an error cannot steer a terminal");
   }
   return 0;

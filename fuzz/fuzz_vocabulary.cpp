@@ -1,4 +1,5 @@
-// Vocabularies of WordPiece: any file is read, or refused with ModelError. An input is a text in a line, and the file.
+// Fuzzes the vocabulary files of WordPiece. Any file is read, or rejected with ModelError. An input is a text in one
+// line, and the file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto lines = static_cast<std::size_t>(std::ranges::count(vocabulary, '\n'));
     ladon_fuzz::require(tokenizer.size() == lines + (vocabulary.ends_with('\n') ? 0 : 1), "each line is a piece");
     ladon_fuzz::check_encoding(tokenizer, text, 2 + size % 7);
-    ladon_fuzz::check_encoding(tokenizer, text, size + 3);  // never cut
+    ladon_fuzz::check_encoding(tokenizer, text, size + 3);  // the text is never truncated
   } catch (const minilm::ModelError& error) {
     ladon_fuzz::require_shown(error.what(), "an error");
   }

@@ -1,7 +1,8 @@
-// ladon-weights: any SPEC, prefix and checkpoint are packed, or refused with files::Error. The packed data hold the
-// values of the checkpoint. Of an int8 member, the data hold integers, positive and finite scales, and sums of rows.
+// Fuzzes ladon-weights pack. Any SPEC, prefix and checkpoint are packed, or rejected with files::Error. The packed data
+// have the values of the checkpoint. For an int8 member, the data have integers, positive and finite scales, and row
+// sums.
 //
-// An input is the prefix in a line, the lines of the SPEC, an empty line, and the checkpoint.
+// An input is the prefix in one line, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -28,7 +29,8 @@ namespace {
 using ladon_fuzz::MemoryFile, ladon_fuzz::require, ladon_fuzz::require_shown, ladon_fuzz::value_of,
     ladon_fuzz::width_of;
 
-// Returns what stands before the first `separator` and removes both from the text. Without a separator, takes all.
+// Returns the text before the first `separator`. Removes the returned text and the separator from `text`. Without a
+// separator, returns the whole text.
 std::string_view take_until(std::string_view separator, std::string_view& text) {
   const std::size_t end = text.find(separator);
   const std::string_view taken = text.substr(0, end);
@@ -42,7 +44,7 @@ bool holds(float packed, std::string_view dtype, std::span<const std::byte> byte
   return std::bit_cast<std::uint32_t>(packed) == std::bit_cast<std::uint32_t>(expected);
 }
 
-// The constant of the packed header.
+// Returns the value of a constant in the packed header.
 std::size_t constant(const std::string& header, std::string name) {
   std::ranges::replace(name, '.', '_');
   const std::string before = "inline constexpr unsigned long " + name + " = ";
@@ -51,7 +53,7 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one member, and returns where they end.
+// Checks the values of one float32 member, which begin at `first`. Returns the end of the values. Both are in elements.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -80,7 +82,7 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member, and returns where they end, in elements.
+// Checks the values of a bfloat16 member, which begin at `first`. Returns the end of the values. Both are in elements.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -90,7 +92,7 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
     for (std::size_t i = 0; i < values; ++i, ++first) {
       const float value = value_of(tensor.dtype, bytes.subspan((piece.first_row * columns + i) * width));
       const float packed = std::bit_cast<float>(std::uint32_t{element<std::uint16_t>(data, first)} << 16);
-      const bool overflows = std::abs(value) >= std::ldexp(511.0f, 119);  // half a step beyond the largest bfloat16
+      const bool overflows = std::abs(value) >= std::ldexp(511.0f, 119);  // halfway from the largest bfloat16 to 2^128
       const bool is_right = std::isnan(value) ? std::isnan(packed)
                             : overflows       ? std::isinf(packed) && std::signbit(packed) == std::signbit(value)
                                               : ladon_fuzz::is_nearest_bfloat16(packed, value);
@@ -100,8 +102,8 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
   return first;
 }
 
-// Checks the three tensors of an int8 member, and returns where they end. `end` is where the member before ends. Both
-// are bytes.
+// Checks the three tensors of an int8 member. `end` is the end of the previous member. Returns the end of this member.
+// Both are in bytes.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),

@@ -1,4 +1,5 @@
-// WordPiece: any text is cut into at most so many tokens. An input is the number of tokens in a byte, and the text.
+// Fuzzes WordPiece. Any text is split into tokens, whose number has a limit. An input is the limit in one byte, and the
+// text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace {
 
-// Every letter and digit, alone and within a word, so that most words can be written.
+// Returns a vocabulary with every printable ASCII character except capital letters, as the beginning and as the
+// continuation of a word. Most words can therefore be written.
 std::string vocabulary() {
   std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n##ing\nun\n##able\ncafe\n東\n京\n##京\nα\n##ω\n";
   for (char c = '!'; c <= '~'; ++c) {
@@ -30,6 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   ladon_fuzz::check_encoding(tokenizer(), text, std::max<std::size_t>(2, data[0]));
-  ladon_fuzz::check_encoding(tokenizer(), text, size + 3);  // never cut
+  ladon_fuzz::check_encoding(tokenizer(), text, size + 3);  // the text is never truncated
   return 0;
 }

@@ -12,7 +12,7 @@ import sys
 
 
 def safetensors(tensors, metadata=None):
-    """A safetensors file of (name, dtype, shape, bytes)."""
+    """Returns a safetensors file with the tensors (name, dtype, shape, bytes)."""
     header, data = {}, b""
     if metadata is not None:
         header["__metadata__"] = metadata
@@ -50,7 +50,8 @@ def seeds_of_safetensors():
 
 
 def attention_tensors(prefix, parts, dtype=("F32", floats)):
-    """Projections of queries (2 rows), keys and values (1 row each) from 2 features, and the output."""
+    """Returns the tensors of an attention with 2 features: projections of queries (2 rows), keys and values (1 row
+    each), and the output projection."""
     name, values = dtype
     tensors = []
     for part, shape in parts:
@@ -196,7 +197,8 @@ def seeds_of_stories_model():
 
 
 def vocabulary(more):
-    """512 tokens as llama2.c stores them: three marks, 256 bytes, `more`, and pieces that no text has."""
+    """Returns a vocabulary of 512 tokens in the format of llama2.c: three marks, 256 bytes, `more`, and pieces that
+    occur in no text."""
     pieces = [("<unk>", 0.0), ("\n<s>\n", 0.0), ("\n</s>\n", 0.0)]
     pieces += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
     pieces += more
@@ -230,9 +232,40 @@ def seeds_of_date_text():
 
 
 def random_seeds(sizes):
-    """Inputs that a FuzzedDataProvider takes numbers from: all zeros, and random bytes."""
+    """Returns inputs for a FuzzedDataProvider: zeros, and random bytes."""
     numbers = random.Random(1)
     return {"zeros": bytes(8)} | {f"random_{i}": numbers.randbytes(size) for i, size in enumerate(sizes)}
+
+
+def seeds_of_wav():
+    """The byte before a file chooses the size of the pieces."""
+    def wav(coding, channels, rate, bits, data, chunks=b"", more=b""):
+        frame = channels * bits // 8
+        fmt = struct.pack("<HHIIHH", coding, channels, rate, rate * frame, frame, bits) + more
+        content = b"WAVEfmt " + struct.pack("<I", len(fmt)) + fmt + chunks
+        content += b"data" + struct.pack("<I", len(data)) + data
+        return b"\x05RIFF" + struct.pack("<I", len(content)) + content
+
+    pcm = struct.pack("<60h", *(1000 * (i % 9 - 4) for i in range(60)))
+    extensible = struct.pack("<HHI", 22, 16, 3) + bytes.fromhex("0100000000001000800000aa00389b71")
+    info = b"LIST" + struct.pack("<I", 16) + b"INFOISFT" + struct.pack("<I", 4) + b"tool"
+    return {
+        "pcm": wav(1, 1, 16000, 16, pcm),
+        "stereo": wav(1, 2, 44100, 16, pcm),
+        "slow": wav(1, 1, 63, 16, pcm[:6]),
+        "fast": wav(1, 1, 4096000, 16, pcm),
+        "float": wav(3, 1, 8000, 32, floats(40)),
+        "double": wav(3, 1, 16000, 64, struct.pack("<9d", *(i / 9 for i in range(9)))),
+        "not_a_number": wav(3, 1, 48000, 32, struct.pack("<3f", 0, float("nan"), 1)),
+        "extensible": wav(0xFFFE, 2, 48000, 16, pcm, more=extensible),
+        "other_chunks": wav(1, 1, 22050, 16, pcm, chunks=info),
+        "bytes": wav(1, 1, 16000, 8, pcm),
+        "mu_law": wav(7, 1, 8000, 8, pcm),
+        "empty": wav(1, 1, 16000, 16, b""),
+        "cut": wav(1, 1, 16000, 16, pcm)[:-7],
+        "other_end": b"\x09RIFX" + struct.pack(">I", 44) + b"WAVEfmt " + struct.pack(
+            ">IHHIIHH", 16, 1, 1, 16000, 32000, 2, 16) + b"data" + struct.pack(">I4h", 8, 1, 2, 3, 4),
+    }
 
 
 SEEDS = {
@@ -246,6 +279,7 @@ SEEDS = {
     "stories_tokenizer": seeds_of_stories_tokenizer(),
     "sampler": random_seeds([40, 200, 800]),
     "date_text": seeds_of_date_text(),
+    "wav": seeds_of_wav(),
     "attention": random_seeds([64] * 24),
     "deterministic": random_seeds([64] * 8),
 }

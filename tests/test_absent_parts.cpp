@@ -1,5 +1,5 @@
-// What is absent is what changes nothing: no bias gives the bits of a bias of zeros, and a gate that is open the bits
-// of none.
+// A part that is absent changes nothing, to the last bit. A layer without biases equals a layer whose biases are zero.
+// A layer without a gate equals a layer whose gate is always 1.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -68,16 +68,22 @@ constexpr LayerConfig gated_without_bias{.feed_forward = 7, .gated = true, .bias
 
 }  // namespace
 
-TEST_CASE("no bias is a bias of zeros: attention, packed") { check_attention_without_bias<layout::InProj>(); }
-TEST_CASE("no bias is a bias of zeros: attention, one matrix a head") {
+TEST_CASE("no bias gives the bits of a zero bias: attention, packed") {
+  check_attention_without_bias<layout::InProj>();
+}
+TEST_CASE("no bias gives the bits of a zero bias: attention, one matrix a head") {
   check_attention_without_bias<layout::PerHead>();
 }
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("no bias is a bias of zeros: attention, (out, in)") { check_attention_without_bias<layout::SeparateQKV>(); }
-TEST_CASE("no bias is a bias of zeros: attention, (in, out)") { check_attention_without_bias<layout::InOut>(); }
+TEST_CASE("no bias gives the bits of a zero bias: attention, (out, in)") {
+  check_attention_without_bias<layout::SeparateQKV>();
+}
+TEST_CASE("no bias gives the bits of a zero bias: attention, (in, out)") {
+  check_attention_without_bias<layout::InOut>();
+}
 #endif
 
-TEST_CASE("no bias is a bias of zeros: feed-forward with a gate") {
+TEST_CASE("no bias gives the bits of a zero bias: feed-forward with a gate") {
   EncoderProblem problem = random_encoder(shape.complete(), {.layer = gated}, 1);
   const Outcome biased = run(subject_of<gated>(), problem);
   oracle::LayerWeights& w = problem.layers[0];
@@ -88,7 +94,7 @@ TEST_CASE("no bias is a bias of zeros: feed-forward with a gate") {
   CHECK_FALSE(same_bits(zero.y, biased.y));
 }
 
-TEST_CASE("a gate of ones is none, where ReLU has nothing to cut off") {
+TEST_CASE("a gate of ones gives the bits of no gate, where no feature is negative before ReLU") {
   EncoderProblem problem = random_encoder(shape.complete(), {.layer = gated}, 2);
   oracle::LayerWeights& w = problem.layers[0];
   for (float& bias : w.linear1.bias) bias += 20;

@@ -88,12 +88,12 @@ TEST_CASE_TEMPLATE("every activation: values", Pack, ArrayPack<1>, Vector) {
   check_values<Activation::silu, Pack>();
 }
 
-TEST_CASE("SiLU: its ends") {
+TEST_CASE("SiLU: the limits at large negative and positive numbers") {
   check_ends<ArrayPack<1>>();
   check_ends<Vector>();
 }
 
-TEST_CASE("SiLU: four units in the last place") {
+TEST_CASE("SiLU: the error is at most four units in the last place") {
   CHECK(worst_error<ArrayPack<1>>() <= 8);
   CHECK(worst_error<Vector>() <= 8);
 }

@@ -1,4 +1,4 @@
-// Attention of given q, k and v: the sweep, and scores at the ends of float's range.
+// Attention of given q, k and v: all lengths and masks, and scores at both ends of float's range.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -30,7 +30,7 @@ struct Scores {
   float weight(std::size_t query, std::size_t key) const { return map[query * capacity + key]; }
 };
 
-// Another scale: one over the number of keys.
+// A score with another scale: 1 / (number of keys).
 struct OneOverKeys : ladon::score::Scaled {
   static constexpr float scale(const S& shape) noexcept { return 1.0f / static_cast<float>(shape.keys); }
 };
@@ -74,13 +74,13 @@ TEST_CASE("equal scores give the mean, however large") {
   for (const float score : {0.0f, 1.0f, -90.0f, 1e30f, -1e30f}) {
     scores.k.fill(score);
     scores.run({1, 1, -1}, 7);
-    // seven weights of 1, sums of 7 and of 28, all exact; then 1 / 7 and its product are rounded
+    // Seven weights of 1. Their sums 7 and 28 are exact. Only 1 / 7 and its product are rounded.
     for (const float y : scores.y) CHECK(std::abs(y - 4) <= 4 * 2 * 0x1p-24f);
     for (const float p : scores.map) CHECK(p == 1.0f / 7);
   }
 }
 
-TEST_CASE("scores of 1e30 and -1e30 leave one key or the other") {
+TEST_CASE("scores of 1e30 and -1e30 give all the weight to one key") {
   Scores scores;
   scores.k = {-1e15f, -1e15f, 1e15f, -1e15f, 0};
   scores.v = {1, 2, 3, 4, 5};
@@ -110,11 +110,11 @@ TEST_CASE("equal keys give the mean of the values in a wide head too") {
   }
 }
 
-TEST_CASE("the scale is the caller's to choose") {
+TEST_CASE("the score type sets the scale") {
   constexpr S shape{.queries = 2, .keys = 4, .model = 1, .heads = 1};
   using Attention = ladon::Attention<shape, ladon::mask::None, OneOverKeys>;
   static Attention::Workspace workspace;
-  // scores q k / 4 = ln 2 and 0: weights 2/5 and 1/5
+  // The scores q k / 4 are ln 2 and 0, so the weights are 2/5 and 1/5.
   const float ln2 = 0.693147181f;
   const std::array<float, 2> q{4, -4};
   const std::array<float, 4> k{ln2, 0, 0, 0}, v{5, 10, 0, 0};
@@ -124,7 +124,7 @@ TEST_CASE("the scale is the caller's to choose") {
   CHECK(y[1] == doctest::Approx((0.5 * 5 + 10) / 3.5).epsilon(1e-6));
 }
 
-TEST_CASE("the output may take the place of the queries") {
+TEST_CASE("the output may be the array of the queries") {
   using Attention = ladon::Attention<S{.queries = 19, .keys = 21, .model = 15, .heads = 3}, ladon::mask::Causal>;
   static Attention::Workspace workspace;
   Random random(4);

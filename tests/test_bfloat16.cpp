@@ -38,7 +38,7 @@ void check_layer() {
                  .activation_bits = activation_bits<typename Layout::Precision>});
 }
 
-// Compares the outputs of bfloat16 weights and of float32 weights with the same values.
+// Checks that bfloat16 weights and float32 weights of equal values give bit-identical outputs.
 template <S Shape, class Mask, class Layout>
 void check_same_bits() {
   const Subject subject = attention_subject<Shape, Mask, BFloat16<Layout>>();
@@ -58,13 +58,13 @@ void check_same_bits() {
 
 }  // namespace
 
-TEST_CASE("bfloat16: a float is rounded to the nearest, and to the even one of two") {
+TEST_CASE("bfloat16: a float is rounded to the nearest bfloat16, ties to even") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   CHECK(rounded(1.0f) == 0x3f80);
   CHECK(rounded(-0.0f) == 0x8000);
-  CHECK(rounded(std::bit_cast<float>(0x3f808000u)) == 0x3f80);  // between two: 0x3f80 is even
+  CHECK(rounded(std::bit_cast<float>(0x3f808000u)) == 0x3f80);  // a tie: 0x3f80 is even
   CHECK(rounded(std::bit_cast<float>(0x3f808001u)) == 0x3f81);
-  CHECK(rounded(std::bit_cast<float>(0x3f818000u)) == 0x3f82);  // between two: 0x3f82 is even
+  CHECK(rounded(std::bit_cast<float>(0x3f818000u)) == 0x3f82);  // a tie: 0x3f82 is even
   CHECK(rounded(std::bit_cast<float>(0x3f817fffu)) == 0x3f81);
   CHECK(rounded(std::bit_cast<float>(0x00018000u)) == 0x0002);  // a subnormal
   CHECK(rounded(infinity) == 0x7f80);
@@ -110,12 +110,12 @@ TEST_CASE("bfloat16: encoder layer, pre-LN, a gate, RMSNorm, no biases") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("bfloat16: keys from elsewhere") {
+TEST_CASE("bfloat16: keys from a context") {
   check_attention(attention_subject<S{.queries = 5, .keys = 33, .model = 17, .heads = 2, .head_width = 20},
                                     CausalAndPadding, BFloat16<InProj>>());
 }
 
-TEST_CASE("bfloat16: encoder layer, of attention's biases only the output's") {
+TEST_CASE("bfloat16: encoder layer, only the output projection of attention has a bias") {
   constexpr LayerConfig config{.feed_forward = 30, .activation = Activation::gelu_tanh};
   check_layer<S{.queries = 19, .model = 16}, config, None, BFloat16<WithoutProjectionBias<InProj>>>();
   check_layer<S{.queries = 1, .model = 16, .heads = 2}, config, None, BFloat16<WithoutProjectionBias<SeparateQKV>>>();

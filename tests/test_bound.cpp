@@ -1,4 +1,5 @@
-// The bound is worth something: it is kept where all is right, and broken by the mistakes that it is there to find.
+// Tests the error bound of the oracle. Correct results keep the bound, and the mistakes that the bound must find break
+// it.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// A subject that ran right, and what was asked of it.
+// A subject, a problem, and the outcome of a correct run.
 struct Ran {
   Subject subject;
   AttentionProblem problem;
@@ -55,7 +56,8 @@ std::vector<Ran> runs() {
 TEST_CASE("a dropped bias breaks the bound") {
   for (const Ran& ran : runs()) {
     using oracle::Linear, oracle::AttentionWeights;
-    // Not the bias of the keys: it adds the same to all scores of a query, and the softmax cannot see it.
+    // The bias of the keys is left out: it adds one number to all scores of a query, and the softmax cancels this
+    // number.
     for (Linear AttentionWeights::* const projection :
          {&AttentionWeights::query, &AttentionWeights::value, &AttentionWeights::output}) {
       AttentionProblem wrong = ran.problem;
@@ -104,7 +106,7 @@ TEST_CASE("a scale that is off by 1e-4 breaks the bound") {
   }
 }
 
-TEST_CASE("the bound is no wider than it must be") {
+TEST_CASE("the bound is at most 1e-4") {
   for (const Ran& ran : runs()) {
     const auto expected = expected_attention(ran.subject, ran.problem, ran.variation, heads_of(ran.subject.shape));
     double widest_y = 0, widest_p = 0;

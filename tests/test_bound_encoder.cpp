@@ -1,5 +1,5 @@
-// What the bound finds in an encoder layer: each bias that is dropped, a norm of another epsilon or kind, another
-// activation, a gate that is mistaken for what it lets through.
+// The mistakes that the bound finds in an encoder layer: a dropped bias, another epsilon or kind of a norm, another
+// activation, and a gate in the place of the features that the gate multiplies.
 #include <algorithm>
 #include <functional>
 
@@ -19,8 +19,8 @@ constexpr S shape{.queries = 17, .model = 12, .heads = 3};
 constexpr LayerConfig post{.feed_forward = 20, .activation = Activation::gelu};
 constexpr LayerConfig pre{.feed_forward = 20, .activation = Activation::gelu_tanh, .norm = NormOrder::pre};
 
-// Runs right, then asks whether the bound finds what `mistake` does to the oracle. What meets the first LayerNorm is of
-// this size.
+// Runs a correct layer. Then returns the distance of the outcome from an oracle with the mistake `mistake`. The input
+// of the first norm has the magnitude `size`.
 template <LayerConfig Config>
 double distance_after(const std::function<void(EncoderProblem&)>& mistake, float size = 1) {
   const Subject subject = layer_subject<shape, Config, ladon::mask::None>();
@@ -63,7 +63,7 @@ TEST_CASE("an epsilon of 1e-5 in place of 1e-12 breaks the bound") {
   CHECK(distance_after<pre>(first, 0.1f) > 10);
 }
 
-TEST_CASE("GELU by tanh in place of the exact one breaks the bound, and the other way round") {
+TEST_CASE("GELU by tanh in place of the exact GELU breaks the bound, and vice versa") {
   CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::gelu_tanh; }) > 1);
   CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.layer.activation = Activation::gelu; }) > 1);
   CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.activation = Activation::relu; }) > 1);
@@ -97,7 +97,7 @@ TEST_CASE("mistakes with RMSNorm break the bound") {
   CHECK(distance_after<rms>([](EncoderProblem& p) { p.layers[0].linear1.bias.assign(20, 0.001f); }) > 1);
 }
 
-TEST_CASE("the other order of LayerNorm breaks the bound") {
+TEST_CASE("pre-LN in place of post-LN, and vice versa, breaks the bound") {
   CHECK(distance_after<post>([](EncoderProblem& p) { p.form.layer.norm = NormOrder::pre; }) > 1);
   CHECK(distance_after<pre>([](EncoderProblem& p) { p.form.layer.norm = NormOrder::post; }) > 1);
 }

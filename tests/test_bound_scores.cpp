@@ -1,4 +1,4 @@
-// The bound finds mistakes in what makes a score, too.
+// The bound also finds mistakes in the computation of a score.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -27,7 +27,7 @@ struct Ran {
   Variation variation;
   Outcome outcome;
 
-  // The distance of the outcome from what is expected of other heads, or of another variation.
+  // Returns the distance of the outcome from the oracle's result for other heads or another variation.
   double distance(const Variation& asked, const oracle::Heads& heads) const {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));
@@ -52,7 +52,7 @@ Ran run_right() {
 
 }  // namespace
 
-TEST_CASE("a score made a little otherwise breaks the bound") {
+TEST_CASE("a small mistake in a score breaks the bound") {
   const Ran ran = run_right();
   CHECK(ran.distance([](oracle::Score& score) { score.softcap *= 1.001; }) > 1);
   CHECK(ran.distance([](oracle::Score& score) { score.softcap = 0; }) > 1);
@@ -70,7 +70,7 @@ TEST_CASE("a score made a little otherwise breaks the bound") {
   }
 }
 
-TEST_CASE("a cap that comes after what is added breaks the bound") {
+TEST_CASE("a softcap that is applied after the mask's addends breaks the bound") {
   const Ran ran = run_right();
   CHECK(ran.distance([](oracle::Score& score) {
     for (oracle::Bias& bias : score.biases) {

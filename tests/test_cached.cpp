@@ -1,4 +1,4 @@
-// Attention with a cache: prefill of several tokens, decoding one by one, and both in any order.
+// Attention with a cache: prefill of several tokens, decoding of single tokens, and both in any order.
 #include <limits>
 #include <span>
 
@@ -24,7 +24,7 @@ using Rotated = RotaryOf<ladon::Pairing::halves, 4, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
-// Texts of as many tokens as one call takes, and of as many as the cache holds.
+// Returns pieces for two lengths of text: the tokens that one call takes, and the tokens that the cache holds.
 std::vector<Cut> cuts_of(const S& shape) {
   const std::size_t most = shape.queries, room = shape.keys;
   std::vector<std::size_t> mixed, prefilled{most};
@@ -44,7 +44,7 @@ TEST_CASE("cache: causal") {
   check_cuts(cached_subject<S{.queries = lanes + 3, .keys = 41, .model = 10, .heads = 2}, Causal>());
 }
 
-TEST_CASE("cache: a ring of the latest keys") {
+TEST_CASE("cache: a ring buffer of the latest keys") {
   const CachedSubject subject = cached_subject<S{.queries = 5, .keys = 12, .model = 6, .heads = 2}, Window<7>>();
   REQUIRE(subject.ring);
   check_cuts(subject);
@@ -52,7 +52,7 @@ TEST_CASE("cache: a ring of the latest keys") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("cache: no mask, whose queries see their whole piece") {
+TEST_CASE("cache: no mask: each query sees its whole piece") {
   check_cuts(cached_subject<S{.queries = 4, .keys = 33, .model = 12, .heads = 4, .kv_heads = 2}, None>());
 }
 
@@ -62,23 +62,24 @@ TEST_CASE("cache: masks of keys, of bits, of numbers") {
   check_cuts(cached_subject<S{.queries = 3, .keys = 17, .model = 6}, decltype(Additive{} & Causal{})>());
 }
 
-TEST_CASE("cache: slopes, cap, turns, sinks") {
+TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
   check_cuts(cached_subject<S{.queries = 7, .keys = 20, .model = 6, .heads = 3}, decltype(Alibi{} & Causal{})>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 64, .model = 12, .heads = 2}, Causal, Capped, Rotated>());
   check_cuts(cached_subject<S{.queries = 5, .keys = 33, .model = 9, .heads = 3, .value_width = 5}, Causal, WithSinks,
                             ladon::position::None, ladon::layout::PerHead>());
 }
 
-TEST_CASE("cache: a ring with sinks or turns, as small as can be and far around") {
+TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // seven of the eight slots may be seen, by a single query too
+  // A query, also a single query, sees at most seven of the eight slots.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// Weights and caches beyond the nearest cache are read in several places at once: rows, keys and features left over.
+// Weights and caches that exceed the L1 cache are read in several streams. These shapes leave a rest of rows, keys and
+// features.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};
@@ -104,15 +105,15 @@ TEST_CASE("cache: several blocks of keys") {
 }
 #endif
 
-TEST_CASE("cache: chunks of any size give the same text, and clearing forgets it") {
+TEST_CASE("cache: pieces of any size give equal bits, and clear() forgets the text") {
   const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
   const Floats at_once = run_cached(subject, {{6, 6, 6}});
-  // in panels the sums run in one order, however many tokens stand beside one another
+  // In panels, each sum runs in one order, for any number of tokens side by side.
   CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
   CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
 }
 
-TEST_CASE("cache: what a token that is hidden left there changes nothing, not even as NaN") {
+TEST_CASE("cache: the keys and values of a hidden token change nothing, not even as NaN") {
   using Mask = decltype(Padding{} & Causal{});
   using Prompt = ladon::MultiHeadAttention<S{.queries = 4, .keys = 40, .model = 6, .heads = 2}, Mask>;
   using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 40, .model = 6, .heads = 2}, Mask>;
@@ -142,13 +143,13 @@ TEST_CASE("cache: what a token that is hidden left there changes nothing, not ev
   spoiled[5 * 6] = std::numeric_limits<float>::quiet_NaN();
   const Floats expected = run(clean), outcome = run(spoiled);
   for (std::size_t t = 0; t < 12; ++t) {
-    if (t == 1 || t == 5) continue;  // whose own queries are spoiled
+    if (t == 1 || t == 5) continue;  // the inputs of these queries are spoiled
     CAPTURE(t);
     CHECK(same_bits(std::span(outcome).subspan(t * 6, 6), std::span(expected).subspan(t * 6, 6)));
   }
 }
 
-TEST_CASE("cache: a token that left the window changes nothing any more, not even as NaN") {
+TEST_CASE("cache: a token that left the window changes nothing, not even as NaN") {
   using Text = ladon::MultiHeadAttention<S{.queries = 2, .keys = 6, .model = 6, .heads = 2}, Window<3>>;
   using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 6, .model = 6, .heads = 2}, Window<3>>;
   Random random(8);
@@ -185,7 +186,7 @@ TEST_CASE("cache: a token that left the window changes nothing any more, not eve
   }
 }
 
-TEST_CASE("cache: a token that may see nothing gives the output's bias") {
+TEST_CASE("cache: a token that may see nothing gives the bias of the output projection") {
   using Mask = ladon::mask::CausalAt<-1>;
   using Token = ladon::MultiHeadAttention<S{.queries = 1, .keys = 5, .model = 4, .heads = 2}, Mask>;
   Random random(3);

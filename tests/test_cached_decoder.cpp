@@ -1,5 +1,5 @@
-// Decoders of a text that grows: a cache of the text's tokens, and a memory whose keys and values are projected once.
-// However the text is cut, the outputs and both attention maps are what the oracle makes of the whole text at once.
+// Decoders of a growing text, with a cache of the text's tokens. The keys and values of the memory are projected once.
+// For every cut of the text, the outputs and both attention maps agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -23,7 +23,7 @@ using S = ladon::Shape;
 using ladon::FinalNorm, ladon::LayerConfig, ladon::NormOrder, ladon::mask::Causal, ladon::mask::None,
     ladon::mask::Padding, ladon::mask::Window;
 
-// An object at an edge of its pages, which holds NaN.
+// An object that begins or ends at an inaccessible page, and is filled with NaN.
 template <class T>
 struct Poisoned {
   Guarded<float> floats;
@@ -33,7 +33,7 @@ struct Poisoned {
   T& get() const { return *reinterpret_cast<T*>(floats.data()); }
 };
 
-// A stack as it is, or a single layer, called as a stack of one.
+// A stack, or a single layer with the interface of a stack of one layer.
 template <class Stack>
 struct AsStack : Stack {};
 template <class Layer>
@@ -64,19 +64,19 @@ struct AsStack<Layer> {
   }
 };
 
-// What the oracle makes of a whole text.
+// The oracle's results for a whole text.
 struct Whole {
   Expected y;                                        // [tokens][model]
-  std::vector<std::vector<oracle::Matrix>> weights;  // of each layer's self-attention and attention to the memory
+  std::vector<std::vector<oracle::Matrix>> weights;  // of each layer: self-attention, then attention to the memory
 };
 
-// A form of decoders: what their types say, as data.
+// The properties of a decoder type, as data.
 struct Growing {
   DecoderForm form;
   S cross;  // keys: the memory's tokens; queries: the text's
   std::size_t capacity;
-  std::size_t memory_tokens;      // how many of the memory's tokens are active
-  std::size_t left = ladon::all;  // of a window
+  std::size_t memory_tokens;      // the number of active tokens of the memory
+  std::size_t left = ladon::all;  // the left end of a window
   WeightLayout layout = WeightLayout::in_proj;
   bool memory_causal = false;
   oracle::Rotary rotary{};
@@ -109,7 +109,8 @@ Whole expected_of(const Growing& growing, const DecoderProblem& problem) {
   return whole;
 }
 
-// The rows of a map for `tokens` tokens behind `past` others. Key k has the column k % keys, as in a ring.
+// Returns the rows of a map for `tokens` tokens that follow `past` tokens. Key k has the column k % keys, as in a ring
+// buffer.
 Expected map_of(const std::vector<oracle::Matrix>& weights, std::size_t past, std::size_t tokens, std::size_t queries,
                 std::size_t keys) {
   Expected map(weights.size() * queries * keys);
@@ -148,7 +149,7 @@ typename Stack::Options options_of(const Growing& growing, const std::vector<std
   return options;
 }
 
-// One piece of a text, by a stack for `Stack::shape.queries` tokens.
+// Runs and checks one piece of a text. The stack takes up to `Stack::shape.queries` tokens.
 template <class Stack, class Position>
 void check_piece(const Growing& growing, const DecoderProblem& problem, const Whole& whole,
                  const typename Stack::Weights& weights, typename Stack::Caches& caches,
@@ -183,7 +184,8 @@ void check_piece(const Growing& growing, const DecoderProblem& problem, const Wh
   CHECK(worst_distance(y.values(), Expected(first, first + static_cast<std::ptrdiff_t>(tokens * model))) <= 1);
 }
 
-// Feeds a text in pieces: without maps at one edge of all memory, and with maps at the other edge.
+// Feeds a text in pieces. The first pass puts all arrays at the beginning of their pages and writes no maps. The second
+// pass puts the arrays at the end and writes maps.
 template <class Many, class One, class Position>
 void check_cut(const Growing& growing, const DecoderProblem& problem, const Cut& cut) {
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
@@ -192,7 +194,7 @@ void check_cut(const Growing& growing, const DecoderProblem& problem, const Cut&
   const bool is_int8 = problem.form.activation_bits != 0 && problem.form.activation_bits != bfloat16_weights;
   const auto bound = [](const std::optional<Real>& real) { return real->bound(); };
   CHECK_MESSAGE(std::ranges::max(whole.y | std::views::transform(bound)) < (is_int8 ? 0.5 : 1e-3),
-                "the bound says nothing");
+                "the bound is too wide");
   Subject subject{};
   subject.shape = growing.cross;
   subject.layout = growing.layout;
@@ -272,7 +274,7 @@ constexpr LayerConfig pre{.feed_forward = 15, .activation = ladon::Activation::g
 
 }  // namespace
 
-TEST_CASE("growing decoder: a layer, post-LN, a memory with padding, of which a part is active") {
+TEST_CASE("growing decoder: a layer, post-LN, a memory with padding, of which only some tokens are active") {
   constexpr S shape{.queries = 5, .keys = 12, .model = 12, .heads = 3};
   check_layer<shape, 21, post, Causal, Padding>({{{5, 1, 1, 3, 1, 1}}, {ones}, {ones, false}}, 17);
 }
@@ -284,7 +286,7 @@ TEST_CASE("growing decoder: a stack, pre-LN, grouped heads, rotary embedding") {
       {{{19, 1, 1, 2, 7}}, {{18, 15}}});
 }
 
-TEST_CASE("growing decoder: a stack whose text is in a ring, and a memory that later tokens see more of") {
+TEST_CASE("growing decoder: a stack with a window over the text, and a causal mask over the memory") {
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
   check_stack<2, shape, 30, post, Window<5>, Causal>({{{3, 3, 3, 1, 1, 3, 3}}, {std::vector<std::size_t>(17, 1)}});
 }
@@ -295,7 +297,8 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// A stack of one layer: with more layers, the bound is too wide, because an integer may be rounded to either side.
+// A stack of one layer: with more layers, the bound is too wide, because rounding may give either of two neighbouring
+// integers.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

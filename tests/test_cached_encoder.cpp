@@ -1,4 +1,4 @@
-// A stack of layers with a cache each, fed in pieces: what the oracle makes of the whole text at once.
+// A stack of layers with one cache for each layer, fed in pieces. The results agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,7 +18,7 @@ namespace {
 using S = ladon::Shape;
 using ladon::LayerConfig, ladon::mask::Causal, ladon::mask::Window;
 
-// As in Llama: rotated in neighbouring pairs, grouped heads; the form of its layers is below.
+// Rotary embedding as in Llama, of neighbouring pairs.
 using Rotated = RotaryOf<ladon::Pairing::neighbours, 4, 40>;
 
 template <class Encoder>
@@ -54,7 +54,7 @@ void extend(const float* x, std::size_t tokens, typename Encoder::Caches& caches
   Encoder::extend(x, caches, weights, y, workspace, options, pointers);
 }
 
-// A single layer, called as a stack of one.
+// A single layer with the interface of a stack of one layer.
 template <class Layer>
 struct Alone {
   static constexpr ladon::Shape shape = Layer::shape;
@@ -75,8 +75,8 @@ struct Alone {
   }
 };
 
-// The rows of a map for `tokens` tokens behind `past` others, of the map of a whole text of `length` tokens. Key k has
-// the column k % keys, as in a ring.
+// Returns the rows of a map for `tokens` tokens that follow `past` tokens. `whole` is the map of the whole text of
+// `length` tokens. Key k has the column k % keys, as in a ring buffer.
 Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, std::size_t past, std::size_t tokens,
                  std::size_t queries, std::size_t keys) {
   Expected map(heads * queries * keys);
@@ -93,7 +93,8 @@ Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, s
   return map;
 }
 
-// Many takes up to Many::shape.queries tokens in a call, One takes one. The shape's keys are what the caches hold.
+// `Many` takes up to Many::shape.queries tokens in a call, and `One` takes a single token. The caches hold shape.keys
+// keys.
 template <class Many, class One, class Mask, class Position = ladon::position::None>
 void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
   constexpr S shape = Many::shape;
@@ -151,7 +152,7 @@ void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
   }
 }
 
-// A stack of layers and a final norm.
+// Checks a stack of layers with a final norm.
 template <std::size_t Layers, ladon::Shape Shape, LayerConfig Config, class Mask,
           class Position = ladon::position::None, class Layout = ladon::layout::InProj>
 void check_growing_stack(const std::vector<Cut>& cuts) {
@@ -186,7 +187,7 @@ TEST_CASE("growing text: a stack as in Llama") {
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("growing text: post-LN, in a ring; a stack, and a layer alone") {
+TEST_CASE("growing text: post-LN with a window: a stack, and a single layer") {
   constexpr LayerConfig config{.feed_forward = 7, .activation = ladon::Activation::gelu};
   constexpr S shape{.queries = 3, .keys = 8, .model = 12, .heads = 2};
   const std::vector<Cut> cuts{{{3, 3, 3, 3, 3, 1, 1, 1, 3}}, {std::vector<std::size_t>(25, 1)}};
@@ -203,7 +204,7 @@ constexpr LayerConfig scored_config{.feed_forward = 5, .norm = ladon::NormOrder:
 using Scored = ladon::EncoderLayer<scored_shape, scored_config, Causal>;
 constexpr std::size_t scored_tokens = 6;
 
-// Returns the result of stage G for the first tokens of a text.
+// Returns the scores at stage G for the first tokens of a text.
 template <ladon::Stage G>
 Floats scores_of(const EncoderProblem& problem, const std::vector<Floats>& tensors) {
   const auto weights = weights_of<Alone<Scored>>(tensors, problem.form.epsilon).layers[0];
@@ -234,7 +235,7 @@ TEST_CASE("growing text: every stage of a layer's scores") {
   check(scores_of<ladon::Stage::masked>(problem, tensors), attended.masked, -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("growing text: int8, a stack and a layer alone") {
+TEST_CASE("growing text: int8, a stack and a single layer") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr LayerConfig config{.feed_forward = 21, .norm = ladon::NormOrder::pre};
   constexpr S shape{.queries = 3, .keys = 12, .model = 14, .heads = 2};

@@ -1,15 +1,15 @@
-// The compiler computes attention. Numbers small enough to work out by hand:
+// The compiler computes attention. The numbers are small enough to verify by hand:
 //
 // Three tokens x = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
-//   head 0: q = ln 2 (its bias), k = x0, v = x1: key j weighs e^(x0 ln 2) = 2^x0 = 1, 2, 4
-//   head 1: q = 0, v = x0: every key weighs the same
+//   head 0: q = ln 2 (the bias), k = x0, v = x1: the weight of key j is proportional to e^(x0 ln 2) = 2^x0 = 1, 2, 4
+//   head 1: q = 0, v = x0: all visible keys have equal weights
 //   y = (head 0 + 1/2, 2 head 1 - 1)
 //
 // Causal:   token 0 sees one key:   head 0 = 21                                 head 1 = 0      y = (21.5, -1)
 //           token 1:                head 0 = (1 * 21 + 2 * 0) / 3 = 7           head 1 = 1/2    y = (7.5, 0)
 //           token 2:                head 0 = (1 * 21 + 2 * 0 + 4 * 42) / 7 = 27 head 1 = 1      y = (27.5, 1)
-// and with key 0 hidden:
-//           token 0 sees none:      heads = 0                                                   y = (0.5, -1)
+// The padding mask hides key 0:
+//           token 0 sees no key:    heads = 0                                                   y = (0.5, -1)
 //           token 1 sees key 1:     head 0 = 0                                  head 1 = 1      y = (0.5, 1)
 //           token 2 sees 1 and 2:   head 0 = (2 * 0 + 4 * 42) / 6 = 28          head 1 = 3/2    y = (28.5, 2)
 #include <array>
@@ -67,7 +67,7 @@ static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
 static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
                                  0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
 
-// The same in phases and shares.
+// Computes attention in phases and shares.
 constexpr Result attend_in_shares(std::size_t count) {
   auto workspace = Attention::TeamWorkspace<3>{};
   Result result;
@@ -81,7 +81,8 @@ constexpr Result attend_in_shares(std::size_t count) {
 }
 static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen.map);
 
-// An encoder layer whose attention adds nothing. LayerNorm of two features a, b is +-1, by which of them is larger:
+// An encoder layer whose attention adds 0. LayerNorm of two features gives 1 for the larger feature and -1 for the
+// other:
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
@@ -105,7 +106,7 @@ constexpr std::array<float, 2> encode() {
 }
 static_assert(close(encode(), {11, -19}));
 
-// Attention with sinks. The sink of head 0 is as high as its only score: half of the weight goes to the sink.
+// Attention with sinks. The sink of head 0 equals the only score of head 0, so the sink gets half of the weight.
 struct WithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
@@ -122,7 +123,7 @@ constexpr std::array<float, 2> attend_with_sinks() {
 }
 static_assert(close(attend_with_sinks(), {4, 8}));
 
-// The same in a decoder layer whose attentions add nothing: norm1 and norm2 give (3, 1), and norm3 comes last.
+// A decoder layer whose two attentions add 0. norm1 and norm2 give (3, 1). norm3 comes last.
 using Decoder =
     ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
 
@@ -145,8 +146,8 @@ constexpr std::array<float, 2> decode() {
 }
 static_assert(close(decode(), {11, -19}));
 
-// Attention with int8 weights. Whole numbers, so that the result is exact: a token of one feature x > 0 has q = 255 and
-// the scale x / 255, and its value is 2 x + 1.
+// Attention with int8 weights. All numbers are whole, so the result is exact. A token of one feature x > 0 becomes the
+// integer 255 with the scale x / 255, and its value is 2 x + 1.
 using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,
                                                 ladon::layout::Int8<ladon::layout::InProj>>;
 constexpr float attend_int8(float x_of_token) {
@@ -167,7 +168,7 @@ static_assert(attend_int8(255) == 511);
 
 TEST_CASE("int8: the compiler and the program compute the same number") { CHECK(attend_int8(255) == 511); }
 
-TEST_CASE("what the compiler computes is what the program computes, to the last bit") {
+TEST_CASE("constant evaluation and the program give equal bits") {
   for (const auto& [expected, may_see] :
        {std::pair{&seen, static_cast<const std::uint8_t*>(nullptr)}, std::pair{&hidden, &all_but_first[0]}}) {
     const Result result = attend(may_see);

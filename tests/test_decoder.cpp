@@ -1,5 +1,5 @@
-// Decoder layers and stacks: both orders of the norms, a gate, masks on either side, every kind of length; and what the
-// bound finds in them.
+// Decoder layers and stacks: both orders of the norms, a gate, masks over the text and over the memory, and all
+// lengths. Also the mistakes that the bound finds in a decoder layer.
 #include <functional>
 #include <utility>
 
@@ -68,7 +68,7 @@ TEST_CASE("decoder stack: post-LN") {
 }
 #endif
 
-TEST_CASE("decoder stack: pre-LN with RMSNorm and a final one") {
+TEST_CASE("decoder stack: pre-LN with RMSNorm before each part and at the end") {
   check_stack<2, S{.queries = 19, .model = 6, .heads = 2}, 20,
               LayerConfig{.feed_forward = 8, .norm = NormOrder::pre, .norm_kind = NormKind::rms}, Causal, None,
               FinalNorm::with>();
@@ -76,7 +76,7 @@ TEST_CASE("decoder stack: pre-LN with RMSNorm and a final one") {
 
 namespace {
 
-// Runs right, then asks whether the bound finds what `mistake` does to the oracle.
+// Runs a correct layer. Then returns the distance of the outcome from an oracle with the mistake `mistake`.
 template <LayerConfig Config>
 double distance_after(const std::function<void(DecoderProblem&)>& mistake) {
   const Subject subject = decoder_layer_subject<small, 33, Config, CausalAndPadding, None>();

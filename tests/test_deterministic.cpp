@@ -1,5 +1,5 @@
-// LADON_DETERMINISTIC: the same bits on every target. What is computed here has been hashed once, and the hash stands
-// below: a target that agrees with it agrees with all others. Each run is held against the oracle as well.
+// LADON_DETERMINISTIC gives equal bits on every target. This file holds a stored hash of each result: a target that
+// gives this hash agrees with all other targets. Each run is also compared with the oracle.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ namespace {
 using S = ladon::Shape;
 using namespace ladon::mask;
 
-// Attention in every variation of lengths, offsets and mask data.
+// Returns the hash of the results of attention, for every variation of lengths, offsets and mask data.
 std::string bits_of(const Subject& subject, bool cross) {
   Fingerprint all;
   std::uint64_t seed = 0;
@@ -99,7 +99,7 @@ struct CappedWithSinks : ladon::score::Scaled {
 
 }  // namespace
 
-TEST_CASE("the same bits: softcap, sinks, turns") {
+TEST_CASE("the same bits: softcap, sinks, rotary embedding") {
   CHECK(cross<S{.queries = 9, .keys = 11, .model = 16, .heads = 2}, Causal, CappedWithSinks,
               RotaryOf<ladon::Pairing::halves, 4, 24>>() == "6acbdc97e7306c42");
 }
@@ -134,7 +134,8 @@ TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
 
 namespace {
 
-// A text that grows. However it is cut, too: sums know nothing of what stands beside them.
+// Returns the hash of a growing text. Every cut of the text gives this hash, because no sum depends on the tokens
+// beside it.
 std::string bits_of(const CachedSubject& subject) {
   const std::vector<std::size_t> ones(21, 1);
   const std::vector<Cut> cuts{{{7, 7, 7}}, {ones}, {ones, false}, {{7, 1, 5, 1, 1, 6}}};

@@ -15,7 +15,7 @@ namespace ladon_test {
 
 namespace {
 
-// Small enough for the compiler: whole numbers over 16 in, so that they are exact.
+// Computes attention small enough for the compiler. The inputs are integers divided by 16, so they are exact.
 constexpr std::array<float, 12> small_attention() {
   using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 4, .heads = 2}, ladon::mask::Causal>;
   const auto numbers = [](auto& array, int step) {

@@ -1,6 +1,7 @@
-// exp2, exp, erf and tanh against libm in double, whose own error is 2^-28 of a float's unit: every 997th float, or
-// each of the 2^32 where LADON_TEST_SLOW=1 is set. The bounds are what was found without fma; allowed are 2, and 4 for
-// erf and tanh. All packs give the same bits.
+// Compares exp2, exp, erf and tanh with libm in double, whose error is 2^-28 of a float's unit in the last place. The
+// tests take every 997th float, or all 2^32 floats with LADON_TEST_SLOW=1. Each `bound` below is the largest error that
+// was measured without fma, in units in the last place. The library promises 2 units, and 4 for erf and tanh. All packs
+// give equal bits.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -89,7 +90,7 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Plain arrays first, then every vector register of the target.
+// Returns the evaluation on plain arrays, followed by the evaluations on each vector register of the target.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -103,20 +104,20 @@ std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   return all;
 }
 
-// Floats near y are this far apart.
+// Returns the distance of neighbouring floats near y.
 double spacing(double y) {
   const auto exponent = std::max<std::uint64_t>(std::bit_cast<std::uint64_t>(y) << 1 >> 53, 1023 - 126);
   return std::bit_cast<double>((exponent - 23) << 52);
 }
 
 struct Worst {
-  double ulp = 0;           // where the true value is normal
-  float at = 0;             // the argument there
-  double below_normal = 0;  // where it is not, in units of the smallest normal
+  double ulp = 0;           // the largest error where the true value is normal
+  float at = 0;             // the argument of this error
+  double below_normal = 0;  // the largest error where the true value is not normal, in units of the smallest normal
   float below_at = 0;
 
   void judge(float x, float y, double truth) {
-    constexpr double overflow = 0x1.ffffffp127;  // from here on the nearest float is infinity
+    constexpr double overflow = 0x1.ffffffp127;  // from this number on, the nearest float is infinity
     const bool normal = !(std::fabs(truth) < Limits::min());
     double error = std::fabs(y - truth) / (normal ? spacing(truth) : Limits::min());
     if (std::isnan(truth) || std::isnan(y)) error = std::isnan(truth) && std::isnan(y) ? 0 : infinity;
@@ -136,7 +137,7 @@ template <class Function>
 struct Sweep {
   const std::vector<Evaluate> packs = evaluations<Function>(std::index_sequence<1, 4, 8, 16>{});
   Worst worst;
-  std::uint64_t differences = 0;  // between the first pack and the others, where the first's result is normal
+  std::uint64_t differences = 0;  // between the first pack and the others, where the first pack's result is normal
   float difference_at = 0;
 
   void block(const Block& x) {
@@ -171,7 +172,7 @@ struct Sweep {
   }
 };
 
-// Every 997th float; with LADON_TEST_SLOW=1 all.
+// Returns the step between tested floats: 997, or 1 with LADON_TEST_SLOW=1.
 std::uint64_t step() {
   const char* const slow = std::getenv("LADON_TEST_SLOW");
   return slow != nullptr && std::string_view(slow) == "1" ? 1 : 997;
@@ -182,8 +183,9 @@ TEST_CASE_TEMPLATE("every float is within the bound, on every pack", Function, E
   Sweep<Function> sweep;
   sweep.run(step());
   const Worst& worst = sweep.worst;
-  MESSAGE(std::string(Function::name) << ": worst " << worst.ulp << " ulp at " << worst.at << "; below the normals "
-                                      << worst.below_normal << " of the smallest normal at " << worst.below_at);
+  MESSAGE(std::string(Function::name) << ": worst " << worst.ulp << " ulp at " << worst.at
+                                      << "; below the normal range: " << worst.below_normal
+                                      << " of the smallest normal at " << worst.below_at);
   CHECK(worst.ulp <= Function::bound);
   CHECK(worst.below_normal <= 1);
   INFO("packs differ, for example at ", sweep.difference_at);
@@ -196,10 +198,10 @@ double judged(float y, double truth) {
   return std::max(worst.ulp, worst.below_normal);
 }
 
-TEST_CASE("the yardstick measures in units in the last place, and takes no NaN or infinity for a number") {
+TEST_CASE("the measured error is in units in the last place, and infinite for an unexpected NaN or infinity") {
   CHECK(judged(1, 1) == 0);
   CHECK(judged(1 + 3 * Limits::epsilon(), 1) == 3);
-  CHECK(judged(1, 1 - 0x4p-24) == 4);  // below 1 floats are half as far apart
+  CHECK(judged(1, 1 - 0x4p-24) == 4);  // below 1, the distance of floats is half as large
   CHECK(judged(0, -Limits::min() / 2) == 0.5);
   CHECK(judged(Limits::max(), 0x1p128) == infinity);
   CHECK(judged(infinity, Limits::max()) == infinity);
@@ -214,7 +216,7 @@ float at(float x) {
   return Function::of(ArrayPack<1>{{x}}).lane[0];
 }
 
-TEST_CASE("the ends of exp2 and exp") {
+TEST_CASE("exp2 and exp at the ends of their ranges") {
   CHECK(at<Exp2>(-infinity) == 0);
   CHECK(at<Exp2>(infinity) == infinity);
   CHECK(at<Exp2>(128) == infinity);
@@ -227,7 +229,7 @@ TEST_CASE("the ends of exp2 and exp") {
   CHECK(at<Exp>(-0.0f) == 1);
 }
 
-TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its table is or the same as exp2") {
+TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table entries or equal to exp2") {
   CHECK(at<Exp2OfNonpositive>(-infinity) == 0);
   CHECK(at<Exp2OfNonpositive>(-126.50001f) == 0);
   CHECK(at<Exp2OfNonpositive>(Limits::lowest()) == 0);
@@ -235,7 +237,7 @@ TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its ta
   CHECK(std::isnan(at<Exp2OfNonpositive>(Limits::quiet_NaN())));
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
-    const float x = -static_cast<float>(i) / 64;  // halves too, which both must round the same way
+    const float x = -static_cast<float>(i) / 64;  // includes halves, which both functions must round alike
     if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
     if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
@@ -243,7 +245,7 @@ TEST_CASE("the softmax's exp2 is 0 below its range; above it, exact where its ta
   CHECK(different == 0);
 }
 
-// Powers of two: each sum is exact, and no two sets of lanes have the same sum.
+// Tests with powers of two: each sum is exact, and no two sets of lanes have equal sums.
 template <class Pack>
 void check_reductions() {
   CAPTURE(Pack::lanes);
@@ -262,7 +264,7 @@ void check_reductions() {
   for (std::size_t row = 0; row < Pack::lanes; ++row) CHECK(sums[row] == static_cast<float>(row + 1) * all);
 }
 
-TEST_CASE("the largest lane and the sum of the lanes, wherever they are") {
+TEST_CASE("the maximum and the sum of the lanes, for each position") {
   const auto check = []<std::size_t Lanes>(std::integral_constant<std::size_t, Lanes>) {
     check_reductions<ArrayPack<Lanes>>();
 #if LADON_HAS_XSIMD
@@ -275,9 +277,9 @@ TEST_CASE("the largest lane and the sum of the lanes, wherever they are") {
   check(std::integral_constant<std::size_t, 16>{});
 }
 
-#if !defined(__EMSCRIPTEN__)  // its std::fma rounds twice
-// Constant evaluation calls fma_exact and sqrt_newton; here they run. The sums lie just beside the middle of two
-// floats, where a sum that is rounded to double and then to float goes wrong.
+#if !defined(__EMSCRIPTEN__)  // std::fma of Emscripten rounds twice
+// Constant evaluation calls fma_exact and sqrt_newton. This test calls them at run time. The sums lie close to the
+// midpoint of two floats, where rounding first to double and then to float gives a wrong result.
 TEST_CASE("fma_exact rounds once") {
   int wrong = 0;
   const auto check = [&](float a, float b, float c) { wrong += !same(kernel::fma_exact(a, b, c), std::fma(a, b, c)); };
@@ -293,7 +295,7 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // Here the error of the sum in double has two parts, neither of which is 0.
+  // In these cases, the error of the sum in double has two parts, and neither part is 0.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);
@@ -327,8 +329,8 @@ TEST_CASE_TEMPLATE("erf and tanh are odd, within -1 and 1, and keep the sign of 
   CHECK(wrong == 0);
 }
 
-// The same in constant evaluation; e, erf(1) and tanh(1) are the nearest floats to 2.718281828459, 0.842700792950 and
-// 0.761594155956.
+// The functions in constant evaluation. e, erf(1) and tanh(1) are the floats nearest to 2.718281828459, 0.842700792950
+// and 0.761594155956.
 constexpr ArrayPack<4> four{{0.0f, 1.0f, -1.0f, 4.0f}};
 static_assert(kernel::exp2(four).lane[0] == 1 && kernel::exp2(four).lane[1] == 2 && kernel::exp2(four).lane[2] == 0.5f);
 static_assert(kernel::exp2(ArrayPack<1>{{3}}).lane[0] == 8);

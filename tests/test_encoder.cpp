@@ -1,5 +1,5 @@
-// Encoder layers and stacks: both norms in both orders, every activation, with and without gates and biases, every
-// mask, every length.
+// Encoder layers and stacks: LayerNorm and RMSNorm in both orders, every activation, with and without gates and biases,
+// every mask, every length.
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("layer: pre-LN, exact GELU, causal and padding") {
               CausalAndPadding>(1e-12f);
 }
 
-TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no biases, grouped heads, causal") {
+TEST_CASE("layer of Llama: RMSNorm before each part, a SiLU gate, no biases, grouped heads, causal") {
   check_layer<S{.queries = 18, .model = 12, .heads = 4, .kv_heads = 2},
               LayerConfig{.feed_forward = 21,
                           .activation = Activation::silu,
@@ -49,7 +49,7 @@ TEST_CASE("layer: Llama's, with RMSNorm before each part, a gate of SiLU, no bia
               ladon::mask::Causal, layout::WithoutBias<layout::SeparateQKV>>(1e-6f);
 }
 
-TEST_CASE("layer: the Keyword Transformer's, GELU by tanh, one head, of attention's biases only the output's") {
+TEST_CASE("layer of the Keyword Transformer: GELU by tanh, one head, a bias only in attention's output") {
   check_layer<S{.queries = 19, .model = 16}, LayerConfig{.feed_forward = 30, .activation = Activation::gelu_tanh},
               ladon::mask::None, layout::WithoutProjectionBias<layout::InProj>>(1e-6f);
 }
@@ -89,7 +89,7 @@ TEST_CASE("stack: pre-LN, LayerNorm without a bias before each part and at the e
               FinalNorm::with>();
 }
 
-TEST_CASE("layer: post-LN, a gate of GELU, (in, out), no output bias, padding") {
+TEST_CASE("layer: post-LN, a GELU gate, (in, out), no output bias, padding") {
   check_layer<S{.queries = 21, .model = 8, .heads = 2},
               LayerConfig{.feed_forward = 11, .activation = Activation::gelu, .gated = true}, ladon::mask::Padding,
               layout::WithoutOutputBias<layout::InOut>>();
@@ -120,7 +120,7 @@ TEST_CASE("stack: post-LN, GELU, causal") {
 #endif
 
 #if defined(LADON_TEST_WIDE)
-TEST_CASE("stack: three pre-LN layers, both masks") {
+TEST_CASE("stack: three pre-LN layers, causal and padding") {
   check_stack<3, S{.queries = 9, .model = 4, .heads = 2}, LayerConfig{.feed_forward = 8, .norm = NormOrder::pre},
               CausalAndPadding, FinalNorm::with>(1e-12f);
 }

@@ -1,4 +1,4 @@
-// Encoder layers of more panels than one pass over the feed-forward weights computes, and of many hidden features.
+// Encoder layers that have many hidden features, and more panels than one pass over the feed-forward weights serves.
 // These layers are large, so the usual set optimises this file.
 #include <doctest/doctest.h>
 
@@ -21,14 +21,14 @@ void check_layer(float epsilon = 1e-5f) {
 
 }  // namespace
 
-// Weights of the feed-forward network that are large enough for panels to share them, more panels than do, the last one
-// narrower, and hidden features that do not fall into equal chunks.
+// The feed-forward weights are so large that panels share one pass over them. The panels exceed one such group, and the
+// last panel is narrower. The hidden features do not divide into equal chunks.
 TEST_CASE("layer: several groups of panels, post-LN") {
   check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
               ladon::mask::None>();
 }
 
-// Rows of W2 that lie 4 KB apart: on AVX-512, and in AVX2's last panel, tiles of 8 and 7 of them.
+// The rows of W2 are 4 KB apart. On AVX-512, and in the last panel of AVX2, tiles then have 8 and 7 rows.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
 constexpr std::size_t tile_rows =
@@ -46,7 +46,7 @@ TEST_CASE("layer: several groups of panels, pre-LN, a gate") {
               LayerConfig{.feed_forward = 515, .norm = NormOrder::pre, .gated = true}, ladon::mask::Padding>();
 }
 
-TEST_CASE("layer: several panels, heads that are narrower than the model and leave no room for sums") {
+TEST_CASE("layer: several panels, concatenated heads too narrow for the sums of the feed-forward") {
   check_layer<S{.queries = 70, .model = 128, .heads = 2, .value_width = 3}, LayerConfig{.feed_forward = 515},
               ladon::mask::None, ladon::layout::SeparateQKV>();
 }

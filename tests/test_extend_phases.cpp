@@ -1,5 +1,5 @@
-// A text that grows, in phases and shares: any number of shares gives the bits of `extend`, in y, in the maps and in
-// the cache. With a single token, `extend` adds in another order, and any number of shares gives the bits of one share.
+// A growing text in phases and shares. Any number of shares gives the bits of `extend`, in y, in the maps and in the
+// cache. With a single token, `extend` adds in another order. Then any number of shares gives the bits of one share.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -29,14 +29,14 @@ namespace mask = ladon::mask;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t memory_tokens = 7;
 
-// Equal bits, or NaN in both: the bits of a NaN are not promised.
+// Returns whether the bits are equal, where any NaN equals any other NaN: the bits of a NaN are not specified.
 bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   return std::ranges::equal(a, b, [](float x, float y) {
     return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
   });
 }
 
-// What a kind of kernel keeps of a text, and the arguments of its calls.
+// The caches of a kernel for one text, and the arguments of its calls.
 template <class Kernel>
 struct Text {
   static constexpr S shape = Kernel::shape;
@@ -145,7 +145,7 @@ std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel:
   return y;
 }
 
-// Feeds a text whose token number `lost` is NaN.
+// Feeds a text whose token number `lost` is NaN. Any number of shares must give equal numbers.
 template <class Kernel, std::size_t... Shares>
 void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
   constexpr S shape = Kernel::shape;

@@ -1,4 +1,4 @@
-// Scores at the ends of float's range, the order of cap and mask, and biases that hide and that do not.
+// Scores at both ends of float's range, the order of softcap and mask, and which biases hide a key.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -48,7 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // Scores of 0. A bias of 10 counts as 10, not as tanh(10); what is hidden counts as nothing, not as -1.
+  // All scores are 0. A bias of 10 counts as 10, not as tanh(10). A hidden key has the weight 0, and its score -inf is
+  // not capped to -1.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;
@@ -75,7 +76,7 @@ void check_cap_of_huge_scores() {
   for (const float p : s.map) CHECK(p == 0.2f);
 }
 
-// A row of the lowest float is a mean over its keys: nothing there is hidden.
+// Checks rows whose biases are all the lowest float. No key is hidden, so the output is the mean of the values.
 template <std::size_t Queries, class Mask>
 void check_lowest() {
   Scores<Queries, Mask> s;
@@ -91,10 +92,10 @@ void check_lowest() {
   for (const float p : s.map) CHECK(p == 0.2f);
   for (const float y : s.y) CHECK(std::abs(y - 3) <= 2 * 3 * rounding);
   s.q.fill(-1);
-  s.k.fill(1e30f);  // and so it is where the score would push the sum to -inf
+  s.k.fill(1e30f);  // the keys stay equal where the score would push the sum to -inf
   s.run();
   for (const float p : s.map) CHECK(p == 0.2f);
-  values[0] = 0;  // the key of query 0 that is not so low gets everything
+  values[0] = 0;  // the only key of query 0 with a higher bias gets all the weight
   s.k.fill(0);
   s.run();
   CHECK(s.y[0] == 1);
@@ -103,7 +104,7 @@ void check_lowest() {
   for (const float y : s.y) CHECK(y == 0);
 }
 
-// ... over those keys of it that another mask shows.
+// As check_lowest, with a mask that hides some keys. The output is the mean over the visible keys.
 template <std::size_t Queries>
 void check_lowest_and_hidden() {
   Scores<Queries, decltype(Additive{} & CausalAt<1>{})> s;
@@ -116,8 +117,8 @@ void check_lowest_and_hidden() {
   CHECK(s.y[0] == 1.5f);
 }
 
-// The largest biases, with a score that would push the sum to +inf: the keys stay equal. A sum of -3e38 - 1e32 is as
-// low as the lowest float.
+// Checks biases near the largest float, with scores that would push the sum to infinity: the keys keep equal weights.
+// The sum -3e38 - 1e32 rounds to -3e38.
 template <std::size_t Queries>
 void check_bias_near_the_largest_float() {
   for (const float bias : {3e38f, -3e38f, infinity}) {
@@ -133,7 +134,8 @@ void check_bias_near_the_largest_float() {
   }
 }
 
-// A score that overflowed to -inf is hidden, and a bias of 0 changes nothing: as without a mask.
+// A score that overflows to -inf is hidden. A bias of 0 changes nothing, so the result equals the result without a
+// mask.
 template <std::size_t Queries>
 void check_zeros_beside_overflow() {
   Scores<Queries, Additive> biased;
@@ -165,11 +167,11 @@ void check_huge_scores_under_masks() {
   pairs.fill(1);
   s.options.mask.may_see = pairs;
   s.run();
-  CHECK(s.y[0] == 2);  // between keys 0 and 2
+  CHECK(s.y[0] == 2);  // the mean of keys 0 and 2
   pairs.fill(0);
   pairs[1] = pairs[4] = 1;
   s.run();
-  CHECK(s.weight(1) == 0.5f);  // equal, however low
+  CHECK(s.weight(1) == 0.5f);  // equal scores give equal weights, although the scores are very low
   CHECK(s.y[0] == 3.5f);
 }
 
@@ -185,10 +187,10 @@ void check_sinks() {
   };
   with(0, 0);
   for (const float p : s.map) CHECK(near(static_cast<double>(p), 1.0 / 6, 4));
-  with(1e30f, 0);  // the sink takes everything
+  with(1e30f, 0);  // the sink gets all the weight
   for (const float p : s.map) CHECK(p == 0);
   for (const float y : s.y) CHECK(y == 0);
-  with(-1e30f, 0);  // nothing
+  with(-1e30f, 0);  // the sink gets no weight
   for (const float p : s.map) CHECK(p == 0.2f);
   with(0, -1e30f);
   for (const float y : s.y) CHECK(y == 0);
@@ -226,7 +228,7 @@ TEST_CASE("biases of 0 beside scores that overflowed to -inf") {
   check_zeros_beside_overflow<3>();
 }
 
-TEST_CASE("the lowest float twice is no lower") {
+TEST_CASE("adding the lowest float twice hides no key") {
   check_lowest<1, decltype(Additive{} & Additive{})>();
   check_lowest<3, decltype(Additive{} & Additive{})>();
 }
@@ -249,7 +251,7 @@ TEST_CASE("alibi over far distances leaves the nearest key") {
   const std::array<float, 1> slopes{1e30f};
   std::array<float, 2> y{};
   Attention::run(q.data(), k.data(), v.data(), y, workspace, {.mask = {.slopes = slopes}});
-  // nothing is hidden ahead of a query, where the slope goes on: everything looks at the last key
+  // The bias grows beyond the query, too, and no key is hidden. So the last key gets all the weight.
   for (const float out : y) CHECK(out == v[599]);
 }
 

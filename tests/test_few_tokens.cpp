@@ -1,6 +1,6 @@
-// No more tokens than half a register has lanes: several steps of a product stand side by side in it
-// (micro_kernel_folded.hpp). Every remainder of the inner index, tiles of every height, and a model so wide that rows
-// are asked for ahead.
+// Shapes with at most half as many tokens as a register has lanes. The register then holds several steps of a product
+// side by side (micro_kernel_folded.hpp). The tests cover every remainder of the inner index, tiles of every height,
+// and a model so wide that rows are prefetched.
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t folded = ladon::detail::folded_steps<Wide, tiling<Wide>(To
 
 [[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 
-// What of it the target has; the tests below are of value everywhere.
+// Which foldings the target has. The tests below are useful on every target.
 #if defined(__AVX512F__)
 static_assert(folded<8, 40> == (folds_at_all ? 2 : 1) && folded<3, 40> == (folds_at_all ? 4 : 1));
 #elif defined(__AVX__)
@@ -33,19 +33,19 @@ static_assert(folded<8, 40, 40> == 1, "weights (in, out): neighbours of a row do
 
 }  // namespace
 
-TEST_CASE("few tokens: eight, every remainder") {
+TEST_CASE("few tokens: up to eight, every remainder") {
   sweep<ladon::mask::Causal, S{.queries = 8, .model = 33, .heads = 3, .head_width = 11},
         S{.queries = 5, .keys = 7, .model = 36, .heads = 2, .head_width = 17},
         S{.queries = 6, .keys = 40, .model = 50, .heads = 1, .head_width = 35, .value_width = 47}>();
 }
 
-TEST_CASE("few tokens: four, every remainder") {
+TEST_CASE("few tokens: up to four, every remainder") {
   sweep<ladon::mask::Padding, S{.queries = 4, .model = 33, .heads = 3, .head_width = 11},
         S{.queries = 3, .keys = 2, .model = 34, .heads = 2, .head_width = 17},
         S{.queries = 2, .keys = 40, .model = 51, .heads = 1, .head_width = 35, .value_width = 47}>();
 }
 
-TEST_CASE("few tokens: rows asked for ahead") {
+TEST_CASE("few tokens: prefetched rows") {
   sweep<ladon::mask::None, S{.queries = 7, .model = 259, .heads = 7}, S{.queries = 4, .model = 272, .heads = 2}>();
 }
 

@@ -1,5 +1,5 @@
-// What a query may not see cannot change its output: under each mask a key, a value or a bias turns into NaN or
-// infinity, and whoever may not see it keeps every bit of output and weights. Those that see the NaN must not hide it.
+// Hidden keys cannot change the output of a query. Under each mask, a key, a value or a bias becomes NaN or infinity.
+// Each query that must not see it keeps every bit of its output and weights. Each query that sees a NaN must give NaN.
 #include <cmath>
 #include <limits>
 #include <span>
@@ -36,7 +36,7 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
   }
 }
 
-// Every key, or some of many, in turn: first its K, then its V, in all heads.
+// Spoils every key, or some of many keys, one after the other: first K, then V, in all heads.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
   const GivenProblem given = random_given(shape, 3);

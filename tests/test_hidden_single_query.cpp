@@ -1,5 +1,5 @@
-// A hidden value that is infinite or NaN changes no bit of a single query's output, also where values are so many that
-// a target reads them in several streams (more than 32 KB).
+// A hidden value that is infinite or NaN changes no bit of a single query's output. The sizes include values of more
+// than 32 KB, which a target reads in several streams.
 #include <array>
 #include <limits>
 #include <memory>
@@ -35,7 +35,7 @@ TEST_CASE("hidden values: a single query and 64 KB to 256 KB of values") {
   }
 }
 
-TEST_CASE("hidden values: a ring forgets an infinite token that has left its window") {
+TEST_CASE("hidden values: a ring buffer drops an infinite token that has left the window") {
   constexpr std::size_t keys = 600, width = 32;
   using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .keys = keys, .model = width, .heads = 1},
                                               ladon::mask::Window<keys - 1>>;

@@ -1,5 +1,5 @@
-// What a query may not see cannot change its output: a token that some queries see and others do not turns into NaN or
-// infinity, and the others' outputs keep their very bits. Those that see the NaN must not hide it.
+// Hidden tokens cannot change the output of a query. A token that some queries see becomes NaN or infinity. The other
+// queries keep every bit of their outputs. The queries that see the NaN must give NaN.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// Rows of y, and of each head's map, of the queries that may not see `key`.
+// Checks the rows of y, and of each head's map, of the queries that may not see `key`.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;
@@ -45,7 +45,7 @@ void check_hidden(const Subject& subject, const Variation& variation) {
     CAPTURE(key);
     AttentionProblem wrong = problem;
     for (std::size_t i = 0; i < shape.model; ++i) {
-      // in K and V this becomes NaN: infinities of both signs meet
+      // These infinities become NaN in K and V, where infinities of both signs are added.
       wrong.context[key * shape.model + i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
     }
     wrong.context[key * shape.model] = std::numeric_limits<float>::quiet_NaN();

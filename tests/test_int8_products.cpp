@@ -1,5 +1,5 @@
-// Products of int8 weights, without the rest of a layer: the bits of plain loops on every target. This file compiles in
-// a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
+// Products of int8 weights, without the rest of a layer. Every target gives the bits of plain loops. This file compiles
+// in a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -47,7 +47,8 @@ struct Problem {
   }
 };
 
-// The product in plain loops (detail/memory/int8_panels.hpp and detail/linear/matmul_int8.hpp state the formulas).
+// Computes the product in plain loops (detail/memory/int8_panels.hpp and detail/linear/matmul_int8.hpp state the
+// formulas).
 template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& problem) {
   constexpr float levels = (1 << Bits) - 1;
@@ -71,7 +72,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
   return y;
 }
 
-// The product as layers compute it. The memory of the weights ends with the last weight.
+// Computes the product with the code of layers. The memory of the weights ends with the last weight.
 template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   using Target = simd::NativeVectors;
@@ -109,7 +110,7 @@ void check() {
 
 }  // namespace
 
-// The steps of a product are: four groups of features at a time, single groups, and an incomplete group.
+// A product has three kinds of steps: four groups of features at a time, single groups, and an incomplete group.
 TEST_CASE("int8 products: whole panels and an incomplete panel") { check<19, 55, 21>(); }
 TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }

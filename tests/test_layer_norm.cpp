@@ -1,5 +1,5 @@
-// LayerNorm and RMSNorm by themselves: a pre-LN layer whose weights are all zero hands its input through, and the final
-// norm follows.
+// LayerNorm and RMSNorm alone. In a pre-LN layer whose weights are all zero, the output equals the input. The final
+// norm of the stack follows.
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
@@ -52,7 +52,7 @@ void check_norm() {
   const Subject subject = norm_subject<Model, Kind, Tokens>();
   for (const float epsilon : {1e-5f, 1e-12f}) {
     for (const auto& of : {std::pair(1.0, 0.0), {1.0, 100.0}, {1e-3, 0.0}, {1e4, -1e4}, {1e-3, 1.0}}) {
-      const double deviation = of.first, mean = of.second;  // clang++ 14 captures no structured binding
+      const double deviation = of.first, mean = of.second;  // clang++ 14 cannot capture a structured binding
       CAPTURE(Model);
       CAPTURE(epsilon);
       CAPTURE(deviation);
@@ -85,7 +85,7 @@ TEST_CASE("LayerNorm: several widths, means far from zero, large and small varia
 #endif
 }
 
-// A single token has a norm of its own (norm_single_token.hpp).
+// A single token has a separate norm function (norm_single_token.hpp).
 TEST_CASE("LayerNorm of a single token: means far from zero, and epsilon") {
   check_norm<NormKind::layer, 17, 1>();
   check_epsilon<NormKind::layer, 1>();
@@ -118,14 +118,14 @@ TEST_CASE("LayerNorm without a bias is LayerNorm with a bias of zeros, of one to
   check(std::integral_constant<std::size_t, 5>());
 }
 
-TEST_CASE("LayerNorm: epsilon counts where the variance is small, and is not another") {
+TEST_CASE("LayerNorm: epsilon matters where the variance is small, and another epsilon breaks the bound") {
   check_epsilon<NormKind::layer>();
 }
-TEST_CASE("RMSNorm: epsilon counts where the features are small, and is not another") {
+TEST_CASE("RMSNorm: epsilon matters where the features are small, and another epsilon breaks the bound") {
   check_epsilon<NormKind::rms>();
 }
 
-TEST_CASE("LayerNorm: equal features have no variance, and give the bias") {
+TEST_CASE("LayerNorm: equal features have the variance 0, and give the bias") {
   const Subject subject = norm_subject<64, NormKind::layer>();
   EncoderProblem problem = norm_problem(subject, NormKind::layer, 0, 3.5, 1e-5f);
   const Outcome outcome = run_guarded(subject, task_of(subject, problem, {}));

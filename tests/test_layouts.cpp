@@ -1,5 +1,5 @@
-// The same weights in every layout: the same numbers to the last bit, for one stride replaces another. (Of nine queries
-// and keys or more: test_few_tokens.cpp.)
+// Every layout of equal weights gives equal bits, because layouts differ only in strides. The shapes have at least nine
+// queries and keys. test_few_tokens.cpp tests fewer.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -74,7 +74,7 @@ TEST_CASE("layouts agree to the last bit: causal, tails, grouped heads, values o
                 ladon::mask::Causal>();
 }
 
-TEST_CASE("layouts agree to the last bit: keys from elsewhere, both masks") {
+TEST_CASE("layouts agree to the last bit: keys from a context, causal and padding") {
   check_layouts<S{.queries = 11, .keys = 33, .model = 17, .heads = 2, .head_width = 20}, CausalAndPadding>();
 }
 #endif

@@ -1,5 +1,5 @@
-// Rows of more keys than a block holds (kernel::key_block, 256): the running maximum, its corrections, and masks that
-// hide whole blocks.
+// Rows of more keys than a block holds (kernel::key_block, 256): the running maximum, the corrections of earlier sums,
+// and masks that hide whole blocks.
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -21,7 +21,7 @@ void check_problem(const Subject& subject, const AttentionProblem& problem, cons
   check_run(subject, task_of(subject, problem, variation), variation, expected_attention(subject, problem, variation));
 }
 
-// Keys that grow along the row, so that each block brings a larger maximum, or that shrink.
+// Returns a problem whose keys grow along the row, so that each block has a larger maximum, or shrink along the row.
 AttentionProblem trending_problem(const ladon::Shape& shape, bool growing) {
   AttentionProblem problem = random_problem(shape, true, 7);
   for (std::size_t k = 0; k < shape.keys; ++k) {
@@ -42,7 +42,8 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Panels of more than 512 KB, which a projection takes in groups: of the context, and of the concatenated heads.
+// Panels of more than 512 KB, which a projection processes in groups: panels of the context, and of the concatenated
+// heads.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(
       attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());
@@ -61,7 +62,7 @@ Variation showing(std::size_t begin, std::size_t end) {
 }
 }  // namespace
 
-TEST_CASE("long rows: causal, where some queries see one block more than others") {
+TEST_CASE("long rows: causal, some queries see one block more than others") {
   const Subject subject = attention_subject<long_rows, ladon::mask::Causal>();
   check_attention(subject);
   for (const std::ptrdiff_t offset : {250, 500, 511, 1010}) {

@@ -1,5 +1,5 @@
-// Several blocks of keys under masks with an answer for each pair: whole blocks hidden, the first, a middle one, the
-// last, from all queries or from some.
+// Several blocks of keys under masks with an entry for each pair of query and key. The masks hide the first, a middle
+// or the last block, from all or some queries.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"
@@ -8,10 +8,11 @@ namespace ladon_test {
 
 namespace {
 
-constexpr S long_rows{.queries = lanes + 1, .keys = 900, .model = 4, .heads = 2};  // 3 blocks of 256, and a rest
+constexpr S long_rows{.queries = lanes + 1, .keys = 900, .model = 4, .heads = 2};  // 3 blocks of 256 keys, and a rest
 constexpr std::size_t block = 256;
 
-// Rows of queries of three kinds: all blocks but `hidden`; all; only `hidden`.
+// Returns whether a query sees a key. There are three kinds of queries: those that see all blocks except `hidden`, all
+// blocks, or only `hidden`.
 bool shows(std::size_t hidden, std::size_t query, std::size_t key) {
   const bool in = key / block == hidden;
   return query % 3 == 0 ? !in : query % 3 == 1 || in;
@@ -48,11 +49,11 @@ TEST_CASE("blocks hidden by bits") { check_hidden_blocks<ladon::mask::Bits>(); }
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("blocks hidden by bytes for each head") { check_hidden_blocks<ladon::mask::BooleanPerHead>(); }
 TEST_CASE("blocks hidden by -inf") { check_hidden_blocks<ladon::mask::Additive>(); }
-TEST_CASE("blocks hidden by bits or by what comes later") {
+TEST_CASE("blocks hidden by bits or by a causal mask") {
   check_hidden_blocks<decltype(ladon::mask::Bits{} & ladon::mask::Causal{})>();
 }
 
-TEST_CASE("blocks hidden by a window that ends where they do") {
+TEST_CASE("blocks hidden by a window that ends at a block boundary") {
   const Subject subject = given_subject<long_rows, ladon::mask::Window<block - 1>>();
   for (const std::ptrdiff_t offset : {-1, 0, 254, 255, 256, 510, 511, 512, 767, 899, 1150, 1160}) {
     check(subject, {.lengths = {.offset = offset}});

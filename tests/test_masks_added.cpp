@@ -1,4 +1,4 @@
-// What is added to the scores: numbers for each pair, and ALiBi's slopes.
+// Masks that add to the scores: a number for each pair of query and key, and ALiBi's slopes.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"
@@ -25,13 +25,13 @@ TEST_CASE("additive for each head") {
               S{.queries = 33, .keys = 33, .model = 6, .heads = 3}>();
 }
 
-TEST_CASE("alibi, also where heads are no power of two") {
+TEST_CASE("alibi, also with a number of heads that is not a power of two") {
   sweep_given<Alibi, S{.queries = 3, .keys = 33, .model = 6, .heads = 6}, S{.queries = 1, .keys = lanes, .model = 1},
               S{.queries = 7, .keys = 520, .model = 10, .heads = 5}>();
   sweep_given<Alibi, S{.queries = 2, .keys = 5, .model = 12, .heads = 12}>();
 }
 
-TEST_CASE("what is added and what hides") {
+TEST_CASE("a mask that adds and a mask that hides") {
   using ladon::mask::Boolean;
   sweep_given<decltype(Additive{} & Causal{}), S{.queries = 37, .keys = 40, .model = 6, .heads = 2}>();
   sweep_given<decltype(Boolean{} & Additive{}), S{.queries = 7, .keys = 300, .model = 4}>();

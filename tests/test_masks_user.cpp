@@ -1,5 +1,5 @@
-// Masks that a user writes: the example for include/ladon/mask/policy.hpp. Each is compared with a mask of the library
-// that has the same meaning.
+// Masks that a user writes: the example for include/ladon/mask/policy.hpp. Each mask is compared with a mask of the
+// library that has the same meaning.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace {
 using ladon::Range, ladon::Shape;
 using ladon::mask::KeyRanges, ladon::mask::NoScratch, ladon::mask::Placement, ladon::mask::ScoreBlock;
 
-// Query i sees key 0 and keys i + offset and beyond. By position, so BoundByPosition gives most parts.
+// Query i sees key 0, key i + offset, and all later keys. The mask depends only on positions, so BoundByPosition
+// provides most of the members.
 struct BoundFirstAndLater : ladon::mask::BoundByPosition<BoundFirstAndLater> {
   static constexpr bool hides_keys = true;
   std::ptrdiff_t offset;
@@ -41,7 +42,7 @@ struct FirstAndLater {
   }
 };
 
-// Adds a number for each key to the scores, in the units of the scores. Without BoundByPosition.
+// Adds a number for each key to the scores, in the units of the scores. This mask does not use BoundByPosition.
 template <class Pack>
 struct KeyBiasLanes {
   const float* bias;
@@ -80,7 +81,7 @@ struct KeyBias {
 static_assert(ladon::mask::Policy<FirstAndLater> && ladon::mask::Policy<KeyBias>);
 static_assert(!ladon::mask::Policy<BoundKeyBias> && !ladon::mask::Policy<int>);
 
-// The concept rejects a bound mask that lacks a part. Each of these hides one part of BoundKeyBias.
+// The concept rejects a bound mask that lacks a member. Each of these masks hides one member of BoundKeyBias.
 using ladon::mask::BoundPolicy;
 template <class Pack>
 struct LanesWithoutAdd : KeyBiasLanes<Pack> {

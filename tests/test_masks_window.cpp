@@ -1,4 +1,4 @@
-// Masks by position: windows with one end, two ends and none, offsets of either sign, given by type or by a run.
+// Masks by position: windows with one end, two ends or none, and offsets of either sign, set by the type or by a run.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

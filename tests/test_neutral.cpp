@@ -1,4 +1,5 @@
-// Every parameter of a mask and a score has a value that changes nothing, to the last bit, and one that does.
+// Every parameter of a mask and of a score has a value that changes no bit of the result, and a value that changes the
+// result.
 #include <cmath>
 #include <limits>
 
@@ -17,7 +18,7 @@ constexpr S square{.queries = lanes + 1, .keys = lanes + 1, .model = 6, .heads =
 constexpr S wide{.queries = 3, .keys = 37, .model = 6, .heads = 2};
 constexpr S one{.queries = 1, .keys = 37, .model = 6, .heads = 2};
 
-// What a subject makes of the same queries, keys and values each time.
+// Returns the outcome of a subject for fixed queries, keys and values.
 Outcome run(const Subject& subject, const Variation& variation = {}) {
   return run_guarded(subject, task_of(subject, random_given(subject.shape, 9), variation));
 }
@@ -85,7 +86,7 @@ struct WithSinks : Scaled {
   static constexpr bool sinks = true;
 };
 struct ByHead : Scaled {
-  static constexpr float scale(const S&) noexcept { return 0.577350269f; }  // 1 / sqrt(3), the head's width
+  static constexpr float scale(const S&) noexcept { return 0.577350269f; }  // 1 / sqrt(head width 3)
 };
 struct Double : Scaled {
   static constexpr float scale(const S&) noexcept { return 2 * 0.577350269f; }
@@ -106,33 +107,33 @@ void check_scores() {
 }  // namespace
 
 TEST_CASE("masks that hide and add nothing change nothing") { check_masks<square>(); }
-TEST_CASE("scores as usual") { check_scores<square>(); }
+TEST_CASE("scores with neutral parameters") { check_scores<square>(); }
 
 #if !defined(LADON_TEST_SET_QUICK)
 TEST_CASE("masks that hide and add nothing change nothing: one query") { check_masks<one>(); }
-TEST_CASE("scores as usual: one query") { check_scores<one>(); }
+TEST_CASE("scores with neutral parameters: one query") { check_scores<one>(); }
 #endif
 
-TEST_CASE("a window without a left end is causal, and an offset is the same by type and by run") {
+TEST_CASE("a window without a left end is causal, and an offset of the type equals an offset of the run") {
   CHECK(same(run_with<wide, Window<all, 0>>(), run_with<wide, Causal>()));
   const Variation at{.lengths = {.offset = 5}}, before{.lengths = {.offset = -1}};
   CHECK(same(run_with<wide, CausalAt<5>>(), run_with<wide, Causal>(at)));
   CHECK(same(run_with<wide, CausalAt<-1>>(), run_with<wide, Causal>(before)));
   CHECK(same(run_with<wide, WindowAt<3, 1, 5>>(), run_with<wide, Window<3, 1>>(at)));
-  CHECK(same(run_with<wide, CausalAt<34>>(), run_with<wide, Causal>()));  // keys - queries
+  CHECK(same(run_with<wide, CausalAt<34>>(), run_with<wide, Causal>()));  // the default offset, keys - queries
 }
 
-TEST_CASE("the ends of a window and its offset matter by one") {
+TEST_CASE("a change by one of a window's ends or offset changes the result") {
   const Outcome window = run_with<wide, WindowAt<3, 1, 5>>();
   CHECK(!same(run_with<wide, WindowAt<4, 1, 5>>(), window));
   CHECK(!same(run_with<wide, WindowAt<3, 2, 5>>(), window));
   CHECK(!same(run_with<wide, WindowAt<3, 1, 6>>(), window));
 }
 
-TEST_CASE("alibi: the paper's slopes are the usual ones, and the offset shifts nothing") {
+TEST_CASE("alibi: the default slopes are the paper's, and the offset changes roundings alone") {
   const auto slopes = {1.0f / 16, 1.0f / 256};  // 2^(-8 / 2), 2^(-16 / 2)
   CHECK(same(run_with<square, Alibi>(), run_with<square, Alibi>({.slopes = slopes})));
-  // all scores of a query change alike, so only roundings do
+  // The offset adds one number to all scores of a query, so only roundings change.
   const Outcome here = run_with<wide, Alibi>(), there = run_with<wide, Alibi>({.lengths = {.offset = 3}});
   for (std::size_t i = 0; i < here.y.size(); ++i) CHECK(std::abs(here.y[i] - there.y[i]) < 1e-5f);
 }

@@ -1,4 +1,5 @@
-// A call in phases and shares: as many shares as there may be, one after the other, give the bits of one run.
+// A call in phases and shares. For any number of shares, computed one after the other, the result is bit-identical to
+// `run`.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -17,7 +18,7 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// More lanes than any target has, so that no shape below has as many panels or heads.
+// More than the lanes of any target, so that no shape below has as many panels or heads.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Subject& whole, const Subject& parts, const Task& task) {
@@ -45,7 +46,7 @@ void check_attention_in_phases(bool cross) {
   in(std::integral_constant<std::size_t, too_many>{});
 }
 
-// An encoder layer or a stack; subject_of makes a subject of one.
+// Checks an encoder layer or a stack. `subject_of` makes its subject.
 template <class Layer, std::size_t... Shares, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Layer>();
@@ -68,7 +69,8 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// A decoder layer or a stack, with every attention map. The memory is at least as long as the text (decoder_check.hpp).
+// Checks a decoder layer or a stack, with every attention map. The memory is at least as long as the text
+// (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();
@@ -82,7 +84,8 @@ void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   }
 }
 
-// Every part is in one share, no share has two parts more than another, and those beyond the parts have none.
+// Returns whether `count` shares divide `parts` parts evenly: each part is in one share, the sizes of two shares differ
+// by at most one, and surplus shares are empty.
 constexpr bool shares_evenly(std::size_t parts, std::size_t count) {
   std::size_t next = 0, least = parts, most = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -112,7 +115,7 @@ static_assert(Decoder::phases == 9 && Decoder::parts(0) == MemoryLayout::keys.pa
 static_assert(sizeof(Decoder::TeamWorkspace<3>) == sizeof(Decoder::Workspace) + 2 * sizeof(Decoder::Scratch));
 static_assert(Stack::phases == 5 && Stack::parts(1) == 3 && Stack::parts(3) == 3 && Stack::parts(4) == Stack::parts(2));
 
-// A team has one of everything, and a scratch a thread.
+// A team has one shared workspace, and one scratch for each thread.
 static_assert(sizeof(Stack::TeamWorkspace<1>) == sizeof(Stack::Workspace));
 static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * sizeof(Stack::Scratch));
 
@@ -121,11 +124,11 @@ static_assert(sizeof(Stack::TeamWorkspace<3>) == sizeof(Stack::Workspace) + 2 * 
 TEST_CASE("self-attention: panels that are not full, causal and padding") {
   check_attention_in_phases<S{.queries = 69, .model = 15, .heads = 3}, CausalAndPadding>(false);
 }
-TEST_CASE("keys from elsewhere, grouped heads, values of another width, weights a tensor each") {
+TEST_CASE("keys from a context, grouped heads, values of another width, separate weight tensors") {
   check_attention_in_phases<S{.queries = 17, .keys = 70, .model = 12, .heads = 6, .kv_heads = 3, .value_width = 5},
                             mask::Padding, layout::SeparateQKV>(true);
 }
-TEST_CASE("one query asks many keys") {
+TEST_CASE("one query and many keys") {
   check_attention_in_phases<S{.queries = 1, .keys = 37, .model = 6, .heads = 2}, mask::None>(true);
 }
 TEST_CASE("layer: post-LN, causal") {

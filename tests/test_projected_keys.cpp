@@ -1,5 +1,5 @@
-// Keys and values projected once and attended to: the same as a run with a context, to the last bit; and from tokens of
-// widths of their own (PyTorch's kdim and vdim).
+// Keys and values that are projected once. Attention to them is bit-identical to a run with a context. The tokens of
+// keys and values may differ in width from x (PyTorch's kdim and vdim).
 #include <cstddef>
 #include <vector>
 
@@ -30,7 +30,7 @@ void check_same_as_run() {
 
 }  // namespace
 
-TEST_CASE("projected keys: as in one run, to the last bit") {
+TEST_CASE("projected keys: bit-identical to one run") {
   check_same_as_run<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2}, Padding, InProj>();
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("keys and values from tokens of other widths") {
                         Causal>());
 }
 
-// The first floats of one array are the keys' tokens, and the array is the values' tokens.
+// The tokens of the values fill an array. The tokens of the keys are the first floats of this array.
 TEST_CASE("keys and values from one array that is read as tokens of two widths") {
   const Subject subject =
       projected_subject<S{.queries = lanes + 1, .keys = 33, .model = 10, .heads = 2, .key_model = 7, .value_model = 13},
@@ -68,7 +68,7 @@ TEST_CASE("keys and values from one array that is read as tokens of two widths")
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("projected keys: as in one run, to the last bit, one query or grouped heads") {
+TEST_CASE("projected keys: bit-identical to one run, one query or grouped heads") {
   check_same_as_run<S{.queries = 1, .keys = 33, .model = 10, .heads = 2}, None, InProj>();
   check_same_as_run<S{.queries = 5, .keys = 40, .model = 12, .heads = 4, .kv_heads = 2, .value_width = 5}, Causal,
                     PerHead>();
@@ -82,7 +82,7 @@ TEST_CASE("keys and values from tokens of other widths, in every layout") {
                         Padding, PerHead>());
   check_cross(projected_subject<S{.queries = 1, .keys = 300, .model = 6, .heads = 2, .key_model = 9, .value_model = 4},
                                 Padding>());
-  // as wide as one another, but not as x: one run will do
+  // Keys and values have equal widths that differ from the width of x, so one `run` computes both.
   check_cross(attention_subject<S{.queries = 5, .keys = 21, .model = 6, .heads = 2, .key_model = 9, .value_model = 9},
                                 None, SeparateQKV>());
 }

@@ -42,7 +42,7 @@ TEST_CASE("quantise: a scale for each row, the largest magnitude becomes 127") {
   CHECK(q.row_sum == std::array<std::int32_t, 2>{65, -77});
 }
 
-TEST_CASE("quantise: the even integer if two are equally near") {
+TEST_CASE("quantise: ties round to the even integer") {
   constexpr auto q = quantised<1, 6>({127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f});
   CHECK(q.weight == Bytes{127, 0, 2, 2, 0, -2});
 }

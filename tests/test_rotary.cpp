@@ -35,7 +35,7 @@ double worst_of_table(double base, double scaling) {
 }  // namespace
 
 TEST_CASE("the table holds cosines and sines, each rounded once") {
-  // half a unit in the last place of 1 is 2^-25; the angle's own rounding, in double, is far below that
+  // Half a unit in the last place of 1 is 2^-25. The rounding error of the angle, in double, is far smaller.
   CHECK(worst_of_table<4096, 8>(10000, 1) <= 0x1.0001p-25);
   CHECK(worst_of_table<512, 128>(10000, 1) <= 0x1.0001p-25);
   CHECK(worst_of_table<1000, 6>(500000, 4) <= 0x1.0001p-25);
@@ -69,7 +69,7 @@ TEST_CASE("rotary embedding with projections, grouped heads and a cap") {
 }
 #endif
 
-TEST_CASE("a first token is not turned, and what changes a turn changes the result") {
+TEST_CASE("the token at position 0 is not rotated, and each parameter of the rotation changes the result") {
   constexpr S first{.queries = 1, .keys = 1, .model = 12, .heads = 2};
   constexpr S shape{.queries = 7, .keys = 7, .model = 12, .heads = 2};
   const auto run = [](const Subject& subject, std::size_t offset) {
@@ -91,7 +91,7 @@ TEST_CASE("a first token is not turned, and what changes a turn changes the resu
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::halves, 6, 40>>(), 0)));
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, RotaryOf<Pairing::neighbours, 4, 40>>(), 0)));
   CHECK(!same(turned, run(given_subject<shape, None, Scaled, ScaledRotary<Pairing::neighbours, 6, 40>>(), 0)));
-  // only the distance matters, so an offset of all changes roundings alone
+  // Only the distance of query and key matters. So an offset of all positions changes roundings alone.
   const Outcome later = run(given_subject<shape, None, Scaled, Neighbours>(), 9);
   CHECK(!same(turned, later));
   for (std::size_t i = 0; i < later.y.size(); ++i) CHECK(std::abs(turned.y[i] - later.y[i]) < 1e-5f);

@@ -1,4 +1,4 @@
-// How scores are made: other scales, softcap, sinks, and what can be captured of them on their way to the softmax.
+// The computation of scores: other scales, softcap, sinks, and the capture of scores at each stage before the softmax.
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -41,18 +41,18 @@ TEST_CASE("scales follow their formulas") {
   CHECK(static_cast<double>(ScaledByModel::scale(shape)) == root(20));
 }
 
-TEST_CASE("softcap, sinks, a scale of one's own: every stage") {
+TEST_CASE("softcap, sinks, a user's scale: every stage") {
   check_stages<S{.queries = lanes + 1, .keys = 33, .model = 6, .heads = 2}, Additive, CappedQuarterWithSinks>();
 }
 
 #if !defined(LADON_TEST_SET_QUICK)
-TEST_CASE("scales") {
+TEST_CASE("scales agree with the oracle") {
   check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, None, ScaledByKeys>());
   check_given(given_subject<S{.queries = 5, .keys = 33, .model = 12, .heads = 2}, None, ScaledByModel>());
   check_given(given_subject<S{.queries = 1, .keys = 20, .model = 12, .heads = 2}, None, Quarter>());
 }
 
-TEST_CASE("every stage, with nothing but a mask") {
+TEST_CASE("every stage, with only a mask") {
   check_stages<S{.queries = lanes + 1, .keys = 33, .model = 6, .heads = 2}, Causal, Scaled>();
   check_stages<S{.queries = 1, .keys = 33, .model = 4}, Padding, Scaled>();
   check_stages<S{.queries = 3, .keys = 600, .model = 4}, decltype(Causal{} & Padding{}), Scaled>();

@@ -1,5 +1,5 @@
-// A query that may see nothing: its attention output is 0, to the last bit, and so are its weights. With projections y
-// is then the output's bias. Whatever it is that hides everything.
+// For a query that sees no key, the attention output and the weights are exactly 0. With projections, y is the bias of
+// the output projection. Each kind of mask is tested.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -33,7 +33,7 @@ void check_weights_zero(const Subject& subject, const Outcome& outcome, std::siz
   }
 }
 
-// The first `blind` queries see nothing; the next one does.
+// Checks that the first `blind` queries see no key, and that the next query sees a key.
 void check_given_nothing(const Subject& subject, Variation variation, std::size_t blind) {
   const S& shape = subject.shape;
   if (subject.score.sinks) variation.sinks.assign(shape.heads, 0.5f);
@@ -60,7 +60,7 @@ constexpr S one{.queries = 1, .keys = lanes + 1, .model = 6, .heads = 2};
 constexpr S many{.queries = lanes + 3, .keys = 33, .model = 6, .heads = 2};
 constexpr S rows_long{.queries = 5, .keys = 530, .model = 4, .heads = 2};
 
-// Data that hides everything from the first `blind` queries of a shape, and nothing from the others.
+// Returns mask data that hides every key from the first `blind` queries of a shape, and no key from the other queries.
 Variation pairs_hidden(const S& shape, std::size_t blind, bool per_head = false) {
   Variation variation;
   const std::size_t heads = per_head ? shape.heads : 1;
@@ -136,7 +136,7 @@ TEST_CASE("sees nothing: rows of -inf") {
 TEST_CASE("sees nothing: two masks that exclude each other") {
   check_nothing<many, decltype(WindowAt<0, ladon::all, 9>{} & CausalAt<8>{})>({}, many.queries);
   check_nothing_projected<many, decltype(WindowAt<0, ladon::all, 9>{} & CausalAt<8>{})>({}, many.queries);
-  check_nothing<one, decltype(Window<0>{} & CausalAt<3>{})>({}, 1);  // at its last key, and up to key 3
+  check_nothing<one, decltype(Window<0>{} & CausalAt<3>{})>({}, 1);  // the last key alone, and keys 0 to 3
   Variation even_and_odd = pairs_hidden(many, 0);
   for (std::size_t k = 0; k < many.keys; ++k) even_and_odd.may_see.push_back(k % 2 == 0);
   for (std::size_t i = 0; i < even_and_odd.pairs.size(); ++i) even_and_odd.pairs[i] = i % many.keys % 2 == 1;
@@ -144,7 +144,7 @@ TEST_CASE("sees nothing: two masks that exclude each other") {
   check_nothing<many, decltype(Boolean{} & Padding{})>(even_and_odd, many.queries);
 }
 
-TEST_CASE("sees nothing: in any of several blocks") {
+TEST_CASE("sees nothing: in none of several blocks") {
   check_nothing<rows_long, Causal>({.lengths = {.offset = -2}}, 2);
   check_nothing<rows_long, Bits>(pairs_hidden(rows_long, 3), 3);
   check_nothing<rows_long, Additive>(values_hidden(rows_long, 5), 5);

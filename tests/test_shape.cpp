@@ -1,4 +1,4 @@
-// What is worked out at compile time: the meaning of zeros in a shape, views of the caller's arrays, memory.
+// Compile-time results: the meaning of zeros in a shape, views of the caller's arrays, and sizes of memory.
 #include <array>
 #include <cstddef>
 #include <span>
@@ -19,7 +19,7 @@ constexpr Shape unusual =
 static_assert(unusual.query_rows() == 24 && unusual.key_rows() == 8 && unusual.value_rows() == 18);
 static_assert(unusual.concat_width() == 54 && unusual.heads_per_group() == 3);
 
-// Views are made from arrays of the right size, from pointers, and never from what holds another type.
+// Views are made from pointers and from arrays of the right size. Objects of another element type give no view.
 using View = ladon::MatrixView<const float, 2, 3>;
 static_assert(std::is_convertible_v<float (&)[6], View> && std::is_convertible_v<float (&)[2][3], View>);
 static_assert(std::is_convertible_v<const float (&)[6], View> && std::is_convertible_v<const float*, View>);
@@ -28,8 +28,8 @@ static_assert(std::is_convertible_v<ladon::MatrixView<float, 2, 3>, View>);
 static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::MatrixView<float, 3, 2>, View>);
 static_assert(!std::is_convertible_v<const float*, ladon::MatrixView<float, 2, 3>>);
 
-// The workspace holds floats only, and never grows with queries x keys: at most 2 T D + T (d_k + d_v) of them and a
-// panel's share, where T is rounded up to whole panels.
+// The workspace holds only floats, and its size does not grow with queries x keys. The size is at most 2 T D + T (d_k +
+// d_v) floats and the floats of one panel, where T is rounded up to whole panels.
 template <Shape Given>
 constexpr bool workspace_is_small() {
   constexpr Shape s = Given.complete();
@@ -38,7 +38,7 @@ constexpr bool workspace_is_small() {
   constexpr std::size_t panel = L::queries.width(), tokens = L::queries.panels(s.queries) * panel;
   constexpr std::size_t floats = tokens * (s.model + s.concat_width()) + tokens * (s.head_width + s.value_width) +
                                  panel * (s.head_width + L::block + s.model);
-  return sizeof(typename Attention::Workspace) <= 4 * floats + 6 * 64;  // each field on a cache line of its own
+  return sizeof(typename Attention::Workspace) <= 4 * floats + 6 * 64;  // each field begins on a new cache line
 }
 static_assert(workspace_is_small<Shape{.queries = 64, .model = 128, .heads = 4}>());
 static_assert(workspace_is_small<Shape{.queries = 1024, .model = 512, .heads = 8}>());
@@ -46,7 +46,7 @@ static_assert(workspace_is_small<Shape{.queries = 33, .model = 20, .heads = 5}>(
 static_assert(alignof(ladon::MultiHeadAttention<usual>::Workspace) == 64);
 static_assert(sizeof(ladon::MultiHeadAttention<usual>::Workspace) <= 160 * 1024);
 
-// A run may shorten either length, or both at once.
+// A run may shorten the queries, the keys, or both.
 using Options = ladon::RunOptions<unusual, ladon::mask::None, ladon::score::Scaled>;
 constexpr bool equal(ladon::Lengths lengths, std::size_t queries, std::size_t keys) {
   return lengths.queries == queries && lengths.keys == keys;
@@ -63,7 +63,7 @@ static_assert(noexcept(Attention::run(View{}, Attention::Weights{}, ladon::Matri
 
 }  // namespace
 
-TEST_CASE("views read where the array lies") {
+TEST_CASE("views point to the caller's array") {
   float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
   std::array<float, 6> flat{1, 2, 3, 4, 5, 6};
   const auto data = [](View view) { return view.data; };

@@ -1,5 +1,5 @@
-// What can be captured of a stack's scores: a stack computes what its layers compute one after the other, also while a
-// text grows. The layers' own captures are held against the oracle elsewhere (test_scores, test_cached_encoder).
+// Captured scores of a stack. A stack computes the results of its layers, one after the other, also for a growing text.
+// Other tests compare the captures of layers with the oracle (test_scores, test_cached_encoder).
 #include <algorithm>
 #include <array>
 
@@ -51,7 +51,7 @@ TEST_CASE("every stage of a stack: encoder") {
     }
     CHECK(same_bits(y, by_layers));
     CHECK(same_bits(grown, grown_by_layers));
-    Floats only_second(map_size, poison());  // null: nothing is written for the first layer
+    Floats only_second(map_size, poison());  // a null pointer: no scores are written for the first layer
     Stack::run(x.data(), random.weights, y.data(), workspace, {},
                Stack::Captures<G>{ladon::Capture<G>{nullptr}, ladon::Capture<G>{only_second.data()}});
     CHECK(same_bits(only_second, run[1]));

@@ -1,7 +1,7 @@
-// One computation, any number of lanes: every sum over features or keys runs in one order, whatever stands beside it
-// in a register. So plain arrays of any length give the same bits, and so does the vector unit, which multiplies and
-// adds in one step where the arrays do, in two where they do. (But for up to eight queries and sums of 16 terms or
-// more: test_few_tokens.cpp.)
+// One computation with any number of lanes. Every sum over features or keys has a fixed order, whatever the other lanes
+// of a register hold. So plain arrays of any length give equal bits. The vector unit gives these bits, too: both fuse
+// multiplication and addition, or neither does. Products of up to eight queries with sums of at least 16 terms may
+// differ (test_few_tokens.cpp).
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
   }
 }
 
-// Tiles of 16-lane arrays are the compiler's most expensive meal, so they get shapes of one pack.
+// Tiles of 16-lane arrays take the longest to compile, so their shapes have only one pack.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
@@ -58,7 +58,8 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
               true);
 }
 
-// Query i sees 493 + i keys: of the last block, from 512 on, the first 19 queries see none, the others up to 18.
+// Query i sees 493 + i keys. The last block begins with key 512: the first 19 queries see none of its keys, and the
+// others see up to 18.
 TEST_CASE("targets agree to the last bit: a block of keys that only some packs of a panel see") {
   check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>,
                  ArrayVectors<8>>(),

@@ -1,4 +1,4 @@
-// Any number of lanes gives the same bits under every mask and with every kind of score, captured stages included.
+// Any number of lanes gives equal bits under every mask and with every kind of score, captured stages included.
 #include <vector>
 
 #include <doctest/doctest.h>

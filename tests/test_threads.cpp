@@ -1,5 +1,5 @@
-// Threads: several make one call together, and several use one set of weights. Compiled once more by itself, with
-// ThreadSanitizer, which tells where two threads touch the same memory without a barrier between.
+// Threads: several threads compute one call, and several threads use one set of weights. A second executable compiles
+// this file with ThreadSanitizer, which reports accesses of two threads to one address without a barrier between them.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -30,7 +30,7 @@ bool same(const Floats& a, const Floats& b) {
   return std::ranges::equal(a, b, {}, std::bit_cast<std::uint32_t, float>, std::bit_cast<std::uint32_t, float>);
 }
 
-// Bits, not numbers: what no run writes stays the NaN that it was.
+// Returns the output of a run. Elements that the run does not write stay NaN, so outputs are compared as bits.
 template <class Run>
 Floats output_of(std::size_t size, Run run) {
   Floats y(size, nan);
@@ -53,7 +53,7 @@ using Int8Layer = ladon::EncoderLayer<square, LayerConfig{.feed_forward = 14}, m
 using Stack =
     ladon::Encoder<2, square, LayerConfig{.feed_forward = 14, .norm = NormOrder::pre}, mask::Causal, FinalNorm::with>;
 
-// A call by so many threads, again and again, on one workspace: x to y, and in place.
+// Repeats a call by `Threads` threads on one workspace, from x to y. Then makes the call in place.
 template <class Block, std::size_t Threads>
 void check_team(const typename Block::Options& options = {}) {
   using Team = InPhases<Block, OnThreads<Threads>>;
@@ -113,7 +113,8 @@ void check_one_set_of_weights() {
   for (std::size_t i = 0; i < threads; ++i) CHECK(same(together[i], one(i)));
 }
 
-// Of several lengths, and of numbers that are none, in any order: the next run does not know.
+// Runs calls of several lengths, some with NaN as input, in random order on one workspace. No call may depend on the
+// contents that an earlier call left.
 template <class Block>
 void check_reuse() {
   const RandomWeights<typename Block::Weights> random;
@@ -172,7 +173,7 @@ TEST_CASE("one decoder by several threads") {
   }
 }
 
-TEST_CASE("a text that grows, by several threads") {
+TEST_CASE("a growing text, by several threads") {
   using Growing = ladon::Encoder<2, S{.queries = 18, .keys = 41, .model = 12, .heads = 3},
                                  LayerConfig{.feed_forward = 14}, mask::Causal, FinalNorm::with>;
   constexpr std::size_t threads = 3, size = 18 * 12;

@@ -1,4 +1,4 @@
-// The version that the headers state is the project's.
+// The version in the headers equals the version of the project.
 #include <string>
 
 #include <doctest/doctest.h>
@@ -6,10 +6,10 @@
 #include <ladon/ladon.hpp>
 
 #if LADON_VERSION < 100
-#error "the preprocessor can compare versions"
+#error "LADON_VERSION must be a number that the preprocessor can compare"
 #endif
 
-TEST_CASE("the version is the project's, and in order as a number") {
+TEST_CASE("the version is that of the project, and its number keeps the order of versions") {
   CHECK(std::string(LADON_VERSION_STRING) == LADON_PROJECT_VERSION);
   CHECK(LADON_VERSION / 10000 == LADON_VERSION_MAJOR);
   CHECK(LADON_VERSION / 100 % 100 == LADON_VERSION_MINOR);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench: the programs in C++, firmware, charts, all. Peers, browsers and compare are in files of their own.
+# Implements ./dev bench: the programs in C++, firmware, charts and all. The files bench_*.sh implement peers, browsers
+# and compare.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench() {
@@ -11,7 +12,8 @@ bench() {
   esac
 }
 
-# bench_share_of_peak [--precision float32|bfloat16|int8] [--shape TOKENS,MODEL,HEADS] ARGS...
+# bench_share_of_peak [--precision float32|bfloat16|int8] [--shape TOKENS,MODEL,HEADS] ARGS...: builds and runs the
+# program that measures the share of the FMA peak.
 bench_share_of_peak() {
   local program=ladon_bench shape='' arguments=()
   while [ $# -gt 0 ]; do
@@ -48,16 +50,16 @@ bench_program() {
 
 need_bench() { need c++ cmake ninja xsimd/xsimd.hpp benchmark/benchmark.h nlohmann/json.hpp CLI/CLI.hpp; }
 
-# configure_bench FOLDER ARGS...: configures this checkout for its benchmarks alone.
+# configure_bench FOLDER ARGS...: configures only the benchmarks of this checkout.
 configure_bench() { configure_bench_of "$root" "$@"; }
 
-# configure_bench_of SOURCE FOLDER ARGS...
+# configure_bench_of SOURCE FOLDER ARGS...: configures only the benchmarks of the checkout SOURCE.
 configure_bench_of() {
   configure_source "$@" -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_EXAMPLES=OFF \
     -DLADON_BUILD_WEIGHTS_TOOL=OFF -DLADON_WERROR="${CI:+ON}"
 }
 
-# bench_firmware [--precision float32|int8] [CORE...]
+# bench_firmware [--precision float32|int8] [CORE...]: measures instructions and memory on microcontrollers in QEMU.
 bench_firmware() {
   local core precision=float32 chosen=() dir
   while [ $# -gt 0 ]; do

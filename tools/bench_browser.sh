@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench browser: WebAssembly modules and MiniLM beside packages of npm.
+# Implements ./dev bench browser: measures WebAssembly modules and MiniLM beside packages of npm.
 : "${root:?}" "${builds:?}"
 
 bench_browser() {
@@ -13,13 +13,13 @@ bench_browser() {
   build "$dir" bench_modules
   if [[ " $* " = *" --precision int8 "* ]]; then
     build "$dir" bench_int8_modules
-    (package) >&2 || say 'npm does not build the package: relaxed modules have activations of 7 bits'
+    (package) >&2 || say 'npm cannot build the package: relaxed modules have activations of 7 bits'
   fi
-  bench_packages "$here" "$dir" || say 'npm does not install the peers: missing peers are left out'
+  bench_packages "$here" "$dir" || say 'npm cannot install the peers: missing peers are left out'
   exec node "$here/bench.mjs" --build "$dir" "$@"
 }
 
-# Ends by exec: it does not return to bench_browser.
+# Measures MiniLM. The function ends with exec and does not return to bench_browser.
 bench_browser_minilm() {
   local here=$root/bench/browser dir=$builds/bench-browser model
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
@@ -27,23 +27,24 @@ bench_browser_minilm() {
   model=$(minilm_folder)
   make_modules "$root/wasm/dist/modules" minilm_modules
   if [[ " $* " = *" --precision int8 "* ]]; then make_modules "$root/wasm/dist/modules" minilm_int8_modules; fi
-  (package) >&2 || say 'npm does not build the package: the contents of wasm/dist are measured'
+  (package) >&2 || say 'npm cannot build the package: the existing files in wasm/dist are measured'
   mkdir -p "$dir"
-  bench_packages "$here" "$dir" || say 'npm does not install transformers.js: missing packages are left out'
-  minilm_as_onnx "$model" "$dir/minilm" || say 'the model is not converted to ONNX: transformers.js is left out'
+  bench_packages "$here" "$dir" || say 'npm cannot install transformers.js: missing packages are left out'
+  minilm_as_onnx "$model" "$dir/minilm" || say 'the model cannot be converted to ONNX: transformers.js is left out'
   exec node "$here/minilm/bench.mjs" --build "$dir" --model "$model" "$@"
 }
 
-# minilm_as_onnx MODEL TO: converts the model where its files are older than the model or the converter.
+# minilm_as_onnx MODEL TO: converts the model to ONNX if the ONNX files are missing, or older than the model or the
+# converter.
 minilm_as_onnx() {
-  local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm # `last` is the last file that is written
+  local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm # `last` is written last
   if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
   rm -f "$last"
   (need python3 pip && python_packages "$builds/minilm-venv" "$here/requirements-to-onnx.txt") || return
   (run_module "$builds/minilm-venv/bin/python" minilm.to_onnx "$1" "$2" >&2)
 }
 
-# bench_packages FROM TO: installs the packages of the lock file, the first time and when the lock file changed.
+# bench_packages FROM TO: installs the packages of the lock file if they are missing or the lock file has changed.
 bench_packages() {
   if [ -e "$2/node_modules" ] && cmp -s "$1/package-lock.json" "$2/package-lock.json"; then return; fi
   has npm || install npm || return

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench compare: ladon_bench of a revision beside ladon_bench of the work tree.
+# Implements ./dev bench compare: measures ladon_bench of a revision beside ladon_bench of the work tree.
 : "${root:?}" "${builds:?}"
 
-# bench_compare REVISION [--isa NAME] ARGS...
+# bench_compare REVISION [--isa NAME] ARGS...: builds both programs and compares them.
 bench_compare() {
   local revision=${1:-} isa=native arguments=() commit dir=$builds/compare
-  case $revision in '' | -*) die "compare with which revision? ./dev bench compare REVISION [ARGS...]" ;; esac
+  case $revision in '' | -*) die "name a revision: ./dev bench compare REVISION [ARGS...]" ;; esac
   shift
   while [ $# -gt 0 ]; do
     case $1 in
@@ -31,7 +31,7 @@ bench_compare() {
 }
 
 # take_revision COMMIT FOLDER: copies the files of a commit. Unlike a git worktree, a copy needs no write access to the
-# repository. tar -m gives the files the present time, so that ninja compiles them again.
+# repository. tar -m sets the time of the files to the current time, so that ninja compiles the files again.
 take_revision() {
   if [ "$(cat "$2/.commit" 2>/dev/null)" = "$1" ]; then return; fi
   rm -rf "$2"

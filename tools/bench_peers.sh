@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev bench peers, minilm, keywords and start: Ladon beside other libraries, which pip installs.
+# Implements ./dev bench peers, minilm, keywords and start: measures Ladon beside other libraries, which pip installs.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
@@ -41,9 +41,9 @@ bench_minilm() {
 bench_keywords() {
   local dir=$builds/bench-keywords
   need_bench
-  need python3 pip
+  need sndfile.h samplerate.h python3 pip
   configure "$dir" -DLADON_EXAMPLES=keywords -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_WEIGHTS_TOOL=OFF \
-    -DLADON_WERROR="${CI:+ON}"
+    -DLADON_WERROR="${CI:+ON}" -DLADON_KISSFFT_DIR="$(kissfft_folder)"
   build "$dir" ladon_keywords_peer
   "$root/examples/keywords/fetch_model" --all >&2
   peer_packages "$root/bench/ladon_bench/keywords/requirements.txt"
@@ -61,7 +61,7 @@ bench_start() {
 
 torch_requirements() { printf '%s\n' "$root/bench/ladon_bench/peers/requirements-torch.txt"; }
 
-# peer_packages FILE...: the packages of the peers. numpy checks their results, so nothing runs without numpy.
+# peer_packages FILE...: installs the packages of the peers. numpy is required, because numpy checks all results.
 peer_packages() {
   python_packages "$builds/peers-venv" "$@"
   "$builds/peers-venv/bin/python" -c 'import numpy' 2>/dev/null || die "numpy is missing: it checks every result"

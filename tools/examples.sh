@@ -50,6 +50,17 @@ fetch_model() {
   "$root/examples/minilm/fetch_model" >&2
 }
 
+# keywords_folder FILE...: prints the folder that has all these files of KWT-1, if there is one.
+keywords_folder() {
+  local folder file
+  for folder in "${LADON_KEYWORDS_DIR:-}" "$root/../shared/models/kwt1" "${XDG_CACHE_HOME:-$HOME/.cache}/ladon/keywords"; do
+    [ -n "$folder" ] || continue
+    for file in "$@"; do [ -s "$folder/$file" ] || continue 2; done
+    (cd "$folder" && pwd)
+    return
+  done
+}
+
 # fetch_keywords ARGS...: gets KWT-1, once, as fetch_model does.
 fetch_keywords() {
   local folder

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Projects for microcontrollers, and the date reader on them: ./dev firmware.
+# Projects for microcontrollers, and the date reader and the keyword spotter on them: ./dev firmware.
 : "${root:?}" "${builds:?}"
 
 cores=(cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc)
@@ -20,31 +20,66 @@ configure_firmware() {
     -DLADON_WERROR="${CI:+ON}" "${@:4}" >&2
 }
 
-# firmware_demo [date_reader] [--precision float32|int8] [FILE [MOST]]
+# firmware_demo [date_reader|keywords] [--precision float32|int8] ARGS...
 firmware_demo() {
-  local core program=date_reader list='' most='' dir
-  if [ "${1:-}" = date_reader ]; then shift; fi
+  local name=date_reader precision='' arguments=()
+  case ${1:-} in date_reader | keywords) name=$1; shift ;; esac
   while [ $# -gt 0 ]; do
     case $1 in
       --precision)
         case ${2:-} in
-          float32) program=date_reader ;;
-          int8) program=date_reader_int8 ;;
+          float32) precision='' ;;
+          int8) precision=_int8 ;;
           *) die "--precision takes float32 or int8" ;;
         esac
         shift ;;
-      *)
-        if [ -z "$list" ]; then list=$1 most=${most:-1000000}; else most=$1; fi ;;
+      *) arguments+=("$1") ;;
     esac
     shift
   done
+  "firmware_$name" "$name$precision" ${arguments[@]+"${arguments[@]}"}
+}
+
+# firmware_date_reader PROGRAM [FILE [MOST]]
+firmware_date_reader() {
+  local most=10
+  if [ $# -gt 1 ]; then most=1000000; fi
+  run_on_boards "$1" date-reader "${2:-$root/tests/data/dates_held_out.tsv}" "${3:-$most}"
+}
+
+# firmware_keywords PROGRAM [FILE.wav...]: by default, the recordings that lie beside the model.
+firmware_keywords() {
+  local program=$1 folder files=(kwt1.safetensors) settings=()
+  shift
+  if [ $# = 0 ]; then files+=({yes,no,noise,silence}_1000ms.wav); fi
+  folder=$(keywords_folder "${files[@]}")
+  if [ -z "$folder" ]; then
+    need python3 pip
+    "$root/examples/keywords/fetch_model" --all >&2
+    folder=$(keywords_folder "${files[@]}")
+    [ -n "$folder" ] || die "there is no folder that has all of ${files[*]}"
+  fi
+  if [ $# = 0 ]; then set -- "${files[@]:1}"; set -- "${@/#/$folder/}"; fi
+  need c++ nlohmann/json.hpp CLI/CLI.hpp # of ladon-weights, which runs on this machine
+  settings=(-DLADON_KEYWORDS_DIR="$folder" -DLADON_KISSFFT_DIR="$(kissfft_folder)")
+  run_on_boards "$program" keywords "$@"
+}
+
+# run_on_boards PROGRAM FOLDER ARGS...: builds a program of examples/firmware for three cores, and runs it. `settings` of
+# the caller are more settings for CMake. The program ladon-weights of the first core serves the others.
+run_on_boards() {
+  local program=$1 folder=$2 core dir tool=''
+  shift 2
   for core in cortex-m4 cortex-m7 cortex-m55; do
-    dir=$builds/date-reader-$core
-    configure_firmware "$root/examples/firmware" "$dir" "$core"
+    dir=$builds/$folder-$core
+    configure_firmware "$root/examples/firmware" "$dir" "$core" ${settings[@]+"${settings[@]}"} \
+      ${tool:+-DLADON_WEIGHTS_TOOL="$tool"}
     build "$dir" "$program"
+    if [ -z "$tool" ] && [ -x "$dir/ladon/host_weights/ladon-weights" ]; then
+      tool=$dir/ladon/host_weights/ladon-weights
+    fi
     printf '%s, compiled by %s\n' "$core" "$(arm-none-eabi-g++ --version | head -n 1)"
-    "$root/examples/firmware/board/run" "$core" "$dir/$program" \
-      "${list:-$root/tests/data/dates_held_out.tsv}" "${most:-10}"
+    "$root/examples/firmware/board/run" "$core" "$dir/$program" "$@"
     printf '\n'
   done
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev fuzz: the fuzzers of fuzz/, each for some seconds.
+# Implements ./dev fuzz: runs the fuzzers of fuzz/, each for some seconds.
 : "${root:?}" "${builds:?}"
 
-# fuzz [TARGET] [SECONDS]
+# fuzz [TARGET] [SECONDS]: builds and runs all fuzzers, or only TARGET.
 fuzz() {
   local names=() seconds=20 program dir=$builds/fuzz
   for program in "$root"/fuzz/fuzz_*.cpp; do program=${program##*/fuzz_}; names+=("${program%.cpp}"); done
@@ -27,7 +27,8 @@ fuzz() {
   fuzz_side_by_side "$seconds" "${names[@]}"
 }
 
-# fuzz_side_by_side SECONDS TARGET...: runs as many fuzzers at a time as there are cores. Fails if a fuzzer finds something.
+# fuzz_side_by_side SECONDS TARGET...: runs several fuzzers at a time, one for each core. Fails if a fuzzer has a
+# finding.
 fuzz_side_by_side() {
   local seconds=$1 name status=0 running=0
   for name in "${@:2}"; do
@@ -42,7 +43,8 @@ fuzz_side_by_side() {
   return $status
 }
 
-# fuzz_one TARGET SECONDS: prints one line. After a finding, prints the file of the input and how to run it again.
+# fuzz_one TARGET SECONDS: runs one fuzzer and prints one line. After a finding, prints the file of the input and the
+# command that runs the input again.
 fuzz_one() {
   local name=$1 status=0 dict=$root/fuzz/$1.dict finding
   local program=$builds/fuzz/fuzz/fuzz_$name corpus=$builds/fuzz/corpus/$name findings=$builds/fuzz/findings

@@ -138,8 +138,8 @@ kissfft_of_debian() (
   mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
 )
 
-# source_package NAME FOLDER: downloads Debian's source package. The machine's own lists name the server. They seldom
-# name sources, so apt gets copies that do, with folders of its own for what it downloads.
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package. The machine's own lists name the
+# server. They seldom name sources, so apt gets copies that do, with folders of its own for what it downloads.
 source_package() {
   local list options
   mkdir -p "$2/apt/lists/partial" "$2/apt/sources"
@@ -153,5 +153,5 @@ source_package() {
   options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
     -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
   apt-get "${options[@]}" update || true # a server without sources is an error, though another one has the package
-  (cd "$2" && apt-get "${options[@]}" source --download-only "$1")
+  (cd "$2" && apt-get "${options[@]}" source --download-only --tar-only "$1")
 }

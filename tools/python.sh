@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Python: virtual environments, and the modules of the package bench/ladon_bench.
+# Functions for Python: virtual environments, and the modules of the package bench/ladon_bench.
 : "${root:?}"
 
-# python_packages FOLDER FILE...: makes a virtual environment with the packages of the lists, which pin versions and
-# hashes of all dependencies. pip runs the first time and for the lines that changed. Where pip cannot install all, each
-# package is installed by itself, and those that pip cannot install are left out.
+# python_packages FOLDER FILE...: makes a virtual environment with the packages of the lists. The lists pin versions and
+# hashes of all dependencies. pip runs only for new and changed lines. If pip cannot install all packages together, each
+# package is installed alone, and packages that pip cannot install are left out.
 python_packages() {
   local dir=$1 line lines=()
-  if [ ! -x "$dir/bin/pip" ]; then python3 -m venv "$dir" >&2 || die "python3 makes no virtual environment in $dir"; fi
+  if [ ! -x "$dir/bin/pip" ]; then python3 -m venv "$dir" >&2 || die "python3 cannot make a virtual environment in $dir"; fi
   touch "$dir/dev-installed"
   while read -r line; do
     if ! grep -qxF -- "$line" "$dir/dev-installed"; then lines+=("$line"); fi
@@ -17,15 +17,15 @@ python_packages() {
   say "pip install: ${#lines[@]} packages for ${dir##*/}"
   if pip_install "$dir" --quiet "${lines[@]}"; then return; fi
   for line in "${lines[@]}"; do
-    pip_install "$dir" --quiet --no-deps "$line" || say "${line%% *} is not installed: whatever needs it is left out"
+    pip_install "$dir" --quiet --no-deps "$line" || say "${line%% *} cannot be installed: parts that need this package are left out"
   done
 }
 
-# package_lines FILE...: prints each package of the lists in one line: its name, version and hashes.
+# package_lines FILE...: prints one line for each package of the lists: name, version and hashes.
 package_lines() { sed -e '/^#/d' -e ':next' -e '/\\$/{N;s/ *\\\n */ /;b next' -e '}' "$@" | sort -u; }
 
-# pip_install FOLDER OPTION... LINE...: installs packages whose files have one of the hashes of their line. Builds none
-# from source, because pip would take the packages that the build needs without a hash.
+# pip_install FOLDER OPTION... LINE...: installs packages. The file of a package must have one of the hashes in the
+# line. Does not build packages from source, because pip would install the build dependencies without checking hashes.
 pip_install() {
   local dir=$1 options=()
   shift
@@ -35,8 +35,8 @@ pip_install() {
   printf '%s\n' "$@" >>"$dir/dev-installed"
 }
 
-# run_module PYTHON MODULE ARGS...: replaces this shell by ladon_bench.MODULE. PYTHONSAFEPATH keeps files of the current
-# folder from hiding modules.
+# run_module PYTHON MODULE ARGS...: replaces this shell by ladon_bench.MODULE. With PYTHONSAFEPATH, files in the current
+# folder cannot hide modules.
 run_module() {
   export PYTHONPATH=$root/bench${PYTHONPATH:+:$PYTHONPATH} PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1
   exec "$1" -m "ladon_bench.$2" "${@:3}"

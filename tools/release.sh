@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev release: the files of a release. The same commit gives the same bytes.
+# Implements ./dev release: makes the files of a release. A commit always gives the same bytes.
 : "${root:?}" "${builds:?}"
 
-# release [FOLDER]
+# release [FOLDER]: makes all files of a release in FOLDER.
 release() {
   local out=${1:-$builds/release} version url
   need git cmake node npm python3
-  [ -z "$(git -C "$root" status --porcelain)" ] || die "a release is made of a commit: commit or stash your changes"
+  [ -z "$(git -C "$root" status --porcelain)" ] || die "a release is made from a commit: commit or stash your changes"
   url=$(project_page)
   version=$(project_version)
   SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)
@@ -29,7 +29,8 @@ project_version() {
   sed -nE 's/^#define LADON_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$/\2/p' "$root/include/ladon/version.hpp" | paste -sd.
 }
 
-# The project's page goes into the metadata of the packages: LADON_URL, or where this checkout was cloned from.
+# Prints the project's page for the metadata of the packages: LADON_URL, or the address from which this checkout was
+# cloned.
 project_page() {
   local url=${LADON_URL:-}
   if [ -z "$url" ]; then
@@ -39,18 +40,18 @@ project_page() {
   printf '%s\n' "$url"
 }
 
-# release_npm FOLDER URL: the tarball of the package. Only here, package.json gets the addresses of the project.
+# release_npm FOLDER URL: makes the npm tarball. Only the package.json of the tarball has the addresses of the project.
 release_npm() {
   local stage=$builds/release-npm
   rm -rf "$stage"
   mkdir -p "$stage"
   cp -R "$root/wasm/package.json" "$root/wasm/README.md" "$root/wasm/LICENSE" "$root/wasm/dist" "$stage"
-  chmod -R u=rwX,go=rX "$stage" # npm pack keeps the modes of files, which come from the umask
+  chmod -R u=rwX,go=rX "$stage" # npm pack keeps file modes, which depend on the umask
   (cd "$stage" && npm pkg set repository.type=git "repository.url=git+$2.git" "homepage=$2#readme" "bugs.url=$2/issues" &&
     npm pack --silent --pack-destination "$1") >&2
 }
 
-# release_arduino FOLDER URL
+# release_arduino FOLDER URL: makes the zip file of the Arduino library.
 release_arduino() {
   local stage=$builds/release-arduino
   rm -rf "$stage"

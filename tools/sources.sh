@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The sources themselves: format, tidy, amalgamate.
+# Steps for the sources: format and amalgamate.
 : "${root:?}" "${builds:?}"
 
 amalgamate() {
@@ -10,7 +10,7 @@ amalgamate() {
   say "wrote $file"
 }
 
-# format [--check]
+# format [--check]: formats all C and C++ sources, or checks their format.
 format() {
   local how=(-i)
   check_functions
@@ -20,7 +20,7 @@ format() {
     \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' \) -print0 | xargs -0 "$(clang_format)" "${how[@]}"
 }
 
-# Fails where two files of tools/ define a function of the same name: bash keeps the last one and says nothing.
+# Fails if two files of tools/ define functions with equal names. bash would silently use the last function.
 check_functions() {
   local twice
   twice=$(grep -hoE '^[a-z_]+\(\)' "$root/dev" "$root"/tools/*.sh | sort | uniq -d)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test: the presets of CMakePresets.json, and the tests of modules, firmware, package, integrations and recipes.
+# Implements ./dev test: tests the presets of CMakePresets.json, modules, firmware, the package, integrations and
+# recipes.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
 presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx-vnni array-1 array-4 array-16 aarch64
@@ -25,11 +26,12 @@ run_tests() {
     shift
   done
   need_examples doctest/doctest.h pkg-config
-  # Elsewhere, the tests that count instructions run only where valgrind is installed.
+  # On other machines, the tests that count instructions run only if valgrind is installed.
   if [ -n "${CI:-}" ]; then need valgrind; fi
   for preset in "${chosen[@]}"; do
     if ! runs_here "$preset"; then say "$preset: skipped, this machine cannot run it"; continue; fi
-    # Long tests, such as those of every float, are equal on all paths.
+    # Only the native preset runs the long tests, such as tests of every float, because these tests are equal on all
+    # paths.
     if [ "$preset" = native ]; then test_preset native "${set:-$native_set}" ${options[@]+"${options[@]}"}
     elif [[ $preset = cortex-* ]]; then test_preset "$preset" "${set:-quick}" ${options[@]+"${options[@]}"}
     else test_preset "$preset" "${set:-$other_set}" ${options[@]+"${options[@]}"}; fi
@@ -39,7 +41,7 @@ run_tests() {
 
 test_preset() {
   local preset=$1 name=$1${xsimd:+-${xsimd##*/}} args=(-DLADON_TEST_SET="$2" -DLADON_WERROR="${CI:+ON}")
-  # The tools, the examples and what tests share: the headers are read once for eight files.
+  # In the tools, the examples and the shared parts of tests, a unity build reads headers once for eight files.
   args+=(-DCMAKE_UNITY_BUILD=ON)
   if [ "$2" != usual ]; then name+=-$2; fi
   shift 2
@@ -64,7 +66,7 @@ test_preset() {
   configure "$builds/$name" --preset "$preset" "${args[@]}"
   build "$builds/$name" all
   ctest_in "$builds/$name" "$@"
-  # The test programs once more, in a browser. The excluded tests run no program.
+  # Runs the test programs a second time, in a browser. The excluded tests run no program.
   case $preset in
     wasm-*)
       say "testing $name in Chromium"
@@ -90,18 +92,26 @@ test_modules() {
   ctest --test-dir "$builds/modules" --output-on-failure --no-tests=error
 }
 
-# test_firmware [--update] [CORE...]
+# test_firmware [--update] [CORE...]: runs the tests of tests/firmware for all cores, or only for CORE...
 test_firmware() {
-  local core update='' chosen=() here=$root/tests/firmware
+  local core update='' chosen=() here=$root/tests/firmware keywords keywords_settings=() settings
   for core in "$@"; do
     if [ "$core" = --update ]; then update=yes; else chosen+=("$core"); fi
   done
   if [ ${#chosen[@]} = 0 ]; then chosen=("${cores[@]}"); fi
-  need c++ cmake ninja xsimd/xsimd.hpp
+  need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
+  keywords=$(keywords_folder kwt1.safetensors yes_1000ms.wav)
+  if [ -n "$keywords" ]; then keywords_settings=(-DLADON_KISSFFT_DIR="$(kissfft_folder)"); fi
+  keywords_settings+=(-DLADON_KEYWORDS_DIR="$keywords")
   cmake -S "$here" -B "$builds/firmware-host" -G Ninja -DLADON_WERROR="${CI:+ON}" >&2
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
-    configure_firmware "$here" "$builds/firmware-$core" "$core" -DLADON_FIRMWARE_HOST="$builds/firmware-host"
+    settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
+    # The first core that needs ladon-weights builds it.
+    if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
+      settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
+    fi
+    configure_firmware "$here" "$builds/firmware-$core" "$core" "${settings[@]}"
     say "testing $core"
     build "$builds/firmware-$core" all
     if [ -n "$update" ]; then build "$builds/firmware-$core" update_counts; fi
@@ -119,14 +129,14 @@ test_package() {
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
-  # By default, Node tests one file fewer at a time than the machine has cores. Node 18 lacks the option.
+  # By default, Node runs one test file at a time less than the machine has cores. Node 18 lacks the option.
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
-  # The file is for .ci/check_skipped.
+  # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$builds/node_tests.tap" tests/test_*.mjs tests/page/test_*.mjs)
 }
 
-# Installs all tools that pip and apt have, so that no test is skipped.
+# Tests the integrations. Installs all tools that pip and apt have, so that no test is skipped.
 test_integrations() {
   local venv=$builds/integrations tool
   need c++ cmake ninja python3 pip arm-none-eabi-g++ arduino-builder arduino-ctags
@@ -138,14 +148,14 @@ test_integrations() {
   done
 }
 
-# The recipes of docs/pytorch.md with the real exporters, whose packages take several GB. ./dev test runs the recipes
-# with the stored files.
+# Tests the recipes of docs/pytorch.md with the real exporters, whose packages take several GB. ./dev test runs the
+# recipes with stored files.
 test_recipes() {
   local venv=$builds/recipes-venv files=$builds/recipes-files
   need c++ cmake ninja xsimd/xsimd.hpp doctest/doctest.h nlohmann/json.hpp CLI/CLI.hpp python3 pip
   python_packages "$venv" "$root/tests/recipes/requirements.txt"
   if ! KERAS_BACKEND=torch "$venv/bin/python" -c 'import keras, onnx, onnxscript, safetensors, torch, transformers' 2>/dev/null; then
-    say "recipes: skipped, pip does not install all packages of tests/recipes/requirements.txt"
+    say "recipes: skipped, pip cannot install all packages of tests/recipes/requirements.txt"
     return
   fi
   rm -rf "$files"
@@ -155,14 +165,14 @@ test_recipes() {
   ctest_in "$builds/recipes" -R '^ladon[.]recipes$'
 }
 
-# Compiles the WebAssembly modules of the package, unless they are there.
+# Tests the files of a release. Compiles the WebAssembly modules of the package if the modules do not exist.
 test_release() {
   local venv=$builds/release-venv test
   need c++ cmake ninja git node npm python3 pip xsimd/xsimd.hpp
   wasm >&2
   python_packages "$venv" "$root/tests/release/requirements.txt"
   for test in release conan; do
-    # common.py of the integrations
+    # PYTHONPATH: the tests import common.py of the integrations.
     CXX=$compiler LADON_RELEASE_TOOLS=all PYTHONPATH=$root/tests/integrations \
       "$venv/bin/python" -B "$root/tests/release/test_$test.py"
   done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev tidy: the linters of C++, bash and Python.
+# Implements ./dev tidy: runs the linters for C++, bash and Python.
 : "${root:?}" "${builds:?}"
 
 tidy() {
@@ -25,7 +25,7 @@ tidy_python() {
   python3 "$root/tools/tidy/check_requirements.py" "$root"
 }
 
-# Runs clang-tidy over the translation units of tools/tidy/CMakeLists.txt.
+# Runs clang-tidy on the translation units of tools/tidy/CMakeLists.txt.
 tidy_cpp() {
   local dir=$builds/tidy
   need clang++ cmake ninja clang-tidy xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp
@@ -37,7 +37,8 @@ tidy_cpp() {
     sed -E '/^\[.*clang-tidy|^Running clang-tidy|^[0-9]+ warnings? .*generated|^$/d' >&2
 }
 
-# These two checks look at main files only, which are not the main files of a unity build.
+# Runs two checks that report only problems of main files. In a unity build, the sources are not main files, so these
+# checks run on each source alone.
 tidy_main_files() {
   local unused=misc-unused-alias-decls,misc-unused-using-decls
   printf '%s\0' "$root"/src/{files,safetensors,weights}/*.cpp |

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# WebAssembly: modules, the npm package and the page.
+# Steps for WebAssembly: modules, the npm package and the demo page.
 : "${root:?}" "${builds:?}"
 
 wasm() {
@@ -10,7 +10,7 @@ wasm() {
   if [ -w "$root/wasm" ]; then package; else say "the binding is not built: $root/wasm cannot be written"; fi
 }
 
-# wasm_modules FOLDER
+# wasm_modules FOLDER: compiles the modules of the npm package into FOLDER, and prints their sizes.
 wasm_modules() {
   local module
   make_modules "$1" ladon_modules
@@ -20,21 +20,21 @@ wasm_modules() {
   done
 }
 
-# make_modules FOLDER TARGET
+# make_modules FOLDER TARGET: compiles the modules of a target of wasm/CMakeLists.txt into FOLDER.
 make_modules() {
   need_emscripten
   cmake -S "$root/wasm" -B "$builds/wasm" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" \
-    -DLADON_WASM_OUTPUT="$1" >&2
+    -DLADON_KISSFFT_DIR="$(kissfft_folder)" -DLADON_WASM_OUTPUT="$1" >&2
   build "$builds/wasm" "$2"
 }
 
-# Builds the binding of the npm package into wasm/dist. npm installs the packages for that once.
+# Builds the binding of the npm package into wasm/dist. npm installs the necessary packages once.
 package() {
   npm_packages "$root/wasm"
   (cd "$root/wasm" && npm run --silent build)
 }
 
-# npm_packages FOLDER: installs what its lock file lists, unless it is there.
+# npm_packages FOLDER: installs the packages of FOLDER's lock file if they are missing or older than the lock file.
 npm_packages() {
   need node npm
   if [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; then
@@ -57,7 +57,8 @@ need_emscripten() {
   need_relaxed
 }
 
-# Relaxed SIMD takes LLVM 17; em++ 3.1.6 has LLVM 14. Where no compiler has LLVM 17, CMake says which modules it omits.
+# Installs a newer LLVM if em++ cannot compile relaxed SIMD, which needs LLVM 17. em++ 3.1.6 has LLVM 14. If no compiler
+# has LLVM 17, CMake reports the omitted modules.
 need_relaxed() {
   printf '%s\n' '#include <wasm_simd128.h>' 'v128_t f(v128_t a) { return wasm_f32x4_relaxed_madd(a, a, a); }' |
     em++ -msimd128 -mrelaxed-simd -xc++ -fsyntax-only - 2>/dev/null && return

@@ -1,9 +1,9 @@
-// How int8 modules quantise their inputs in this engine: the package finds out how the engine computes the relaxed dot
-// product, and modules without a package are told.
+// Chooses how int8 modules quantise their inputs in this engine. The choice depends on how the engine computes the
+// relaxed dot product. The npm package detects this property of the engine.
 
 /**
- * {KIND: {bits, isSigned}}; a kind that computes wrong sums in this engine is missing. Without the package, relaxed
- * modules have 7 bits, which every engine computes.
+ * Returns {KIND: {bits, isSigned}}. A kind that computes wrong sums in this engine is missing. Without the package,
+ * relaxed modules use 7 bits, which every engine computes correctly.
  */
 export async function activationsOf(host, report) {
   const dot = await relaxedDotOf(host);

@@ -1,4 +1,4 @@
-// The peers as a page would ship them: one minified file each, and what that weighs.
+// Bundles each peer into one minified file, like the files of a page, and measures the sizes of the files.
 import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {basename, dirname, join, relative} from "node:path";
@@ -17,27 +17,30 @@ const productNeeds = {
   ort: attentionNeeds.ort,
   litert: ["@litertjs/core/wasm/litert_wasm_internal.wasm", "flatbuffers/package.json"],
 };
-// What CommonJS has and a module of Node has not; TensorFlow.js asks for it.
+// TensorFlow.js needs these names of CommonJS, which modules of Node do not have.
 const commonJs = `import {createRequire} from "node:module";
 import {fileURLToPath} from "node:url";
 const require = createRequire(import.meta.url), __filename = fileURLToPath(import.meta.url), __dirname =
   fileURLToPath(new URL(".", import.meta.url));`;
 
-/** Writes peers/NAME.browser.mjs and peers/NAME.node.mjs; gives the names, and says which can't be had. */
+/**
+ * Writes peers/NAME.browser.mjs and peers/NAME.node.mjs. Returns the names of the bundled peers, and reports missing
+ * peers.
+ */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 
-/** Bundles the peers of products, as bundlePeers does for the peers of attention. */
+/** Bundles the peers of products. bundlePeers bundles the peers of attention. */
 export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
 
 const bundleNamed = (needsOf, build, say) =>
     bundleAll(build, say, Object.entries(needsOf).map(([name, needs]) => ({name, source: name, needs})));
 
-/** The peers of MiniLM that run the model without transformers.js. */
+/** Bundles the peers of MiniLM that run the model without transformers.js. */
 export const bundleOrtMiniLm = (build, say) => bundleNamed({ort_minilm: attentionNeeds.ort}, build, say);
 
 /**
- * transformers.js in two builds: as it is published, with an ONNX Runtime Web that knows WebGPU, and with the smaller
- * one that does not. {NAME: the path of its wasm in the build} of those that can be had.
+ * Bundles transformers.js twice: with the published ONNX Runtime Web, which supports WebGPU, and with the smaller ONNX
+ * Runtime Web without WebGPU. Returns {NAME: the path of the wasm file in the build} of the builds that succeeded.
  */
 export async function bundleTransformers(build, say) {
   const folder = join(build, "node_modules/@huggingface/transformers");
@@ -48,7 +51,8 @@ export async function bundleTransformers(build, say) {
   const ort = dirname(createRequire(join(folder, "package.json")).resolve("onnxruntime-web/wasm"));
   const wasm = kind => relative(build, join(ort, `ort-wasm-simd-threaded${kind}.wasm`));
   const paths = {transformers: wasm(".asyncify"), transformers_wasm_only: wasm("")};
-  // Its file for browsers in Node, too: the one for Node runs native code. There it may not know where it is.
+  // Node also gets the file for browsers, because the file for Node runs native code. `define` hides Node from this
+  // file.
   const web = {"@huggingface/transformers": join(folder, "dist/transformers.web.js")};
   const wasmOnly = {"onnxruntime-web/webgpu": join(ort, "ort.wasm.bundle.min.mjs")};
   const names = await bundleAll(build, say, Object.entries(paths).map(([name, path]) => ({
@@ -61,7 +65,7 @@ export async function bundleTransformers(build, say) {
 async function bundleAll(build, say, peers) {
   const modules = join(build, "node_modules");
   if (!existsSync(join(modules, "esbuild"))) {
-    say("npm's packages are missing, so no peers are measured");
+    say("the npm packages are missing, so no peers are measured");
     return [];
   }
   const {build: bundle} = createRequire(join(build, "package.json"))("esbuild");
@@ -87,13 +91,16 @@ async function bundleAll(build, say, peers) {
   return names;
 }
 
-/** {bytes, gzipped} of a file. */
+/** Returns {bytes, gzipped} of a file. */
 export function weigh(path) {
   const bytes = readFileSync(path);
   return {bytes: bytes.length, gzipped: gzipSync(bytes, {level: 9}).length};
 }
 
-/** Bytes and gzipped bytes of all that a page loads: modules, the binding, each peer's wasm and JavaScript. */
+/**
+ * Returns the bytes and gzipped bytes of all files that a page loads: modules, the binding, and the wasm and JavaScript
+ * of each peer.
+ */
 export function sizes(build, index, cases, precision) {
   const ladon = Object.fromEntries(cases.flatMap(one => kinds.map(kind => moduleOf(one, kind, precision)))
       .filter(path => existsSync(join(build, path))).map(path => [basename(path), weigh(join(build, path))]));

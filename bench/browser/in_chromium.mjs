@@ -1,4 +1,4 @@
-// Runs tasks in workers of a page of headless Chromium, a new page for each.
+// Runs each task in a worker of a new page of headless Chromium.
 import {existsSync} from "node:fs";
 import {readFile} from "node:fs/promises";
 import {createServer} from "node:http";
@@ -6,7 +6,7 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
-// The server has these folders at the same places as the repository, so that their imports hold.
+// The server has these folders at the paths of the repository, so that imports between them work.
 const here = fileURLToPath(new URL(".", import.meta.url));
 const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};
@@ -40,11 +40,11 @@ async function runTask(page, url, message, report) {
     finish = ({done, error}) => error ? reject(new Error(error)) : done && resolve();
   });
   await page.exposeFunction("report", said => said.done || said.error ? finish(said) : report(said));
-  page.on("console", said => {  // LiteRT.js writes all that it has to say as errors
+  page.on("console", said => {  // LiteRT.js writes all messages as errors
     if (said.type() === "error" && !/^(INFO|WARNING): /.test(said.text())) report({message: said.text()});
   });
   page.on("crash", () => finish({error: "the page crashed"}));
-  page.on("close", () => finish({error: "the browser ended"}));  // after the task, this has no effect
+  page.on("close", () => finish({error: "the browser ended"}));  // no effect after the end of the task
   await page.goto(url);
   await page.evaluate(task => {
     const worker = new Worker("/bench/browser/worker.mjs", {type: "module"});
@@ -55,7 +55,7 @@ async function runTask(page, url, message, report) {
   await finished;
 }
 
-// The headers isolate the page, which makes its clock tick in 5 microseconds instead of 100.
+// Serves the folders. The headers isolate the page: the resolution of its clock is then 5 microseconds instead of 100.
 function serve(folders) {
   const headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp",
                    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"};

@@ -1,4 +1,4 @@
-// Runs tasks in processes of Node, one for each.
+// Runs each task in a separate process of Node.
 import {fork} from "node:child_process";
 import {fileURLToPath} from "node:url";
 

@@ -1,17 +1,19 @@
-// All that is measured, in one thread of a page or of Node. The host gives what differs between them:
-//   read(path): Promise of the bytes of a file of the build,  peer(name): Promise of a module of peers/, started, 
-//   binding(file): Promise of a file of the package, index.js,  url(path): where a file of the build can be had.
+// The measurements, which run in one thread of a page or of Node. The host hides the differences between both:
+//   read(path)      returns a Promise of the bytes of a file of the build
+//   peer(name)      returns a Promise of a started module of peers/
+//   binding(file)   returns a Promise of a file of the package, by default index.js
+//   url(path)       returns the address of a file of the build
 import {activationsOf} from "./activations.mjs";
 import {describe, inputsFor, instantiate, neededFlops} from "./raw_kernel.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "./rounds.mjs";
 import {warmUp} from "./warm_up.mjs";
 import {makePeaks, workOf} from "./work.mjs";
 
-/** A module's path: made by CMakeLists.txt. */
+/** Returns the path of a module that CMakeLists.txt makes. */
 export const moduleOf = ({tokens, model, heads, mask}, variant, precision = "float32") =>
     `modules/attention_${tokens}_${model}_${heads}_${mask}${precision === "int8" ? "_int8" : ""}.${variant}.wasm`;
 
-/** Peers by their names, started; says which cannot be had. */
+/** Starts the peers. Returns the started peers by name, and reports the missing peers. */
 export async function startPeers(host, names, report) {
   const peers = {};
   for (const name of names) {
@@ -24,7 +26,10 @@ export async function startPeers(host, names, report) {
   return peers;
 }
 
-/** Calls report({row}) or report({message}) as things are done. A case is {tokens, model, heads, mask}. */
+/**
+ * Measures attention. Calls report({row}) for each contestant and report({message}) for each problem. A case is
+ * {tokens, model, heads, mask}.
+ */
 export async function measure(host, {cases, rounds, milliseconds, peers: names, withBinding}, report) {
   const peaks = await makePeaks(milliseconds, report);
   const peers = await startPeers(host, names, report);
@@ -86,7 +91,10 @@ async function measureCase({host, peaks, peers, binding, rounds, milliseconds, r
   for (const free of frees) free();
 }
 
-/** Calls report({row}) for each case in all kinds of modules, with weights of int8 and of float32. */
+/**
+ * Measures attention with int8 and with float32 weights in all kinds of modules. Calls report({row}) for each
+ * measurement.
+ */
 export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
   const peaks = await makePeaks(milliseconds, report);
   const activations = await activationsOf(host, report);
@@ -115,14 +123,14 @@ export async function measureInt8(host, {cases, rounds, milliseconds}, report) {
   }
 }
 
-/** Of all forms of attention that a peer offers the one that is fastest here; each must compute the same as Ladon. */
+/** Returns the fastest form of attention of a peer. The result of each form must agree with Ladon's result. */
 async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expected, report) {
   const [inWeight, inBias, outWeight, outBias] = tensors;
   const problem = {tokens, model, heads, causal: mask === "causal", x, w: {inWeight, inBias, outWeight, outBias}};
   return fastestOf(peer.name, peer.forms, problem, (form, y) => mustAgree(form, y, expected), report);
 }
 
-/** {form, chosen, free} of the fastest of some forms. `check(form, y)` throws where a result is wrong. */
+/** Returns {form, chosen, free} of the fastest form. `check(form, y)` throws if a result is wrong. */
 export async function fastestOf(name, forms, problem, check, report) {
   const made = [];
   for (const {form, make} of forms) {
@@ -151,20 +159,23 @@ export async function fastestOf(name, forms, problem, check, report) {
   return made[0] ?? {};
 }
 
-/** Throws where y is further than 1e-4 of the largest number from what is expected. */
+/** Throws if y differs from the expected result by more than 1e-4 of the largest expected number. */
 export function mustAgree(who, y, expected) {
   const largest = a => a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const difference = largest(expected.map((value, i) => value - y[i]));  // NaN where y is too short: that never passes
+  const difference = largest(expected.map((value, i) => value - y[i]));  // NaN, which never passes, if y is too short
   if (!(difference <= 1e-4 * largest(expected))) throw new Error(`${who}: y differs by ${difference} from Ladon's`);
 }
 
-/** The cosine of two lists of numbers. */
+/** Returns the cosine between two lists of numbers. */
 export function cosine(a, b) {
   const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-/** Throws where y, computed with int8 weights, has a cosine below 0.97 to what float32 weights give. */
+/**
+ * Throws if the cosine between y, which was computed with int8 weights, and the result of float32 weights is below
+ * 0.97.
+ */
 export function mustResemble(who, y, expected) {
   const found = y.length === expected.length ? cosine(y, expected) : NaN;
   if (!(found >= 0.97)) throw new Error(`${who}: the cosine to the result of float32 is ${found}`);

@@ -1,4 +1,4 @@
-/** The memory of a module, dealt out from __heap_base on. Each piece begins at a multiple of 64 bytes. */
+/** Allocates pieces of a module's memory, from __heap_base on. Each piece begins at a multiple of 64 bytes. */
 export class ModuleMemory {
   #memory;
   #top;
@@ -8,7 +8,7 @@ export class ModuleMemory {
     this.#top = base.value;
   }
 
-  /** Returns the address of `bytes` bytes. */
+  /** Allocates `bytes` bytes and returns their address. */
   take(bytes) {
     const place = Math.ceil(this.#top / 64) * 64;
     this.#top = place + bytes;
@@ -17,7 +17,7 @@ export class ModuleMemory {
     return place;
   }
 
-  /** Copies a typed array and returns the address of the copy. */
+  /** Copies a typed array into the memory and returns the address of the copy. */
   put(values) {
     const place = this.take(values.byteLength);
     new values.constructor(this.#memory.buffer, place, values.length).set(values);

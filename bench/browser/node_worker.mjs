@@ -1,4 +1,5 @@
-// The same in a process of Node: argument 1 is the build's folder, argument 2 the package's index.js.
+// The counterpart of worker.mjs in a process of Node. Argument 1 is the folder of the build, and argument 2 is the
+// package's index.js.
 import {readFile} from "node:fs/promises";
 import {dirname, join} from "node:path";
 import {pathToFileURL} from "node:url";
@@ -31,4 +32,4 @@ process.on("message", async ({task, options}) => {
     process.send({error: error.stack});
   }
 });
-process.on("disconnect", () => process.exit(1));  // who asked is gone: else it would go on alone
+process.on("disconnect", () => process.exit(1));  // ends with the parent process

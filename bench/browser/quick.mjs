@@ -1,5 +1,5 @@
-// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: the share of peak of modules of one shape, in Node, each round
-// beside the peak of the module's own variant.
+// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures the share of peak of modules of one shape in Node. Each
+// round also measures the peak of the module's variant.
 import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";
@@ -15,7 +15,7 @@ const {values: {rounds, offset, milliseconds}, positionals} = parseArgs({
   options: {
     rounds: {type: "string", default: "201"},
     milliseconds: {type: "string", default: "1"},
-    offset: {type: "string"},  // of a mask whose offset is told at run time: the number of keys makes it a full one
+    offset: {type: "string"},  // of a mask with a run-time offset; N = number of keys: every key is visible
   },
 });
 const files = positionals.flatMap(names => names.split(","));

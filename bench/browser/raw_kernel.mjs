@@ -1,18 +1,18 @@
-// A module of ladon_add_kernel with nothing between it and the caller: its tensors laid out in its memory by hand, so
-// that what is measured is the module alone, and modules can be compared that no package has.
+// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory.
+// Measurements therefore contain only the module, and modules that no package has can be compared.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
-/** The JSON that a module says about itself. */
+/** Returns the description of a module, which is JSON in the module. */
 export function describe(module) {
   const [section] = WebAssembly.Module.customSections(module, "ladon");
-  if (!section) throw new Error("no module of ladon_add_kernel: it has no section `ladon`");
+  if (!section) throw new Error("not a module of ladon_add_kernel: there is no section `ladon`");
   return JSON.parse(new TextDecoder().decode(section));
 }
 
 /**
- * Flops that the result needs, by precision: those of linear maps are of the weights' precision, scores and weighted
- * sums are float32. `causal` counts the pairs that may be seen, T (T + 1) / 2 of T^2.
+ * Returns the flops that the result needs, by precision. Linear maps have the precision of the weights. Scores and
+ * weighted sums are float32. With `causal`, only visible pairs count: T (T + 1) / 2 of T^2.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;
@@ -25,7 +25,7 @@ export function neededFlops(description, causal) {
                                             {float32: attention + products, int8: 0};
 }
 
-/** All tensors of a kernel in the order of its weights' pointers: {name, type, shape, elements}. */
+/** Returns all tensors of a kernel as {name, type, shape, elements}, in the order of the pointers to the weights. */
 export function tensorsOf({weights, layer = [], layers = 0}) {
   const ofLayers = Array.from({length: layers}, () => layer).flat();
   return [...ofLayers, ...weights].flatMap(({name, type, shape, count = 1}) => {
@@ -34,7 +34,7 @@ export function tensorsOf({weights, layer = [], layers = 0}) {
   });
 }
 
-/** x as embeddings are, a linear map as initialisation leaves it: outputs of about unit size. The same every time. */
+/** Returns a generator of normally distributed numbers. Equal seeds give equal numbers. */
 export function numbers(seed) {
   let state = seed >>> 0 || 1;
   const uniform = () => {  // xorshift32
@@ -49,10 +49,13 @@ export function numbers(seed) {
       mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** True for a scale and a row sum: both are computed from the weights. */
+/** Returns whether a tensor is a scale or a row sum, which are computed from the weights. */
 const isDerived = ({name}) => /_weight_(scale|row_sum)$/.test(name);
 
-/** Such numbers for x and all tensors of a kernel: the same for kernels of float32 and of int8 weights. */
+/**
+ * Returns random numbers for x and all tensors of a kernel. Kernels with float32 and with int8 weights get equal
+ * numbers. As after initialisation, the outputs of a linear map are of about unit size.
+ */
 export function inputsFor(description, seed = 20260101) {
   const draw = numbers(seed);
   const tensors = tensorsOf(description).filter(tensor => !isDerived(tensor)).map(({name, shape, elements}) =>
@@ -62,13 +65,14 @@ export function inputsFor(description, seed = 20260101) {
 }
 
 /**
- * An instance that was called once: {description, firstCall, run(), y}. `firstCall` is how long that took, in
- * milliseconds; `y` is copied out of its memory; options are `{offset: 3}`, numbers by their names in the C header.
- * Weights of int8 kernels are quantised here; `activations` is {bits, isSigned}, by default what every engine allows.
+ * Instantiates a module and calls the module once. Returns {description, firstCall, run(), y}: `firstCall` is the time
+ * of the first call in milliseconds, and `y` is a copy of the result. `options` has numbers by their names in the C
+ * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. The default is
+ * supported by every engine.
  */
 export async function instantiate(module, {x, tensors}, options = {}, activations = {bits: 7, isSigned: false}) {
   const description = describe(module);
-  if (description.context || description.cache) throw new Error("only kernels of one input and no cache");
+  if (description.context || description.cache) throw new Error("a kernel must have one input and no cache");
   const {exports} = await WebAssembly.instantiate(module);
   const {memory} = exports;
   const pieces = new ModuleMemory(exports);

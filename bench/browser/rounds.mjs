@@ -1,24 +1,25 @@
-// How things are compared: in rounds, each of which runs all of them for a millisecond or so, and the ceiling right
-// before and after each. What the clock and the neighbours do happens to all alike; what counts are the medians of the
-// rounds' ratios.
+// Compares contestants in rounds. A round runs each contestant for about a millisecond, and the peak loop directly
+// before and after each contestant. Changes of the clock rate and other processes affect all contestants alike. The
+// results are medians of the ratios of all rounds.
 import {pause} from "./warm_up.mjs";
 import {flopsOf} from "./work.mjs";
 
-/** The value that a part of the others lies below; 0.5 is the median. */
+/** Returns the value below which `part` of the values lie. A part of 0.5 gives the median. */
 export function quantile(values, part) {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.round(part * (sorted.length - 1))];
 }
 
-/** Median and quartiles. */
+/** Returns the median and the quartiles. */
 export const spread = values => ({
   median: quantile(values, 0.5), lower: quantile(values, 0.25), upper: quantile(values, 0.75),
 });
 
 /**
- * Contestants are {run, repeats, work}. A run may give a promise. `work` is that of one run (work.mjs): flops of
- * different peaks are taken to be done one after the other. For each, of each round: {seconds, ceiling}, those of one
- * run and the flops a second that its peaks allow, measured just before and after.
+ * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` is the work of one run
+ * (work.mjs). For the ceiling, flops with different peaks are computed one after the other. Returns {seconds, ceiling}
+ * for each contestant, with a value for each round. `seconds` is the time of one run. `ceiling` is the flops per second
+ * that the peaks before and after the run allow.
  */
 export async function alternate(contestants, rounds) {
   const results = contestants.map(() => ({seconds: new Float64Array(rounds), ceiling: new Float64Array(rounds)}));
@@ -35,7 +36,7 @@ export async function alternate(contestants, rounds) {
       const start = performance.now();
       for (let i = 0; i < repeats; ++i) {
         const promise = run();
-        if (promise instanceof Promise) await promise;  // others are not made to wait for one
+        if (promise instanceof Promise) await promise;  // a synchronous run must not wait
       }
       results[index].seconds[round] = (performance.now() - start) * 1e-3 / repeats;
       results[index].ceiling[round] = (before + ceilingOf(work)) / 2;
@@ -45,7 +46,7 @@ export async function alternate(contestants, rounds) {
   return results;
 }
 
-/** What is reported of one: shares and GFLOP/s. */
+/** Returns the reported figures of one contestant: shares of peak, GFLOP/s and microseconds. */
 export function figures({work}, {seconds, ceiling}) {
   const flops = flopsOf(work);
   return {
@@ -56,10 +57,10 @@ export function figures({work}, {seconds, ceiling}) {
   };
 }
 
-/** How many times as fast one is as another. */
+/** Returns how many times as fast `one` is as `other`. */
 export const timesAsFast = (one, other) => spread(one.seconds.map((s, round) => other.seconds[round] / s));
 
-/** How many calls take about so many milliseconds, judged by the fastest of a few. */
+/** Returns the number of calls that take about `milliseconds`, estimated from the fastest of three trials. */
 export async function repeatsFor(run, milliseconds) {
   for (let repeats = 1;; repeats *= 2) {
     let best = Infinity;

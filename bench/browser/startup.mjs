@@ -1,5 +1,6 @@
-// What a module costs before it is fast: V8 compiles a module at once and badly, counts calls and turns of loops, and
-// compiles again in another thread what is hot; a function that runs is not replaced before it is called again.
+// Measures the time until a module is fast. V8 first compiles a module quickly, without optimisation. V8 counts calls
+// and iterations of loops, and recompiles hot functions in another thread. A running function is replaced only at its
+// next call.
 import {moduleOf} from "./measure.mjs";
 import {kinds, runs} from "../../wasm/engine/peak.mjs";
 import {describe, inputsFor, instantiate} from "./raw_kernel.mjs";
@@ -7,10 +8,11 @@ import {quantile} from "./rounds.mjs";
 import {pause} from "./warm_up.mjs";
 
 /**
- * Calls report({startup}) for every case and kind, milliseconds: compile, instantiate with all weights copied and the
- * first call; then, from its start on, how long and how many calls until one takes less than 1.1 of what it takes at
- * last; null where calls are shorter than the clock's steps. Of some repeats the best, for what the machine does beside
- * only adds.
+ * Calls report({startup}) for every case and kind. The times are in milliseconds: compilation, the first call, and
+ * instantiation with all weights copied and the first call. `to_full_speed` is the time from the start of the first
+ * call until a call takes less than 1.1 times the final duration. `calls_to_full_speed` is the number of calls in this
+ * time. Both are null if calls are shorter than the resolution of the clock. Each figure is the minimum of several
+ * starts, because other activity of the machine only adds time.
  */
 export async function measureStartUp(host, {cases, repeats = 7, budget = 600}, report) {
   for (const one of cases) {
@@ -54,7 +56,7 @@ async function startOf(bytes, budget) {
   return {compile, to_first_y: compile + called - filled, begun, durations};
 }
 
-// A custom section of random bytes: an engine keeps what it made of bytes that it has seen before.
+// Appends a custom section with random bytes, because an engine caches the compiled code of known bytes.
 function withComment(bytes) {
   const random = crypto.getRandomValues(new Uint8Array(16));
   return Uint8Array.from([...bytes, 0, 18, 1, "x".charCodeAt(0), ...random]);

@@ -1,11 +1,12 @@
-// How a run becomes as fast as the engine makes it.
+// Runs a function until the engine has optimised the function.
 
-/** Gives the engine's other threads, and the page, their turn. */
+/** Waits, so that other threads of the engine and the page can work. */
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls, with pauses in which the engine's other threads finish, until two of its spells in a row bring nothing: V8
- * replaces one hot function after the other, and large ones late.
+ * Calls `run` in spells of `spell` milliseconds until two spells in a row bring no improvement, but at most `most`
+ * spells. Pauses let other threads of the engine finish. V8 replaces hot functions one after the other, and large
+ * functions late.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

@@ -1,5 +1,5 @@
-// Writes files so that a reader, or an interrupt, never meets half of one. The C++ programs do the same by
-// src/files/replace_file.hpp.
+// Replaces files so that a reader sees either the complete old or the complete new content, also after an interrupt.
+// The C++ programs use src/files/replace_file.hpp for this purpose.
 import {randomBytes} from "node:crypto";
 import {closeSync, fchmodSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync}
     from "node:fs";
@@ -22,22 +22,22 @@ function writeTemporary(target, status, text) {
   return temporary;
 }
 
-// The place where the file is or will be. A device or a pipe is `special`.
+// Returns the final path and the status of a file. `special` is true for a device or a pipe.
 function placeOf(path) {
   const status = statSync(path, {throwIfNoEntry: false});
   if (status?.isDirectory()) throw new Error("it is a folder");
   return {target: status ? realpathSync(path) : path, status, special: status && !status.isFile()};
 }
 
-// Replaces a file, or the file behind a link, by one with this text. A device or a pipe is written directly.
+// Replaces the content of a file, or of the target of a link, by `text`. A device or a pipe is written directly.
 export function replaceFile(path, text) {
   const {target, status, special} = placeOf(path);
   if (special) writeFileSync(path, text);
   else renameSync(writeTemporary(target, status, text), target);
 }
 
-// Ends the program with status 2 where a file cannot be written now, so that no measurement is made in vain. The files
-// stay as they are. `paths` may contain undefined: no file is asked for.
+// Ends the program with status 2 if a file cannot be written, so that no measurement is lost. The files do not change.
+// `paths` may contain undefined, which stands for no file.
 export function checkReplaceable(...paths) {
   for (const path of paths.filter(path => path !== undefined)) {
     try {

@@ -1,8 +1,8 @@
-// The work of a run: how many flops it needs, and which ceiling bounds them.
+// The work of a run: the needed flops, and the peaks that limit them.
 import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {warmUp} from "./warm_up.mjs";
 
-/** {KIND: {float32, int8}}: the peaks of each kind of module that this engine runs, the fastest kind first. */
+/** Returns {KIND: {float32, int8}}: the peaks of each kind of module that this engine runs, the fastest kind first. */
 export async function makePeaks(milliseconds, report) {
   const peaks = {};
   for (const kind of kinds) {
@@ -15,19 +15,19 @@ export async function makePeaks(milliseconds, report) {
   return peaks;
 }
 
-/** The peaks of a kind of module: {float32, int8}. */
+/** Returns the peaks of a kind of module: {float32, int8}. */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};
   for (const precision of ["float32", "int8"]) {
     peaks[precision] = await makePeak(kind, {precision, milliseconds});
-    await warmUp(peaks[precision].run, 100);  // where other processes take the core, optimising takes longer
+    await warmUp(peaks[precision].run, 100);  // other processes may delay the optimisation
   }
   return peaks;
 }
 
-/** A list of {flops, peak}, from {float32: flops, int8: flops} and the peaks of a kind. */
+/** Returns a list of {flops, peak} for {float32: flops, int8: flops} and the peaks of a kind. */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));
 
-/** All flops of such a list. */
+/** Returns the sum of all flops in a list of workOf. */
 export const flopsOf = work => work.reduce((sum, {flops}) => sum + flops, 0);

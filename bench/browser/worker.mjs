@@ -1,4 +1,4 @@
-// The thread of a page that measures; the page passes on what it reports.
+// The worker of a page that runs the measurements. The page forwards the reports of the worker.
 import {measure, measureInt8} from "./measure.mjs";
 import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureProducts} from "./products/measure.mjs";

@@ -1,4 +1,4 @@
-// Helpers of the programs that count instructions.
+// Functions for the programs that count instructions.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr std::size_t most(std::size_t ladon::Shape::* size) {
   return largest;
 }
 
-// Between -size and size (Numerical Recipes' generator of 32 bits).
+// Fills `values` with numbers between -size and size (the 32-bit generator of Numerical Recipes).
 inline void fill(std::span<float> values, float size) {
   static std::uint32_t state = 1;
   for (float& value : values) {
@@ -37,7 +37,7 @@ std::uint64_t instructions(F f) {
   return board::instructions() - before;
 }
 
-// To three places.
+// Prints the ratio with three decimal places.
 inline void print_ratio(std::uint64_t count, std::uint64_t multiply_adds) {
   const std::uint64_t thousandths = (1000 * count + multiply_adds / 2) / multiply_adds;
   board::print_number(thousandths / 1000, 8);

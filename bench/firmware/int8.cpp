@@ -1,5 +1,6 @@
-// Prints the number of instructions for each multiply-add with int8 weights: of a product, of attention and of an
-// encoder layer. The counts contain the quantisation of the input. Each shape of "firmware" in shapes.json has a line.
+// Prints the number of instructions for each multiply-add with int8 weights, for a product, attention and an encoder
+// layer. The counts include the quantisation of the input. The output has a line for each shape of "firmware" in
+// shapes.json.
 #include <cstddef>
 #include <cstdint>
 
@@ -26,7 +27,7 @@ ladon::Linear<Out, In, ladon::Order::out_in, ladon::Bias::with, ladon::precision
   return {&weight[0], &scale[0], &row_sum[0], &bias[0]};
 }
 
-// Quantises tokens and multiplies them by a square matrix, from panels to panels, as a layer does it.
+// Quantises tokens and multiplies the tokens by a square matrix. Input and output are panels, as in a layer.
 template <std::size_t Tokens, std::size_t Model, class Linear>
 void multiply(const Linear& matrix, const float* in, float* out) {
   using Simd = ladon::detail::simd::NativeVectors;

@@ -1,5 +1,5 @@
-// Prints the number of instructions for each multiply-add: of a product, of attention and of an encoder layer. Each
-// shape of "firmware" in shapes.json has a line.
+// Prints the number of instructions for each multiply-add, for a product, attention and an encoder layer. The output
+// has a line for each shape of "firmware" in shapes.json.
 #include <cstddef>
 #include <cstdint>
 
@@ -26,7 +26,7 @@ float in_weight[3 * most_model * most_model], out_weight[most_model * most_model
 float weight1[most_hidden * most_model], weight2[most_hidden * most_model];
 float bias[most_hidden];
 
-// Multiplies tokens by a square matrix of the order `O`, from panels to panels, as a layer does it.
+// Multiplies tokens by a square matrix of the order `O`. Input and output are panels, as in a layer.
 template <std::size_t Tokens, std::size_t Model, ladon::Order O>
 void multiply(const float* in, float* out) {
   const ladon::Linear<Model, Model, O> linear{.weight = &out_weight[0], .bias = &bias[0]};

@@ -1,4 +1,4 @@
-// Prints what smaller key blocks (LADON_KEY_BLOCK) cost in instructions and save in the workspace, for long rows.
+// Prints the instructions and the workspace of attention with long rows for one size of key blocks (LADON_KEY_BLOCK).
 #include <cstddef>
 #include <cstdint>
 

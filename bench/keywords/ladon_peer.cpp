@@ -1,5 +1,5 @@
-// Ladon's process of `./dev bench keywords`: examples/keywords from sound or features to logits, and the FMA peak. The
-// protocol is described in bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/keywords/serving.py.
+// Ladon's process for `./dev bench keywords`: measures examples/keywords from sound or features to logits, and the FMA
+// peak. bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/keywords/serving.py describe the protocol.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -35,7 +35,7 @@ class Server {
     if (what == "case") return begin(request);
     if (what == "build") return build(request);
     if (what == "round") return round(request.at("seconds"));
-    if (what == "drop") return json::object();  // there is one form
+    if (what == "drop") return json::object();  // there is only one form
     if (what == "peak") return peak();
     if (what == "quiet") return {{"quiet", ladon::bench::quiet().wait(request.at("seconds"))}};
     throw std::runtime_error("what is " + what + "?");
@@ -82,7 +82,7 @@ class Server {
   }
 
   json round(double seconds) {
-    compute();  // others have had the caches
+    compute();  // other processes have used the caches
     const long before = ladon::bench::interruptions();
     estimate_ = time(static_cast<std::size_t>(std::max(1.0, std::round(seconds / estimate_))));
     return {{"seconds", estimate_}, {"interrupted", ladon::bench::interruptions() != before}};
@@ -102,10 +102,11 @@ class Server {
     }
   }
 
-  // Floats of the input of one window.
+  // Returns the number of floats in the input of one window.
   std::size_t window_size() const { return whole_chain_ ? Samples::extent : Features::extent; }
 
-  // What ran last on this core may have been another process: the first look is not yet at the caches as they will be.
+  // Measures the peak after two probes, and discards the first probe. Another process may have used this core before,
+  // so the caches are not warm at the first probe.
   static json peak() {
     ladon::bench::quiet().now_quiet();
     const bool quiet = ladon::bench::quiet().now_quiet();

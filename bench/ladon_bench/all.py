@@ -1,8 +1,9 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
-    [--browser_minilm_int8] [--firmware] [--tables]
+    [--browser_minilm_int8] [--firmware] [--tables] [--check]
 
-Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of README.md between their
-markers. A part that fails keeps the figures of its last run. `./dev bench all` runs this.
+Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md,
+docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.
+`./dev bench all` runs this program.
 """
 
 import argparse
@@ -22,6 +23,9 @@ from ladon_bench.parts import PARTS
 from ladon_bench.paths import BENCH, ROOT
 
 FIGURES = BENCH / "figures"
+PAGE = ROOT / "docs" / "performance.md"  # has the tables of all parts
+README = ROOT / "README.md"  # has the summary
+COMPARISON = ROOT / "docs" / "comparison.md"
 
 
 def say(text):
@@ -37,7 +41,7 @@ def cpu():
 
 
 def run(part, quick, patience):
-    """Returns the figures of a part, or None where the part failed."""
+    """Returns the figures of a part, or None if the part failed."""
     about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "quick": quick,
              "system": system(), "cpu": cpu(), "load_at_start": os.getloadavg()}
     command = [str(ROOT / "dev"), *part.command, *(part.quick if quick else [])]
@@ -57,7 +61,7 @@ def run(part, quick, patience):
 
 
 def save(name, measured):
-    """Writes a row of figures in each line, so that differences between commits are readable."""
+    """Writes each row of figures in a separate line, so that differences between commits are readable."""
     lines = [f" {json.dumps(key)}: " + ("[\n" + ",\n".join(f"  {json.dumps(one)}" for one in value) + "\n ]"
                                        if isinstance(value, list) and value and isinstance(value[0], dict)
                                        else json.dumps(value)) for key, value in measured.items()]
@@ -70,33 +74,58 @@ def known_figures():
             if (file := FIGURES / f"{part.name}.json").is_file()}
 
 
-def rewrite(readme, known):
-    """Returns the text with the table of each part between its markers. A part without figures keeps its text."""
+def between_markers(text, name, block):
+    """Returns the text with the block between the markers `name`. Raises ValueError if the markers do not occur exactly
+    once."""
+    marked = re.compile(rf"(<!-- figures: {name} -->\n).*?(<!-- end -->)", re.S)
+    text, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
+    if times != 1:
+        raise ValueError(f"{times} places for the figures {name}, expected 1")
+    return text
+
+
+def page(text, known):
+    """Returns docs/performance.md with the table of each part. A part without figures keeps its text."""
     for part in PARTS:
         if part.name not in known:
             continue
-        pictures = [f'<img src="charts/{name}.svg" alt="{shown}">' for name, shown in part.pictures.items()
+        pictures = [f"![{shown}](../bench/charts/{name}.svg)" for name, shown in part.pictures.items()
                     if (BENCH / "charts" / f"{name}.svg").is_file()]
         block = "\n\n".join([*pictures, tables.about(known[part.name]), part.table(known)])
-        marked = re.compile(rf"(<!-- figures: {part.name} -->\n).*?(<!-- end -->)", re.S)
-        readme, times = marked.subn(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", readme)
-        if times == 0:
-            say(f"README.md has no place for {part.name}")
-    return readme
+        text = between_markers(text, part.name, block)
+    return text
+
+
+def written(known):
+    """Returns {file: text} for all files with tables. The texts have the tables of these figures."""
+    return {PAGE: page(PAGE.read_text(), known),
+            README: between_markers(README.read_text(), "summary", tables.summary(known)),
+            COMPARISON: between_markers(COMPARISON.read_text(), "comparison", tables.comparison(known))}
+
+
+def check():
+    """Returns 1 and reports the files whose tables differ from the stored figures. Returns 0 if no table differs."""
+    wrong = [file for file, text in written(known_figures()).items() if text != file.read_text()]
+    for file in wrong:
+        say(f"{file.relative_to(ROOT)} differs from bench/figures: run ./dev bench all --tables")
+    return 1 if wrong else 0
 
 
 def main():
     parser = argparse.ArgumentParser(prog="dev bench all", description=__doc__.split("\n\n")[1])
     parser.add_argument("--quick", action="store_true", help="fewer rounds and shapes")
     parser.add_argument("--patience", type=float, metavar="SECONDS",
-                        help="that a case beside other libraries waits for a core that others disturb")
+                        help="longest wait of a case with other libraries for an undisturbed core")
     parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], metavar="NAME",
-                        help="of " + ", ".join(part.name for part in PARTS))
-    parser.add_argument("--tables", action="store_true", help="measure nothing: charts and tables of what is there")
+                        help="run only these parts: " + ", ".join(part.name for part in PARTS))
+    parser.add_argument("--tables", action="store_true", help="measure nothing: rewrite charts and tables")
+    parser.add_argument("--check", action="store_true", help="only compare the tables with the stored figures")
     for part in PARTS:
         if not part.always:
-            parser.add_argument(f"--{part.name}", action="store_true", help="as well")
+            parser.add_argument(f"--{part.name}", action="store_true", help="also run this part")
     options = parser.parse_args()
+    if options.check:
+        return check()
     failed = []
     for part in [] if options.tables else PARTS:
         chosen = part.name in options.only if options.only else part.always or getattr(options, part.name)
@@ -111,8 +140,8 @@ def main():
     drawn = subprocess.run([ROOT / "dev", "bench", "charts", *(FIGURES / f"{name}.json" for name in known)])
     if drawn.returncode != 0:
         failed.append("charts")
-    readme = BENCH / "README.md"
-    whole_file.write(readme, rewrite(readme.read_text(), known))
+    for file, text in written(known).items():
+        whole_file.write(file, text)
     if failed:
         say(f"failed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -2,7 +2,7 @@
 [--core N] [--json FILE]
 
 Runs ladon_bench of a revision and of the work tree in turn on one core, and prints the ratio of their shares of peak
-for each row. `./dev bench compare` builds both programs and runs this.
+for each row. `./dev bench compare` builds both programs and runs this program.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import tempfile
 
 from ladon_bench import whole_file
 
-INNER_ROUNDS = 5  # of a program in one turn
+INNER_ROUNDS = 5  # rounds of a program in one turn
 NAMES = ["revision", "work tree"]
 
 
@@ -26,7 +26,7 @@ def say(text):
 
 
 def pin(core):
-    """Keeps this process, and all that it starts, on one core."""
+    """Pins this process and all processes that it starts to one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0)) if core is None else core})
     else:
@@ -64,7 +64,7 @@ def shares(measured):
 def alternate(programs, rounds):
     """Returns {row: [(share of the revision, share of the work tree), ...]}, one pair for each round.
 
-    The programs take turns to run first, so that a drift of the machine's speed favours neither.
+    The programs take turns to run first, so that a drift of the machine's speed affects both programs equally.
     """
     pairs = {}
     for round_ in range(rounds):
@@ -99,8 +99,8 @@ def parse():
         parser.add_argument(name, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--programs", required=True, nargs=2, type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=9, help="runs of each program (default: %(default)s)")
-    parser.add_argument("--filter", default=".", metavar="REGEX", help="measures only the rows that match")
-    parser.add_argument("--core", type=int, help="the core that both run on (default: the last that may be used)")
+    parser.add_argument("--filter", default=".", metavar="REGEX", help="measure only the rows whose names match")
+    parser.add_argument("--core", type=int, help="core for both programs (default: the last allowed core)")
     parser.add_argument("--json", type=whole_file.path, metavar="FILE")
     options = parser.parse_args()
     if options.rounds < 1:

@@ -1,12 +1,12 @@
-"""From the seconds of rounds to what people read: shares, ratios, tables."""
+"""Computes shares, ratios and tables from the seconds of the rounds."""
 
 import math
 
-ENOUGH = 5  # rounds, to go without those that somebody disturbed
+ENOUGH = 5  # with fewer undisturbed rounds, disturbed rounds count, too
 
 
 def quantile(values, part):
-    """The value that a part of the others lies below; as support/rounds.hpp has it."""
+    """Returns the value below which `part` of the values lie, like quantile in support/rounds.hpp."""
     ordered = sorted(values)
     return ordered[math.floor(part * (len(ordered) - 1) + 0.5)]
 
@@ -20,14 +20,15 @@ def case_name(row):
 
 
 def counted(*ones):
-    """The rounds in which each of these was alone on the core, or all of them where there are too few of those."""
+    """Returns the rounds in which all these contestants were undisturbed, or all rounds if there are too few such
+    rounds."""
     rounds = range(len(ones[0]["seconds"]))
     alone = [i for i in rounds if not any(one["disturbed"][i] for one in ones)]
     return alone if len(alone) >= min(ENOUGH, len(rounds)) else rounds
 
 
 def share_of_peak(row, one):
-    """Of what the core can multiply and add at all, just before and after each round."""
+    """Returns the share of the FMA peak that was measured directly before and after each round."""
     return spread([row["flops"] / one["seconds"][i] * 1e-9 / one["peak_gflops"][i] for i in counted(one)])
 
 
@@ -40,7 +41,7 @@ def median_seconds(one):
 
 
 def disturbed(ones):
-    """The part of all rounds of these in which somebody else used the core."""
+    """Returns the part of all rounds of these contestants in which another process used the core."""
     rounds = [each for one in ones for each in one["disturbed"]]
     return sum(rounds) / len(rounds)
 
@@ -54,7 +55,7 @@ def others_of(row):
 
 
 def peer_names(rows):
-    """In the order in which they first come."""
+    """Returns the names of the peers in the order of their first occurrence."""
     return list(dict.fromkeys(one["name"] for row in rows for one in others_of(row)))
 
 
@@ -63,16 +64,16 @@ def geometric_mean(values):
 
 
 def ratio_to_fastest(row):
-    """How many times as fast Ladon is as the fastest of the others, by medians.
+    """Returns how many times as fast Ladon is as the fastest peer, by medians.
 
-    None without others, and where the machine was so busy that nine layers took no longer than one.
+    Returns None without peers, or if the machine was so busy that nine layers took no longer than one layer.
     """
     least = min((times_as_fast(ladon_of(row), one)["median"] for one in others_of(row)), default=0)
     return least if least > 0 else None
 
 
 def summary(rows):
-    """The geometric mean over all cells of attention that have peers."""
+    """Returns the geometric mean and the minimum of the ratios over all rows of attention with peers."""
     ratios = [ratio for row in rows if row["kind"] == "attention" and (ratio := ratio_to_fastest(row)) is not None]
     if not ratios:
         return None
@@ -80,7 +81,7 @@ def summary(rows):
 
 
 def lines(row):
-    """A line for each contestant, as soon as a case is done."""
+    """Yields a line for each contestant of a measured case."""
     for one in row["contestants"]:
         share = share_of_peak(row, one)
         gflops = row["flops"] / median_seconds(one) * 1e-9
@@ -117,7 +118,7 @@ def markdown(figures):
 
 
 def tables(figures):
-    """The tables of README.md."""
+    """Returns the tables of docs/performance.md."""
     rows = figures["rows"]
     names = peer_names(rows)
     by_name = lambda row: {one["name"]: one for one in row["contestants"]}

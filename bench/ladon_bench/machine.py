@@ -1,4 +1,4 @@
-"""The machine: which of its cores are used, and what figures say of it."""
+"""Pins processes to cores, and describes the machine for the figures."""
 
 import datetime
 import os
@@ -8,13 +8,14 @@ from ladon_bench.process import say
 
 
 def pinned(threads, last):
-    """The cores that all run on, as many as threads; this process itself keeps off them where there are others."""
+    """Returns the cores for all contestants, one for each thread. Moves this process to other cores if there are other
+    cores."""
     if not hasattr(os, "sched_setaffinity"):
-        say("this system pins no process to a core: figures are less sure")
+        say("this system cannot pin a process to a core: the figures are less certain")
         return None
     allowed = os.sched_getaffinity(0)
     if len(allowed) < threads:
-        raise SystemExit(f"bench: {threads} threads, and {len(allowed)} cores")
+        raise SystemExit(f"bench: {threads} threads need {threads} cores, and there are {len(allowed)}")
     last = max(allowed) if last is None else last
     cores = {last, *sorted(allowed - {last})[-(threads - 1):]} if threads > 1 else {last}
     if allowed > cores:
@@ -23,7 +24,8 @@ def pinned(threads, last):
 
 
 def machine_of(contestants, options, known):
-    """Ladon's words of it, which come first, and the system's; what `known` has from cases before stays."""
+    """Returns the description of the machine: the description of Ladon's process, and facts about the system. Keeps the
+    versions, the date and the load of `known`, the description from the previous cases."""
     versions = {**known.get("versions", {}), **{name: version for one in contestants
                                                 for name, version in one.versions.items()}}
     return {**contestants[0].machine, "system": system(), "kernel": platform.release(),

@@ -1,4 +1,4 @@
-"""The parts of `./dev bench all`. A new part takes an entry here, and a pair of markers in README.md."""
+"""The parts of `./dev bench all`. A new part needs an entry here, and a pair of markers in docs/performance.md."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,14 +11,14 @@ QUICK = ["--shapes", *texts("quick")]
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    name: str  # figures/NAME.json; <!-- figures: NAME --> in README.md
-    command: list[str]  # what follows ./dev; the file for its figures is added
-    quick: list[str]  # what --quick adds
-    table: Callable[[dict], str]  # from all figures, by the parts' names, to Markdown
-    always: bool = True  # else only by an option of its name
-    waits: bool = False  # whether the command takes --patience
-    output: str = "json"  # or markdown, text: where a command has no JSON, what it prints is kept in one
-    pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # of charts/*.svg: what they show
+    name: str  # of figures/NAME.json, and of the markers <!-- figures: NAME --> in docs/performance.md
+    command: list[str]  # the arguments of ./dev, without the option for the file of figures
+    quick: list[str]  # the arguments that --quick adds
+    table: Callable[[dict], str]  # makes Markdown from the figures of all parts, which are given by name
+    always: bool = True  # if False, the part runs only with the option --NAME
+    waits: bool = False  # whether the command has the option --patience
+    output: str = "json"  # or markdown or text, if the command writes no JSON; the text is stored in a JSON file
+    pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # {name of charts/NAME.svg: its description}
 
 
 PARTS = [

@@ -1,4 +1,4 @@
-"""A peer's process, from the driver's side."""
+"""The driver's side of a peer's process."""
 
 import json
 import os
@@ -8,10 +8,11 @@ import sys
 
 from ladon_bench.paths import BENCH
 
-LONGEST_ANSWER = 900  # seconds: compilers among the peers take their time with the largest shapes
+LONGEST_ANSWER = 900  # seconds; peers with a compiler need long for the largest shapes
 
 def environment(threads):
-    """So many threads each; a single one has nobody to wait for, so none spins while others are measured."""
+    """Returns the environment of a process with `threads` threads. With one thread, no thread spins, so that the
+    process does not disturb other contestants."""
     count = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC")}
     still = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"} if threads == 1 else {}
     return {**os.environ, **count, **still, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1",
@@ -27,7 +28,8 @@ def say(text):
 
 
 class Process:
-    """Runs on these cores from its start on; its words to people go to a file, of which a failure quotes the end."""
+    """A process that is pinned to cores. Its stderr goes to the file `log`, and a Failure quotes the last line of this
+    file."""
 
     def __init__(self, command, cores, threads, log):
         self.log = log
@@ -37,7 +39,7 @@ class Process:
                 self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
                                                 bufsize=0, preexec_fn=pin, env=environment(threads))
         except FileNotFoundError:
-            raise Failure(f"{command[0]} is not there") from None
+            raise Failure(f"{command[0]} does not exist") from None
         self.heard = b""
 
     def ask(self, what, **details):
@@ -80,6 +82,6 @@ class Process:
 
 
 def python_peers(folder):
-    """Returns {NAME: command} for each peer_NAME.py of that folder of the package."""
+    """Returns {NAME: command} for each peer_NAME.py in a folder of the package."""
     return {path.stem.removeprefix("peer_"): [sys.executable, "-m", f"ladon_bench.{folder}.{path.stem}"]
             for path in sorted((BENCH / "ladon_bench" / folder).glob("peer_*.py"))}

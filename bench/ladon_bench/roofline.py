@@ -1,13 +1,14 @@
-"""Computes the roofline: what the attention of a shape can reach on a core, from the figures of ceilings.cpp."""
+"""Computes the roofline: the share of the FMA peak that the attention of a shape can reach on a core, from the figures
+of ceilings.cpp."""
 
 import math
 
-KEY_BLOCK = 256  # of keys that are scored at a time
+KEY_BLOCK = 256  # number of keys that are scored at a time
 
 
 def stages(row):
-    """Of full attention: needed flops, needed bytes (each operand read once, each result written once; scores stay in
-    the nearest caches), the terms of a sum, and exponentials."""
+    """Returns the stages of full attention: needed flops, needed bytes, the number of terms in a sum, and exponentials.
+    Each operand is read once, and each result is written once. Scores stay in the nearest caches."""
     tokens, model, heads = row["tokens"], row["model"], row["heads"]
     matrix = 4 * tokens * model  # bytes
     weights = 4 * (model * model + model)
@@ -21,17 +22,17 @@ def stages(row):
 
 
 def needed_bytes(row):
-    """Weights, x and y: what a call cannot do without."""
+    """Returns the bytes of the weights, x and y, which every call needs."""
     return 16 * (row["model"]**2 + row["model"]) + 8 * row["tokens"] * row["model"]
 
 
 def level_of(ceilings, size):
-    """The nearest level that holds so many bytes."""
+    """Returns the nearest cache level that holds `size` bytes, or memory."""
     return next((one for one in ceilings["reads"] if one["bytes"] >= size), ceilings["reads"][-1])
 
 
 def tile_rate(ceilings, row, terms):
-    """Flops a second of tiles with sums of so many terms, between the two lengths that were measured."""
+    """Returns the flops per second of tiles with sums of `terms` terms, interpolated between two measured lengths."""
     packs = 1 if row["tokens"] <= ceilings["lanes"] else max(one["packs"] for one in ceilings["tiles"])
     known = sorted((one["inner"], one["flops_a_second"]) for one in ceilings["tiles"] if one["packs"] == packs)
     below = max((one for one in known if one[0] <= terms), default=known[0])
@@ -43,7 +44,8 @@ def tile_rate(ceilings, row, terms):
 
 
 def bounds(ceilings, row):
-    """Seconds: by multiply-adds alone, and what short tiles and exponentials add; reading weights, x and y once."""
+    """Returns the bounds in seconds: multiply-adds alone, the additional time of short tiles and exponentials, and
+    reading weights, x and y once."""
     parts = stages(row)
     flops = sum(one["flops"] for one in parts)
     fma = flops / ceilings["flops_a_second"]
@@ -53,7 +55,7 @@ def bounds(ceilings, row):
     reading = needed_bytes(row) / level["bytes_a_second"]
     added = {"short tiles": max(0.0, tiles - fma), "exponentials": exponentials}
     computing = fma + sum(added.values())
-    # Reads go on beside the computing: they bind where they alone would take longer.
+    # Reads overlap with the computation, so reads are the limit only if they alone take longer.
     binds = f"reads from {level['level']}" if reading > computing else max(added, key=added.get)
     return {"fma": fma, **added, "reading": reading, "level": level["level"], "binds": binds,
             "share": fma / max(computing, reading)}

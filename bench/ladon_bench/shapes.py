@@ -8,10 +8,10 @@ _SHAPES = json.loads((BENCH / "shapes.json").read_text())
 
 
 def shapes(name):
-    """Returns the shapes of a list: (tokens, model, heads) each."""
+    """Returns the shapes of a list, each as (tokens, model, heads)."""
     return [tuple(shape) for shape in _SHAPES[name]]
 
 
 def texts(name):
-    """Returns the shapes of a list as options take them: "tokens,model,heads" each."""
+    """Returns the shapes of a list, each as the text "tokens,model,heads" for options."""
     return [",".join(map(str, shape)) for shape in _SHAPES[name]]

@@ -1,5 +1,5 @@
-"""From the JSON of a part of `./dev bench all` to the table of README.md. Each function takes all that was measured,
-by the parts' names, and gives Markdown."""
+"""Makes the tables of docs/performance.md from the JSON files of `./dev bench all`. The function of a part takes
+{name of a part: figures} and returns Markdown."""
 
 from ladon_bench import figures, roofline
 from ladon_bench.figures import shape_cells, table
@@ -7,7 +7,7 @@ from ladon_bench.minilm import tables as minilm_tables
 
 
 def about(measured):
-    """The line above a table: what it was measured on and with, and when."""
+    """Returns the line above a table: date, machine, compiler and versions."""
     machine, run = measured.get("machine", {}), measured.get("run", {})
     versions = {name: version for row in measured.get("rows", []) if isinstance(row, dict)
                 for name, version in row.get("versions", {}).items()} | machine.get("versions", {})
@@ -69,7 +69,7 @@ def ceilings(known):
 
 
 def binding(known):
-    """Microseconds by ceiling, for each shape of full attention."""
+    """Returns the table of the microseconds that each peak rate allows, for each shape of full attention."""
     rows = []
     for row in known["native"]["rows"]:
         if row["mask"] != "full":
@@ -101,7 +101,7 @@ def minilm(known):
 
 
 def scaling(known):
-    """Microseconds a token, and against the fastest of the others."""
+    """Returns the table of microseconds per token, and of the ratios to the fastest peer."""
     rows = known["scaling"]["rows"]
     names = ["Ladon", *figures.peer_names(rows)]
     cells = []
@@ -131,4 +131,55 @@ def markdown(name):
 
 
 def firmware(known):
-    return f"```\n{known['firmware']['text'].strip()}\n```"
+    return f"<!-- not run: the output of ./dev bench firmware -->\n```text\n{known['firmware']['text'].strip()}\n```"
+
+
+SUMMARY_SHAPES = [("attention", 32, 64, "full"), ("attention", 128, 384, "full"), ("attention", 512, 256, "causal"),
+                  ("encoder_layer", 128, 384, "full")]
+
+
+def summary(known):
+    """Returns the table of README.md: some shapes and MiniLM, with Ladon beside the fastest other library."""
+    peers_rows = {(row["kind"], row["tokens"], row["model"], row["mask"]): row for row in known["peers"]["rows"]}
+    rows = [summary_row(summary_name(peers_rows[key]), peers_rows[key]) for key in SUMMARY_SHAPES]
+    rows += [summary_row(f"all-MiniLM-L6-v2, {row['tokens'][0]} tokens, from ids to vector", row)
+             for row in known["minilm"]["rows"] if len(row["tokens"]) == 1 and row["tokens"][0] in (8, 32, 128)
+             and all(one["way"] == minilm_tables.EACH for one in row["contestants"])]
+    return (f"{known['peers']['run']['date'][:10]}, {known['peers']['machine']['cpu']}, one core, float32:\n\n"
+            + table(["computation", "Ladon, us", "% of FMA peak", "fastest other library", "times as fast"], rows))
+
+
+def comparison(known):
+    """Returns the table of docs/comparison.md: each library beside Ladon in attention, and the start of each
+    library."""
+    start = {row["name"]: row for row in known["start"]["rows"] if row["shape"] == "128,384,12"}
+    attention = [row for row in known["peers"]["rows"] if row["kind"] == "attention"]
+    rows = []
+    for name in ["Ladon", *figures.peer_names(attention)]:
+        if name == "Ladon":
+            ratios = ["", "", ""]
+        else:
+            times = [figures.times_as_fast(figures.ladon_of(row), one)["median"] for row in attention
+                     for one in row["contestants"] if one["name"] == name]
+            ratios = [f"{value:.2f}" for value in (min(times), figures.geometric_mean(times), max(times))]
+        begun = start.get(name)
+        rows.append([name, *ratios, *([f"{1e3 * begun['seconds']['first']:.1f}", f"{begun['bytes']:,}"] if begun
+                                      else ["not measured", "not measured"])])
+    return table(["library", "Ladon is times as fast: least", "geometric mean", "most", "first result, ms",
+                  "bytes on disk"], rows)
+
+
+def summary_name(row):
+    """Returns the shape of a row of peers, in words."""
+    kind = "encoder layer" if row["kind"] == "encoder_layer" else f"attention, {row['mask']}"
+    return f"{kind}: {row['tokens']} tokens, width {row['model']}, {row['heads']} heads"
+
+
+def summary_row(name, row):
+    """Returns the cells of a row: Ladon's time and share of the peak, the fastest other library, and the ratio of
+    both."""
+    ours = figures.ladon_of(row)
+    fastest = min(figures.others_of(row), key=lambda one: figures.times_as_fast(ours, one)["median"])
+    return [name, f"{1e6 * figures.median_seconds(ours):,.1f}",
+            f"{100 * figures.share_of_peak(row, ours)['median']:.0f}", fastest["name"],
+            f"{figures.times_as_fast(ours, fastest)['median']:.2f}"]

@@ -1,5 +1,5 @@
-"""Writes files so that a reader, or an interrupt, never meets half of one. The C++ programs do the same by
-src/files/replace_file.hpp."""
+"""Replaces files so that a reader sees either the complete old or the complete new content, also after an interrupt.
+The C++ programs use src/files/replace_file.hpp for this purpose."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ import tempfile
 
 
 def _write_temporary(target, content, mode):
-    """Writes a temporary file beside the target and returns its path."""
+    """Writes a temporary file beside the target and returns the path of the temporary file."""
     descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -25,7 +25,8 @@ def _write_temporary(target, content, mode):
 
 
 def _mode_of(target):
-    """The permissions of the file, or of any new file. Raises IsADirectoryError for a folder."""
+    """Returns the permissions of the file, or of a new file if the file does not exist. Raises IsADirectoryError for a
+    folder."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -42,7 +43,7 @@ def _is_special(path):
 
 
 def write(path, text):
-    """Replaces a file, or the file behind a link, by one with this text. A device or a pipe is written directly."""
+    """Replaces the content of a file, or of the target of a link, by `text`. A device or a pipe is written directly."""
     path = pathlib.Path(path)
     if _is_special(path):
         path.write_text(text, "utf-8")
@@ -57,8 +58,8 @@ def write(path, text):
 
 
 def path(text):
-    """The type of an option that names an output file, for argparse. Refuses a file that cannot be written now, so that
-    no measurement is made in vain. The file stays as it is."""
+    """Returns the path of an output file. A type of options for argparse. Raises ArgumentTypeError if the file cannot
+    be written now, so that no measurement is lost. The file does not change."""
     try:
         if not _is_special(pathlib.Path(text)):
             target = pathlib.Path(os.path.realpath(text))

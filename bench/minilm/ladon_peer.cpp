@@ -1,5 +1,5 @@
-// Ladon's process of `./dev bench minilm`: examples/minilm from token ids to unit vectors, and the FMA peak. The
-// protocol is described in bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py.
+// Ladon's process for `./dev bench minilm`: measures examples/minilm from token ids to unit vectors, and the FMA peak.
+// bench/ladon_bench/peers/model_serving.py and bench/ladon_bench/minilm/serving.py describe the protocol.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,7 +33,7 @@ class Server {
     if (what == "case") return begin(request);
     if (what == "build") return build(request);
     if (what == "round") return round(request.at("seconds"));
-    if (what == "drop") return json::object();  // there is one form
+    if (what == "drop") return json::object();  // there is only one form
     if (what == "peak") return peak();
     if (what == "quiet") return {{"quiet", ladon::bench::quiet().wait(request.at("seconds"))}};
     if (what == "ids") return ids(request);
@@ -68,7 +68,7 @@ class Server {
   }
 
   json round(double seconds) {
-    compute();  // others have had the caches
+    compute();  // other processes have used the caches
     const long before = ladon::bench::interruptions();
     estimate_ = time(static_cast<std::size_t>(std::max(1.0, std::round(seconds / estimate_))));
     return {{"seconds", estimate_}, {"interrupted", ladon::bench::interruptions() != before}};
@@ -89,7 +89,8 @@ class Server {
     for (const std::vector<TokenId>& sentence : sentences_) embeddings_.push_back(encoder_->embed(sentence));
   }
 
-  // What ran last on this core may have been another process: the first look is not yet at the caches as they will be.
+  // Measures the peak after two probes, and discards the first probe. Another process may have used this core before,
+  // so the caches are not warm at the first probe.
   static json peak() {
     ladon::bench::quiet().now_quiet();
     const bool quiet = ladon::bench::quiet().now_quiet();

@@ -1,4 +1,5 @@
-// The layers that ladon_peer measures, on numbers that it was given: a file a shape adds its own.
+// The layers that ladon_peer measures. The driver provides the input and the weights. The source file of each shape
+// adds its layers.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   virtual void run() = 0;
-  virtual void rest() {}  // until the next run others are measured
+  virtual void rest() {}  // called before other processes are measured
   const std::vector<float>& result() const { return y_; }
 
  protected:
@@ -43,7 +44,7 @@ Weights attention_weights(const Numbers& n) {
           .out_proj = linear<decltype(Weights::out_proj)>(n, "out_proj")};
 }
 
-// One of Ladon's layers, from weights to result.
+// A layer of Ladon that one thread computes.
 template <class Layer>
 class OneLayer : public AnyLayer {
  public:
@@ -58,7 +59,7 @@ class OneLayer : public AnyLayer {
   std::unique_ptr<typename Layer::Workspace> workspace_ = std::make_unique<typename Layer::Workspace>();
 };
 
-// The same by several threads, which are there from a round's first run to its end.
+// A layer of Ladon that several threads compute. The threads exist from the first run of a round to its end.
 template <class Layer>
 class TeamLayer : public AnyLayer {
  public:
@@ -94,7 +95,8 @@ std::unique_ptr<AnyLayer> make(const Numbers& numbers, const typename Layer::Wei
 
 using MakeLayer = std::unique_ptr<AnyLayer> (*)(const Numbers&, std::size_t threads);
 
-// All of them by the names that cases have: each file adds its own before main begins.
+// Returns the functions that make the layers, by the names of the cases. The file of each shape adds its functions
+// before main begins.
 inline std::map<std::string, MakeLayer>& layers() {
   static std::map<std::string, MakeLayer> all;
   return all;

@@ -1,4 +1,5 @@
-// Ladon as one more peer, which also knows the FMA peak of the cores and whether they are ours alone.
+// Ladon's process for `./dev bench peers`. Beside the requests of all peers, the process measures the FMA peak of the
+// cores, and whether other processes use the cores.
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -38,8 +39,8 @@ class LadonPeer {
     Team team(threads_);
     if (what == "quiet") return {{"quiet", cores_->wait(team, request.at("seconds"))}};
     if (what != "peak") throw std::runtime_error("what is " + what + "?");
-    // What ran last on this core may have been another process: the first look is not yet at the caches as they will
-    // be.
+    // The result of the first probe is discarded. Another process may have used this core before, so the caches are not
+    // warm at the first probe.
     cores_->now_quiet(team);
     const bool quiet = cores_->now_quiet(team);
     return {{"quiet", quiet}, {"gflops", cores_->fma_peak(team, 20000)}};

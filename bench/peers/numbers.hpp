@@ -1,4 +1,4 @@
-// What a peer computes with: x and the weights, by PyTorch's names.
+// The input x and the weights of a peer, by PyTorch's names.
 #pragma once
 
 #include <map>

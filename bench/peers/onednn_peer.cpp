@@ -1,4 +1,4 @@
-// oneDNN: attention put together from its primitives, as one does by hand. It has no layer of attention.
+// The process of oneDNN. oneDNN has no attention layer, so this file builds attention from primitives of oneDNN.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -18,7 +18,8 @@ using namespace ladon_bench;
 using dnnl::memory, dnnl::matmul;
 using Tag = memory::format_tag;
 
-// Whether products of heads read and write them where the projections have them, or in copies as oneDNN likes best.
+// The two forms. "in place": the products of heads read and write the matrices of the projections. "copied": the
+// products use copies in the layout that oneDNN prefers.
 const std::string in_place = "heads in place", copied = "heads copied";
 
 class Attention {
@@ -31,7 +32,7 @@ class Attention {
         copied_(form == copied),
         x_(numbers.at("x")),
         y_(x_.size()) {
-    // 1 / sqrt(width) is in the query's projection, where it costs nothing.
+    // The projection of the queries contains the factor 1 / sqrt(width), so that the factor costs no time.
     std::vector<float> weight = numbers.at("in_proj_weight"), bias = numbers.at("in_proj_bias");
     const float scale = 1 / std::sqrt(static_cast<float>(width_));
     for (std::size_t i = 0; i < one.model * one.model; ++i) weight[i] *= scale;
@@ -64,7 +65,7 @@ class Attention {
     return {described(dims, tag), engine_, const_cast<float*>(data)};
   }
 
-  // [heads][rows][columns] within a matrix of tokens.
+  // Returns a view [heads][rows][columns] of a part of a matrix [tokens][...].
   memory heads_of(const memory& all, memory::dim first, const memory::dims& dims, const memory::dims& strides) {
     return {memory::desc(dims, memory::data_type::f32, strides), engine_,
             static_cast<float*>(all.get_data_handle()) + first};
@@ -74,7 +75,7 @@ class Attention {
     return copied_ ? described(given.get_desc().dims(), Tag::any) : given.get_desc();
   }
 
-  // A copy that is made in every run, where the primitive wants one.
+  // Returns `given` in the wanted layout. If the layouts differ, adds a step that copies `given` in every run.
   memory as(const memory::desc& wanted, const memory& given) {
     if (wanted == given.get_desc()) return given;
     const memory other(wanted, engine_);
@@ -82,7 +83,7 @@ class Attention {
     return other;
   }
 
-  // y = x weight^T + bias, the weights laid out once and for all as oneDNN likes them.
+  // Adds the step y = x weight^T + bias. The weights are converted once to the layout that oneDNN prefers.
   void project(const memory& x, const std::vector<float>& weight, const std::vector<float>& bias, const memory& y) {
     const memory::dim out = static_cast<memory::dim>(bias.size());
     const matmul::primitive_desc product(
@@ -116,7 +117,7 @@ class Attention {
     return together;
   }
 
-  // Of each how it lies and how the product may have it.
+  // Adds the step result = a b. The arguments *_wanted are the layouts that the product may use.
   void multiply(const memory& a, const memory::desc& a_wanted, const memory& b, const memory::desc& b_wanted,
                 const memory& result, const memory::desc& wanted) {
     const matmul::primitive_desc product(matmul::desc(a_wanted, b_wanted, wanted), engine_);
@@ -130,7 +131,8 @@ class Attention {
     }
   }
 
-  // As a primitive of its own: as a post-op of the product it falls back to reference code in 2.6.
+  // Adds the causal mask as a separate primitive. As a post-op of the product, oneDNN 2.6 would use slow reference
+  // code.
   void hide_later_keys(const memory& scores) {
     const memory hidden = dense({1, tokens_, tokens_}, Tag::abc);
     float* value = static_cast<float*>(hidden.get_data_handle());

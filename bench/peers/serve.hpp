@@ -1,5 +1,5 @@
-// What protocol.py says of a peer's process, for peers in C++. Their calls cost nothing that would have to be taken
-// off, so one layer a call is all they are asked for.
+// Implements the protocol of protocol.py for peers in C++. A call of a C++ peer has no overhead that must be
+// subtracted, so each call computes one layer.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,13 @@ namespace ladon_bench {
 
 using nlohmann::json;
 
-// A Peer has
-//   json begin(const Case&)                                      name, versions, forms
+// Answers the requests for one peer. A Peer has
+//   json begin(const Case&)           returns name, versions and forms
 //   std::unique_ptr<...> build(const Case&, const Numbers&, const std::string& form)
-//                                                                of which run() computes and result() is a vector
-//   json other(const json& request)                             what only this peer knows
-// and what build() gives may have rest(), which ends a round: threads that spin are gone while others are measured.
+//                                     returns an object with run(), which computes, and result(), a vector
+//   json other(const json& request)   answers requests that only this peer has
+// The object of build() may have rest(), which is called at the end of a round. rest() ends spinning threads, so that
+// the threads do not disturb other peers.
 template <class Peer>
 class Server {
  public:
@@ -55,7 +56,7 @@ class Server {
     Computation computation;
     double estimate = 0;
 
-    // How often another process took a core meanwhile.
+    // Returns how often another process has interrupted this process so far.
     static long interruptions() {
       rusage usage{};
       getrusage(RUSAGE_SELF, &usage);
@@ -69,7 +70,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Others have had the caches and the predictors of branches: a tenth of a round is not counted.
+    // Measures one round. Other processes have used the caches and the branch predictors, so the first tenth of the
+    // calls is not measured.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

@@ -1,4 +1,4 @@
-// Options of a program whose other arguments Google Benchmark parses.
+// Reads the options of a program whose other arguments Google Benchmark parses.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace ladon_bench {
 
-// Removes `name VALUE` or `name=VALUE` from the arguments and returns VALUE. Returns nothing where there is no `name`.
+// Removes `name VALUE` or `name=VALUE` from the arguments and returns VALUE. Returns nothing if the arguments do not
+// contain `name`.
 inline std::optional<std::string> take_option(std::vector<char*>& arguments, std::string_view name) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
@@ -26,8 +27,8 @@ inline std::optional<std::string> take_option(std::vector<char*>& arguments, std
   return std::nullopt;
 }
 
-// Removes the option and returns its number, or `usual` where there is no such option. Ends the program with status 2
-// where the value is not a number of at least `least`.
+// Removes the option and returns its number, or `usual` if there is no such option. Ends the program with status 2 if
+// the value is not a number of at least `least`.
 template <class Number>
 Number take_number(std::vector<char*>& arguments, std::string_view name, Number usual, Number least) {
   const std::optional<std::string> text = take_option(arguments, name);

@@ -1,4 +1,4 @@
-// The library's micro-kernel alone, with everything that it reads in the nearest cache.
+// Runs only the micro-kernel of the library, with all inputs in the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,16 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Sums of so many terms, stored when they are done.
+// One tile of Rows x Packs packs of sums. Each sum has Inner terms. The tile stores the sums at the end.
 template <class Pack, std::size_t Rows, std::size_t Packs, std::size_t Inner>
 class CachedTile {
  public:
   static constexpr std::size_t width = Packs * Pack::lanes;
   static constexpr double flops = 2.0 * Rows * width * Inner;
 
-  // Static memory that nobody wrote to is one page of zeros many times over, and to read one line of a cache by many
-  // addresses is slow: 16 rows of 256 terms got 157 GFLOP/s instead of 232 (Zen 5), 16 of 512 only 64.
+  // Writes the inputs once. All pages of static memory that was never written are mapped to a single page of zeros.
+  // Reading one cache line through many addresses is slow. On Zen 5, 16 rows of 256 terms reached 157 GFLOP/s instead
+  // of 232, and 16 rows of 512 terms reached only 64.
   CachedTile() {
     std::fill(std::begin(rows_), std::end(rows_), 1.0f);
     std::fill(std::begin(panel_), std::end(panel_), 1.0f);

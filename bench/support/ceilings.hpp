@@ -1,6 +1,6 @@
-// What a core gives at most, besides multiply-adds in registers (fma_peak.hpp): reads from each cache and from memory,
-// exponentials as the softmax computes them, and tiles by the length of their sums. Each is a function of some hundred
-// microseconds that returns a rate in units a second.
+// Measures the peak rates of a core besides multiply-adds in registers (fma_peak.hpp): reads from each cache and from
+// memory, exponentials of the softmax, and tiles with sums of various lengths. Each function runs for some hundred
+// microseconds, and returns a rate in units per second.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace ladon::inline LADON_ABI::bench {
 using Widest = detail::simd::NativeVectors;
 using WidePack = Widest::Pack<Widest::lanes>;
 
-// Bytes that are read a second, so many numbers again and again: where these lie is the caller's business. They begin
-// where a line of the cache does.
+// Returns the bytes read per second if `count` numbers are read `times` times. The numbers must begin at a cache line.
+// The caller chooses their place: a cache or memory.
 LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, std::size_t times) {
   constexpr std::size_t sums = 8, step = sums * Widest::lanes;
   WidePack sum[sums];
@@ -39,19 +39,21 @@ LADON_NOINLINE inline double read_rate(const float* numbers, std::size_t count, 
   return static_cast<double>(times * (count / step * step) * sizeof(float)) / seconds;
 }
 
-// Exponentials a second of the softmax, over a block of scores that fills half of an L1 of 32 KB: of its loop, or,
-// where they are made beside a tile that weighs values, by what they add to the tile's time.
+// Returns the exponentials per second of the softmax, for a block of scores that fills half of an L1 cache of 32 KB. On
+// some targets, a tile of the weighted sums computes the exponentials. For these targets, the function measures the
+// time that the exponentials add to the tile.
 LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   static constexpr detail::Tiling tiling = detail::tiling<Widest>(1000);
   using Pack = Widest::Pack<tiling.lanes>;
   constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
   using Form = detail::QueryBlockForm<Pack, tiling.packs, tiling, width, 1, rows>;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
-  for (float& value : values) value = 1;  // not one page of zeros many times over: cached_tile.hpp
+  for (float& value : values) value = 1;  // see CachedTile()
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
-  // What comes out, between 0 and 1, goes in again: below this maximum it is as good as any other score.
+  // The results are between 0 and 1, and are the scores of the next round. The maximum 1 is large enough for all these
+  // scores.
   for (std::size_t v = 0; v < tiling.packs; ++v) running.maximum[v] = before[v] = after[v] = one;
   const auto seconds = [&](auto work) {
     const double start = now();
@@ -78,7 +80,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   return static_cast<double>(times * keys * width) / taken;
 }
 
-// Flops a second of tiles whose sums have so many terms, each finished by stores: as short as they may be in attention.
+// Returns the flops per second of tiles whose sums have `Inner` terms and are stored at the end. The sums of attention
+// can be as short as the sums of these tiles.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

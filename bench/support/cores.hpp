@@ -1,4 +1,4 @@
-// All cores that a team works on, seen together: whether they are ours alone, and how much they multiply and add.
+// Measures all cores of a team together: whether other processes use the cores, and the FMA peak of the cores.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Cores {
     return all;
   }
 
-  // Waits for it; false when it did not come in time.
+  // Waits until all cores are quiet. Returns false if the time is over before.
   bool wait(Team& team, double seconds) {
     for (const double end = ladon::bench::now() + seconds; ladon::bench::now() < end;) {
       if (now_quiet(team)) return true;
@@ -32,7 +32,7 @@ class Cores {
     return false;
   }
 
-  // GFLOP/s of all of them at once.
+  // Returns the GFLOP/s of all cores together.
   double fma_peak(Team& team, std::size_t rounds) {
     team.run(1, [&](std::size_t, ladon::Share share) { peaks_[share.index] = ladon::bench::fma_peak(rounds); });
     return std::accumulate(peaks_.begin(), peaks_.end(), 0.0);

@@ -1,4 +1,4 @@
-// The numbers that a step of decoding reads, layer by layer: weights, and caches that are full.
+// The numbers that a decoding step reads, layer by layer: weights and full caches of keys and values.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace ladon_bench {
 
 using namespace ladon;
 
-// Makes them, and keeps the list of what was made in the order in which a step reads it.
+// Allocates the numbers, and lists the allocated parts in the order in which a step reads them.
 class DecodeMemory {
  public:
   const bench::Parts& parts() const { return parts_; }
@@ -53,7 +53,7 @@ class DecodeMemory {
     norm.weight = make(Size, 1);
     if constexpr (requires { norm.bias; }) norm.bias = make(Size, 1);
   }
-  // The last token of the cache is for the step to add.
+  // Fills the cache except for its last token, which the step adds.
   template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
   void make(KeyValueCache<Keys, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
     for (std::size_t head = 0; head < KvHeads; ++head) {

@@ -1,4 +1,5 @@
-// The ceiling that every figure is a share of: multiply-adds a second of one core, from registers alone.
+// Measures the peak to which the benchmarks compare: the multiply-adds per second of one core, with all operands in
+// registers.
 #pragma once
 
 #include <chrono>
@@ -12,15 +13,15 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// GFLOP/s of independent sums in registers, two flops a multiply-add and lane. Sums enough to hide the latency of an
-// fma (4 cycles, two a cycle: 8) and no more than there are registers beside the two factors: with 16 of them on AVX2
-// the "peak" comes out a third too low.
+// Returns the GFLOP/s of independent sums in registers, with two flops for each multiply-add and lane. The number of
+// sums has two limits. The sums must hide the latency of an FMA (4 cycles, two FMAs per cycle: 8 sums). All sums and
+// the two factors must fit into the registers: with 16 sums on AVX2, the measured peak is a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
   Pack sum[sums];
-  volatile float seed = 0.9999f;  // unknown to the compiler, and a fixed point near 1: no overflow, no subnormals
+  volatile float seed = 0.9999f;  // unknown to the compiler; all sums stay near 1, without overflow or subnormals
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(seed + 0.001f * static_cast<float>(i));
   const Pack factor = Pack::broadcast(seed), term = Pack::broadcast(1 - seed);
   const double start = now();

@@ -1,4 +1,4 @@
-// The ceiling of int8 products: multiply-adds a second of one core, with inputs in the L1 cache.
+// Measures the peak of int8 products: the multiply-adds per second of one core, with inputs in the L1 cache.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,12 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
   for (auto& each : panels)
     for (Element& x : each) x = 1;
-  // The compiler must not see that all panels are equal. It would compute one sum instead of all sums.
+  // The compiler must not see that all panels are equal. Otherwise, the compiler would compute one sum instead of all
+  // sums.
   const auto* const panel = detail::opaque(&panels[0]);
   volatile std::int32_t seed = 1;  // unknown to the compiler
   Sums sum[sums];
-  LADON_UNROLL  // so that the sums stay in registers
+  LADON_UNROLL  // keeps the sums in registers
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Sums::zero();
   const std::int32_t weights = seed;
   const double start = now();

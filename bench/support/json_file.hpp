@@ -1,4 +1,4 @@
-// The option --json FILE of the benchmarks: the file for the figures, besides the table on stdout.
+// Implements the option --json FILE of the benchmarks: a file with the figures, besides the table on stdout.
 #pragma once
 
 #include <cstdio>
@@ -14,16 +14,17 @@
 
 namespace ladon_bench {
 
-// Writes the file at the end, whole: after an interrupt, the file has its old content.
+// Replaces the file at the end of the program. After an interrupt, the file has its old content.
 class JsonFile {
  public:
   JsonFile(std::string path, const char* program) : path_(std::move(path)), program_(program) {}
 
-  // Takes the option out of the arguments.
+  // Removes the option from the arguments.
   JsonFile(std::vector<char*>& arguments, const char* program)
       : JsonFile(take_option(arguments, "--json").value_or(""), program) {}
 
-  // Returns whether the file can be written. Called before the measurements, which can take hours.
+  // Returns whether the file can be written. A program calls this function before the measurements, which can take
+  // hours.
   bool writable() const {
     return attempt([&] { files::check_replaceable(path_); });
   }
@@ -46,7 +47,7 @@ class JsonFile {
     }
   }
 
-  std::string path_;  // empty: no file was asked for
+  std::string path_;  // empty: no file is written
   const char* program_;
 };
 

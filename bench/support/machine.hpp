@@ -1,4 +1,4 @@
-// What the figures were measured on and with: they mean nothing without it.
+// Describes the machine, the compiler and the target of the figures.
 #pragma once
 
 #include <cstddef>

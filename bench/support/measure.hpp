@@ -1,4 +1,4 @@
-// Measures whole multi-head attention and the encoder layer, as a share of the peak of the same run.
+// Measures multi-head attention and the encoder layer, as a share of the peak in the same run.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ bench::Flops attention_flops(const Shape& s, bool causal) {
   return precision::is_int8<Precision> ? bench::Flops{rest, products} : bench::Flops{products + rest};
 }
 
-// A linear map as at the start of training, and the memory of its weights.
+// The memory of the weights of a linear map. The weights are random, as at the start of training.
 template <std::size_t Out, std::size_t In, class Precision>
 class LinearMemory {
  public:

@@ -1,4 +1,4 @@
-// The ceiling of a token at a time: what plain loads of the same bytes take on the same core.
+// Measures the limit of decoding one token at a time: the time of plain loads of the same bytes on the same core.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@ inline std::size_t bytes_of(const Parts& parts) {
   return bytes;
 }
 
-// Seconds. Sixteen sums, so that no load waits for an addition (two are begun a cycle, and each takes four), of as many
-// places of a part at once, each of which goes on without a gap: one is what memcpy does, and four is what memory likes
-// best (bench/README.md).
+// Returns the seconds of one read of all parts. The loads go to 16 sums (8 sums on targets with fewer than 32
+// registers), so that no load waits for an addition. A core starts two additions per cycle, and an addition takes four
+// cycles. The loads read a part at `Places` places in turn. One place reads like memcpy, and four places are fastest
+// for memory (docs/tuning-log.md).
 template <std::size_t Places>
 LADON_NOINLINE double plain_read(const Parts& parts, std::size_t repeats) {
   using Target = detail::simd::NativeVectors;

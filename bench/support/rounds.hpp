@@ -1,6 +1,7 @@
-// Measures a share of peak in rounds. Each round measures the peak before and after the work, on the same core. A round
-// during which another user had the core is repeated (undisturbed.hpp). The result is the median of the rounds' ratios,
-// and the share of rounds that stayed disturbed because the core was not quiet in time.
+// Measures a share of peak in rounds. Each round measures the peak before and after the work, on the same core. If
+// another process used the core during a round, the round is repeated (undisturbed.hpp). There are two results. The
+// first result is the median of the ratios of all rounds. The second result is the part of the rounds that stayed
+// disturbed because the core was not quiet in time.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +29,15 @@ struct Flops {
   double all() const { return float32 + int8; }
 };
 
-// Measures the peak, in GFLOP/s: what a core reaches if both kinds of flops run at their own peak, one after the other.
+// Measures the peak in GFLOP/s: the rate of a core that computes both kinds of flops at their own peaks, one after the
+// other.
 inline double measured_peak(const Flops& flops) {
   if (flops.int8 == 0) return fma_peak();
   return flops.all() / (flops.float32 / fma_peak() + flops.int8 / int8_peak());
 }
 
 struct Round {
-  double seconds;  // of a call
+  double seconds;  // the time of one call
   double peak;
   bool disturbed;
 };
@@ -56,9 +58,9 @@ Round one_round(std::size_t repeats, const Flops& flops, Work& work) {
   return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
-// Measures work() in state.max_iterations rounds. A round calls work() so often that it takes a few times as long as
-// the peak loop beside it. It takes no longer, because a core may be quiet for a few milliseconds only. A disturbed
-// round is repeated while the waiting time, of all rounds together, is below `patience` seconds.
+// Measures work() in state.max_iterations rounds. The calls of work() in a round take a few times as long as the peak
+// loop. A round is not longer, because a core may be quiet for only a few milliseconds. A disturbed round is repeated
+// while the waiting time of all rounds together is below `patience` seconds.
 template <class Work>
 void measure(benchmark::State& state, double patience, const Flops& flops, Work work) {
   work();  // maps the pages and warms the caches

@@ -1,5 +1,5 @@
-// Threads that make one call together, share by share, and wait for each other by spinning: what a pool costs that is
-// awake, and no more.
+// Threads that compute one call together, share by share. The threads wait for each other by spinning, so the measured
+// time has the cost of a thread pool whose threads are awake.
 #pragma once
 
 #include <atomic>

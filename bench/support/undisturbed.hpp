@@ -1,8 +1,8 @@
-// Whether the core is ours alone. On a virtual machine a stranger may compute in its other hyperthread, for
-// milliseconds or minutes. Sums in registers hardly notice: they need two instructions a cycle, which is what half a
-// core gives. Work that also loads needs more, and takes up to twice as long. So a probe that is made like the work
-// says whether anyone is there: the library's own tile, from the nearest cache, which reaches the peak on a core that
-// is left alone. Of other processes of the same machine the system itself knows: whether one took the core meanwhile.
+// Detects whether another process uses the core. On a virtual machine, another guest may use the other hyperthread of
+// the core, for milliseconds or minutes. Sums in registers are hardly slower then: they need two instructions per
+// cycle, and half a core provides this rate. Work with loads needs more, and takes up to twice as long. The probe is
+// therefore similar to the work. It runs the micro-kernel of the library with data in the L1 cache, which reaches the
+// peak only on an undisturbed core. The system itself reports whether another process of this machine took the core.
 #pragma once
 
 #include <algorithm>
@@ -17,28 +17,28 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// GFLOP/s of a tile over 128 steps, some microseconds of it.
+// Returns the GFLOP/s of a tile with sums of 128 terms. Takes some microseconds.
 LADON_NOINLINE inline double probe(std::size_t times = 20) {
   using Target = detail::simd::NativeVectors;
   static constexpr detail::Tiling tiling = detail::tiling<Target>(1000);
-  // A thread's own: several may look at the same time, each at its core.
+  // Each thread has a separate tile, because several threads may probe their cores at the same time.
   static thread_local CachedTile<Target::Pack<tiling.lanes>, tiling.rows, tiling.packs, 128> tile;
   double start = 0;
   for (std::size_t i = 0; i <= times; ++i) {
-    if (i == 1) start = now();  // what was measured before may have taken all of the caches
+    if (i == 1) start = now();  // the first tile only warms the caches
     tile.multiply();
   }
   return tile.flops * static_cast<double>(times) / (now() - start) * 1e-9;
 }
 
-// How often this process had to give its core to another of this machine.
+// Returns how often another process of this machine has taken the core from this process so far.
 inline long interruptions() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_nivcsw;
 }
 
-// What the probe reaches when nobody is there: the most that was ever seen.
+// Compares the probe with the highest result so far, which is the result on an undisturbed core.
 class Quiet {
  public:
   Quiet() {
@@ -49,7 +49,7 @@ class Quiet {
     highest_ = std::max(highest_, seen);
     return seen > 0.985 * highest_;
   }
-  // Waits for it; false when it did not come in time.
+  // Waits until the core is quiet. Returns false if the time is over before.
   bool wait(double seconds) {
     for (const double end = now() + seconds; now() < end;) {
       if (now_quiet()) return true;

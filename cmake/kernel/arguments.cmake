@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The arguments of ladon_add_kernel: reads, completes and checks them. A wrong argument stops CMake with a message that
-# says what is allowed. The compiler checks what CMake cannot know (ladon/shape.hpp).
+# Reads, completes and checks the arguments of ladon_add_kernel. A wrong argument stops CMake with a message that names
+# the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
-# A macro: functions of this file, called from other folders, do not see variables of this file.
+# Sets the names of all arguments and their allowed values. A macro, because functions that are called from other
+# folders cannot see variables of this file.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
@@ -12,7 +13,7 @@ macro(ladon_kernel_vocabulary)
   set(ladon_kernel_values OFFSET SCALE SOFTCAP EPSILON KEY_BLOCK ARCH OPTIMIZE WEIGHTS PREFIX)
   set(ladon_kernel_lists MASK WINDOW ROTARY)
 
-  # The first value of each is the default.
+  # The first value of each list is the default.
   set(ladon_kernel_LAYOUT in_proj separate_qkv per_head in_out)
   set(ladon_kernel_BIAS all projections output none)
   set(ladon_kernel_PRECISION float32 bfloat16 int8)
@@ -39,7 +40,7 @@ function(ladon_kernel_mask_names)
   endforeach()
 endfunction()
 
-# ladon_kernel_truth(<variable> <condition of if()>...): leaves true or false, as C++ writes it
+# ladon_kernel_truth(<variable> <condition of if()>...): leaves `true` or `false`, in the spelling of C++
 function(ladon_kernel_truth out)
   set(${out} false PARENT_SCOPE)
   if(${ARGN})
@@ -55,8 +56,8 @@ macro(ladon_kernel_value out argument default)
   endif()
 endmacro()
 
-# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() takes each
-# word of the condition for a variable of that name, so words are compared by MATCHES.
+# ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() replaces a
+# word of the condition by the variable with this name, so conditions compare words with MATCHES.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
@@ -86,7 +87,7 @@ endfunction()
 # 0), number or positive
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
-  set(integer "^(0|-?[1-9][0-9]*)$") # 010 is 8 in C++
+  set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
   set(size "^[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?$")
   set(number "^-?(0|[1-9][0-9]*)([.][0-9]*)?${exponent}")
   set(positive "^[1-9][0-9]*([.][0-9]*)?${exponent}|^0[.]0*[1-9][0-9]*${exponent}")
@@ -97,8 +98,8 @@ function(ladon_kernel_check_number argument value kind)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${${kind}_is}${ARGN}" NOT value MATCHES "${${kind}}")
 endfunction()
 
-# The arguments become part of comments, strings and build rules. The two functions below refuse arguments that would
-# change the meaning of the text around them, and that CMake or ninja cannot quote. $< begins a generator expression.
+# The arguments become part of comments, strings and build rules. The two functions below reject arguments that would
+# change the meaning of the surrounding text, or that CMake or ninja cannot quote. $< begins a generator expression.
 function(ladon_kernel_check_text)
   string(ASCII 1 first)
   string(ASCII 31 last)
@@ -114,7 +115,7 @@ function(ladon_kernel_check_written)
     ARGUMENTS MATCHES "@[^ @]+@")
 endfunction()
 
-# Leaves a path as it is written into a string of an assembler's text that is a string in C++.
+# Leaves a path with two levels of escapes: for a string of the assembler inside a string of C++.
 function(ladon_kernel_assembler_string out path)
   foreach(language assembler c++)
     string(REGEX REPLACE "([\"\\])" "\\\\\\1" path "${path}")
@@ -123,8 +124,8 @@ function(ladon_kernel_assembler_string out path)
 endfunction()
 
 # Reads given_arguments. Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks
-# need, with the defaults filled in. The arguments are not arguments of this macro, because CMake would evaluate them
-# again.
+# need, with the defaults filled in. The arguments are passed in a variable, because CMake would evaluate the arguments
+# of a macro again.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()
@@ -178,7 +179,8 @@ function(ladon_kernel_check_words)
   endforeach()
 endfunction()
 
-# The defaults of ladon::Shape, which later checks and their messages need.
+# Sets S_<size> to the given size or to the default of ladon::Shape. Later checks and their messages use these
+# variables.
 macro(ladon_kernel_complete_shape)
   ladon_kernel_value(S_QUERIES QUERIES 0)
   ladon_kernel_value(S_KEYS KEYS ${S_QUERIES})
@@ -200,18 +202,18 @@ function(ladon_kernel_check_shape)
   ladon_kernel_refuse("KV_HEADS is ${S_KV_HEADS} and HEADS ${S_HEADS}; allowed: KV_HEADS that divide HEADS" rest)
   ladon_kernel_refuse("KEYS is ${S_KEYS} and QUERIES ${S_QUERIES}; they may differ with CONTEXT (keys from other tokens) \
 or CACHE (KEYS is its capacity)" NOT arg_CONTEXT AND NOT arg_CACHE AND NOT S_KEYS EQUAL S_QUERIES)
-  ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at most \
-that" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
-  ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of another's tokens: they need CONTEXT"
+  ladon_kernel_refuse("QUERIES is ${S_QUERIES} and KEYS ${S_KEYS}; a cache has room for KEYS tokens, so allowed: at \
+most KEYS queries" arg_CACHE AND NOT arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
+  ladon_kernel_refuse("KEY_MODEL and VALUE_MODEL are widths of the tokens of a context, so they need CONTEXT"
     NOT arg_CONTEXT AND other_widths)
-  ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; give both alike, or, where keys and \
-values come from different tokens, project them before the run: CONTEXT CACHE"
+  ladon_kernel_refuse("KEY_MODEL is ${S_KEY_MODEL} and VALUE_MODEL ${S_VALUE_MODEL}; allowed: equal widths, or, \
+if keys and values come from different tokens, CONTEXT CACHE"
     NOT S_KEY_MODEL EQUAL S_VALUE_MODEL AND NOT arg_CACHE)
   ladon_kernel_refuse("an encoder layer attends to itself: with FEED_FORWARD allowed: no CONTEXT, KEY_MODEL, VALUE_MODEL"
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# The choices that other arguments limit.
+# Checks the choices that other arguments limit.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
@@ -262,7 +264,7 @@ of keys, or all" has_window AND NOT sides)
     endforeach()
     list(JOIN ladon_kernel_moved_masks ", " masks)
     ladon_kernel_refuse("OFFSET is given; allowed with the masks ${masks} only" NOT uses_offset)
-    ladon_kernel_refuse("OFFSET is given; with CACHE a token stands behind those in the cache, and no other offset is \
+    ladon_kernel_refuse("OFFSET is given; with CACHE, a new token follows the tokens in the cache, and no other offset is \
 allowed" arg_CACHE AND NOT arg_CONTEXT)
   endif()
 endfunction()
@@ -286,7 +288,7 @@ function(ladon_kernel_check_score)
       odd OR width GREATER S_HEAD_WIDTH)
     ladon_kernel_refuse("ROTARY has ${positions} positions; allowed: at least one for each query and key"
       positions LESS S_QUERIES OR (positions LESS S_KEYS AND NOT arg_CACHE))
-    ladon_kernel_refuse("ROTARY turns query i as at i + KEYS - QUERIES; with more queries than keys the first have none"
+    ladon_kernel_refuse("ROTARY puts query i at position i + KEYS - QUERIES; with more queries than keys the first have none"
       arg_CONTEXT AND S_QUERIES GREATER S_KEYS)
   endif()
 endfunction()
@@ -305,8 +307,9 @@ int8, or the library alone, by LADON_WASM_MODULES=OFF"
 float32, int8" arg_PRECISION MATCHES "^bfloat16$" AND arg_DETERMINISTIC)
   ladon_kernel_refuse("OPTIMIZE is '${arg_OPTIMIZE}'; allowed: 0, 1, 2, 3, s, z"
     DEFINED arg_OPTIMIZE AND NOT arg_OPTIMIZE MATCHES "^[0123sz]$")
-  ladon_kernel_refuse("DISPATCH and ARCH are for processors; WebAssembly has three modules, of which a program loads the \
-best that its engine takes" EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
+  ladon_kernel_refuse("DISPATCH and ARCH are for processors; for WebAssembly, three modules are made, and a program \
+loads the fastest module that its engine supports"
+    EMSCRIPTEN AND (arg_DISPATCH OR (DEFINED arg_ARCH AND NOT arg_ARCH MATCHES "^default$")))
   ladon_kernel_refuse("ARCH is given beside DISPATCH, which compiles for several instruction sets"
     arg_DISPATCH AND DEFINED arg_ARCH)
   ladon_kernel_refuse(

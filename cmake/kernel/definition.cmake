@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The C++ type of a kernel, and its settings: the variables of src/c_kernel/definition.hpp.in.
+# Sets the variables of src/c_kernel/definition.hpp.in, which defines the C++ type of a kernel and its settings.
 
 # Writes <folder>/NAME_definition.hpp.
 function(ladon_kernel_definition)

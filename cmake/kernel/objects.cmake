@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The files of a kernel: its header, the object code of each instruction set, stored weights, the library.
+# Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
-# Leaves the folders of what a kernel is made of. Objects can be made to keep all but the kernel's own names to
-# themselves where there is a GNU objcopy: then no inline function of ours or of the standard library, compiled for one
-# instruction set, can take the place of another's.
+# Leaves the folders of the modules and of the sources. Also leaves whether GNU objcopy can make all symbols local
+# except the functions of the kernel. Each object is compiled for one instruction set. With global symbols, the linker
+# could therefore replace an inline function by its copy for another instruction set.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -11,14 +11,17 @@ macro(ladon_kernel_places)
   ladon_link_flags(link_flags)
 endmacro()
 
-# ladon_kernel_put(<template> <output>): a function, because a macro would evaluate the path of the output again.
+# ladon_kernel_put(<template> <output>): fills a template of src/c_kernel. A function, because a macro would evaluate
+# the path of the output again.
 function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
-# Compiled as every part of a kernel is.
+# Adds an object library with the flags of all parts of a kernel.
 function(ladon_kernel_object_library target arch)
-  get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS) # where not, nobody fills an offset table
+  # Position-independent code needs a loader, which fills the global offset table. A target without shared libraries has
+  # no loader.
+  get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)
   target_include_directories(${target} BEFORE PRIVATE ${sources} ${folder}) # the caller may have a memory.hpp, too
@@ -27,21 +30,21 @@ function(ladon_kernel_object_library target arch)
   ladon_arch_flags(flags ${arch})
   target_compile_options(${target} PRIVATE ${flags})
   target_compile_definitions(${target} PRIVATE NDEBUG LADON_CHECKED=$<BOOL:${arg_CHECKED}>
-    LADON_ALLOW_UNOPTIMIZED # OPTIMIZE 0 is a decision
-    LADON_CONSTANT_EVALUATION=0 # C calls a kernel at run time
+    LADON_ALLOW_UNOPTIMIZED # OPTIMIZE 0 is the user's decision
+    LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
-    # What a distribution's compiler adds by itself would call into its C library.
+    # These flags turn off additions of a distribution's compiler that would call the C library.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
-      $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # unique symbols cannot be made local
+      $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # objcopy cannot make unique symbols local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
       $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-O2> $<$<BOOL:${OPTIMIZE_given}>:-O${arg_OPTIMIZE}>
       $<$<CXX_COMPILER_ID:GNU>:-fcallgraph-info=su>) # for ladon_report
   endif()
 endfunction()
 
-# The description of the kernel, compiled for each instruction set, and the files that CMake makes of it: the header
-# NAME.h, and NAME_<block>.inc, which the sources of the kernel include.
+# Compiles the description of the kernel for each instruction set. CMake makes two kinds of files from the description:
+# the header NAME.h, and the files NAME_<block>.inc, which the sources of the kernel include.
 macro(ladon_kernel_header)
   set(stored_declaration "")
   set(blocks functions)
@@ -50,7 +53,7 @@ macro(ladon_kernel_header)
       "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
     list(APPEND blocks tensors initialiser)
   endif()
-  foreach(block constants memory weights rotary options declarations workspace_bytes) # put_description.cmake has these
+  foreach(block constants memory weights rotary options declarations workspace_bytes) # for put_description.cmake
     set(${block} "@${block}@")
   endforeach()
   ladon_kernel_put(kernel.h ${folder}/without_description.h)
@@ -62,7 +65,7 @@ macro(ladon_kernel_header)
   endforeach()
   ladon_kernel_put_description(${folder}/without_description.h ${folder}/${NAME}.h)
   add_custom_target(${NAME}_header DEPENDS ${folder}/${NAME}.h)
-  add_dependencies(${NAME}_header ${described}) # make knows no rule for another target's objects
+  add_dependencies(${NAME}_header ${described}) # make has no rule for the objects of another target
 endmacro()
 
 # ladon_kernel_put_description(<template> <output>): puts the description in the objects of the targets `described` into
@@ -77,7 +80,8 @@ function(ladon_kernel_put_description template output)
     DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
 endfunction()
 
-# One translation unit for each instruction set. With DISPATCH, one more chooses among them.
+# Adds one translation unit for each instruction set. With DISPATCH, adds a translation unit that chooses among the
+# instruction sets.
 macro(ladon_kernel_code)
   set(isa_number 0)
   set(built_isas "")
@@ -101,12 +105,12 @@ macro(ladon_kernel_code)
   if(arg_DISPATCH)
     list(JOIN built_isas ", " built_isas)
     ladon_kernel_put(dispatch.cpp ${folder}/${NAME}.cpp)
-    list(GET isas 0 every_machine) # the first instruction set is the one that every machine has
+    list(GET isas 0 every_machine) # every machine supports the first instruction set
     ladon_kernel_add_object(${NAME} ${every_machine})
   endif()
 endmacro()
 
-# ladon_kernel_add_object(<file> <arch>): <folder>/<file>.cpp as an object of the library
+# ladon_kernel_add_object(<file> <arch>): compiles <folder>/<file>.cpp and adds the object to the library
 macro(ladon_kernel_add_object file arch)
   ladon_kernel_object_library(${file}_code ${arch} ${folder}/${file}.cpp ${folder}/${NAME}.h)
   add_dependencies(${file}_code ${NAME}_header)
@@ -131,9 +135,10 @@ macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
   add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  # Objects only, so nothing says what to link it with; and it needs no C++ runtime.
+  # The library consists of given objects, so CMake cannot derive the linker language from sources. The library needs no
+  # C++ runtime, so C is preferred.
   set(language CXX)
-  if(CMAKE_C_COMPILER_LOADED) # a toolchain file may name one that is not asked for
+  if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)
   endif()
   set_target_properties(${NAME} PROPERTIES LINKER_LANGUAGE ${language} LADON_HEADER ${folder}/${NAME}.h

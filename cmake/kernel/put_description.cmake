@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOBJECTS=<files> -DTEMPLATE=<file> -DOUTPUT=<file> [-DBLOCKS=<names> -DPATH=<path>] -P put_description.cmake
-# Puts the description of a kernel (src/c_kernel/describe.hpp) from object files into a template, and each of BLOCKS into
-# a file: PATH and the name of the block. Objects may differ in sizes only. Each size is the largest of all objects.
+# Puts the description of a kernel (src/c_kernel/describe.hpp) from object files into a template, and each of BLOCKS
+# into a file: PATH and the name of the block. The descriptions in the objects may differ only in the sizes of memory.
+# Each size in the output is the largest size of all objects.
 cmake_minimum_required(VERSION 3.25)
 set(sizes workspace shared scratch cache)
 foreach(size IN LISTS sizes)
@@ -9,13 +10,13 @@ foreach(size IN LISTS sizes)
 endforeach()
 foreach(object IN LISTS OBJECTS)
   file(STRINGS ${object} text NEWLINE_CONSUME REGEX "LADON_DESCRIPTION")
-  string(REPLACE "\\;" ";" text "${text}") # file(STRINGS) makes a list
+  string(REPLACE "\\;" ";" text "${text}") # file(STRINGS) escapes semicolons
   if(NOT text MATCHES "LADON_DESCRIPTION workspace=([0-9]+) shared=([0-9]+) scratch=([0-9]+) cache=([0-9]+)\n(.*)LADON_END")
     message(FATAL_ERROR "${object} does not contain the description of a kernel")
   endif()
   set(found ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${CMAKE_MATCH_4})
   if(DEFINED rest AND NOT rest STREQUAL CMAKE_MATCH_5)
-    message(FATAL_ERROR "${object} describes another kernel than the objects before")
+    message(FATAL_ERROR "${object} describes another kernel than the previous objects")
   endif()
   set(rest "${CMAKE_MATCH_5}")
   foreach(size number IN ZIP_LISTS sizes found)
@@ -32,7 +33,7 @@ while(rest MATCHES "^LADON_BLOCK ([a-z]+)\n")
   string(FIND "${rest}LADON_BLOCK" "LADON_BLOCK" length)
   string(SUBSTRING "${rest}" 0 ${length} ${block})
   string(SUBSTRING "${rest}" ${length} -1 rest)
-  if(${block} MATCHES "^(.*)LADON_REPEAT ([0-9]+)\n(.*)LADON_REPEATED\n(.*)$") # the text of each layer
+  if(${block} MATCHES "^(.*)LADON_REPEAT ([0-9]+)\n(.*)LADON_REPEATED\n(.*)$") # repeats the text for each layer
     set(${block} "${CMAKE_MATCH_1}")
     math(EXPR last "${CMAKE_MATCH_2} - 1")
     foreach(layer RANGE ${last})
@@ -41,7 +42,7 @@ while(rest MATCHES "^LADON_BLOCK ([a-z]+)\n")
     endforeach()
     string(APPEND ${block} "${CMAKE_MATCH_4}")
   endif()
-  string(CONFIGURE "${${block}}" ${block} @ONLY) # the sizes
+  string(CONFIGURE "${${block}}" ${block} @ONLY) # replaces the placeholders of the sizes
   if(block IN_LIST BLOCKS)
     file(CONFIGURE OUTPUT ${PATH}${block}.inc CONTENT "${${block}}" @ONLY)
   endif()

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# WEIGHTS: what ladon-weights makes of a checkpoint joins the library.
+# Implements the argument WEIGHTS: ladon-weights packs the tensors of a checkpoint, and the library contains the packed
+# tensors.
 
-# A checkpoint's tensors, as bytes in a section of constants.
+# Adds an object that has the bytes of the packed tensors in a section of constants.
 macro(ladon_kernel_stored_weights)
   if(DEFINED arg_WEIGHTS)
     cmake_path(ABSOLUTE_PATH arg_WEIGHTS BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE checkpoint)
     get_source_file_property(made_by_the_build ${checkpoint} GENERATED)
-    ladon_kernel_refuse("WEIGHTS is ${checkpoint}, and there is no such file"
+    ladon_kernel_refuse("WEIGHTS is ${checkpoint}, which does not exist"
       NOT EXISTS ${checkpoint} AND NOT made_by_the_build)
-    ladon_kernel_weights_tool(tool)
+    ladon_kernel_weights_tool(tool tool_target)
     set(tensors ${folder}/${NAME}_tensors.inc)
     set(prefix_option "")
     if(DEFINED arg_PREFIX)
@@ -19,7 +20,7 @@ macro(ladon_kernel_stored_weights)
     add_custom_command(OUTPUT ${data_file} ${offsets_file}
       COMMAND ${tool} pack ${checkpoint} ${prefix_option} --tensors ${tensors} --data ${data_file}
         --offsets ${offsets_file} --namespace ${NAME}_offsets
-      DEPENDS ${checkpoint} ${tensors} ${tool} VERBATIM
+      DEPENDS ${checkpoint} ${tensors} ${tool} ${tool_target} VERBATIM
       COMMENT "Weights of ${NAME} from ${WEIGHTS_NAME}")
     ladon_kernel_assembler_string(data_string "${data_file}")
     ladon_kernel_put(stored_weights.cpp ${folder}/${NAME}_stored.cpp)
@@ -28,8 +29,17 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# Returns ladon-weights, which runs on the machine that builds: the target of Ladon's own tree, or an installed program.
-function(ladon_kernel_weights_tool out)
+# Returns ladon-weights, which runs on the machine that builds, in `out`: LADON_WEIGHTS_TOOL, or the program of Ladon's own
+# tree, or an installed program. A cross build makes the program of the tree by a build for the host. `dependency` is a
+# target that makes the program, or empty.
+function(ladon_kernel_weights_tool out dependency)
+  set(${dependency} "" PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)
+    ladon_need_host_weights_tool()
+    set(${out} ${ladon_host_weights_program} PARENT_SCOPE)
+    set(${dependency} ladon_host_weights PARENT_SCOPE)
+    return()
+  endif()
   if(NOT CMAKE_CROSSCOMPILING)
     if(NOT TARGET ladon::weights AND COMMAND ladon_need_weights_tool)
       ladon_need_weights_tool()
@@ -40,7 +50,7 @@ function(ladon_kernel_weights_tool out)
     endif()
   endif()
   find_program(LADON_WEIGHTS_TOOL ladon-weights)
-  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the machine that \
-builds, or say where it is by -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
+  ladon_kernel_refuse("WEIGHTS needs the program ladon-weights: install Ladon's component weights for the build machine, \
+or name the program with -DLADON_WEIGHTS_TOOL=<file>" NOT LADON_WEIGHTS_TOOL)
   set(${out} ${LADON_WEIGHTS_TOOL} PARENT_SCOPE)
 endfunction()

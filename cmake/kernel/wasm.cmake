@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Under Emscripten a kernel is three modules of WebAssembly, too: NAME.relaxed.wasm, NAME.simd.wasm, NAME.scalar.wasm,
-# for a program to load the best that its engine takes. A module imports nothing; it exports its memory, __heap_base
-# (from there on memory is the caller's) and the functions of NAME.h, NAME_ taken off, run_with by the name of run; with
-# WEIGHTS also stored_weights, where they are, and with int8 weights the functions of src/c_kernel/module_int8.cpp.in.
-# The custom section `ladon` describes it (src/c_kernel/describe_json.hpp).
+# Makes the WebAssembly modules of a kernel under Emscripten: NAME.relaxed.wasm, NAME.simd.wasm and NAME.scalar.wasm. A
+# program loads the fastest module that its engine supports. A module imports nothing. The custom section `ladon`
+# describes the module (src/c_kernel/describe_json.hpp). A module exports
+#
+#   - its memory, and __heap_base, the address from which the caller may use the memory
+#   - the functions of NAME.h without the prefix NAME_, where `run` is NAME_run_with
+#   - with WEIGHTS, stored_weights, the address of the weights
+#   - with int8 weights, the functions of src/c_kernel/module_int8.cpp.in
 
 function(ladon_kernel_modules)
   ladon_wasm_tools()
   ladon_wasm_variants(variants)
-  # With DETERMINISTIC, no module has a relaxed instruction of floats. The only relaxed instruction of integers has the
-  # same results on every engine if activations have 7 bits.
+  # With DETERMINISTIC, no module may use relaxed instructions for floats. The only relaxed instruction for integers has
+  # the same results on every engine if activations have 7 bits.
   if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()
@@ -26,7 +29,7 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# Leaves what compiles and links the variant: `llvm` is for ladon_em_environment, `ld` is the linker.
+# Leaves the tools for the variant: `llvm` is an argument of ladon_em_environment, and `ld` is the linker.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
@@ -65,18 +68,18 @@ macro(ladon_kernel_module)
   ladon_kernel_link_module()
 endmacro()
 
-# The description of the module as JSON, in an object that holds the custom section.
+# Adds an object with the custom section `ladon`: the description of the module as JSON.
 macro(ladon_kernel_module_description)
   set(description ${here}/description.json)
   string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
-  set(json "@json@") # put_description.cmake has the block
+  set(json "@json@") # for put_description.cmake
   ladon_kernel_put(description.json ${here}/without_description.json)
   ladon_kernel_module_object(${NAME}_${variant}_describe ${folder}/describe.cpp)
   set(described ${NAME}_${variant}_describe)
   set(blocks "")
   ladon_kernel_put_description(${here}/without_description.json ${description})
   add_custom_target(${NAME}_${variant}_text DEPENDS ${description})
-  add_dependencies(${NAME}_${variant}_text ${NAME}_${variant}_describe) # make knows no rule for another target's objects
+  add_dependencies(${NAME}_${variant}_text ${NAME}_${variant}_describe) # make has no rule for another target's objects
   ladon_kernel_assembler_string(description_string "${description}")
   ladon_kernel_put(description.cpp ${here}/description.cpp)
   ladon_kernel_module_object(${NAME}_${variant}_description ${here}/description.cpp)
@@ -84,7 +87,7 @@ macro(ladon_kernel_module_description)
   add_dependencies(${NAME}_${variant}_description ${NAME}_${variant}_text)
 endmacro()
 
-# ladon_kernel_module_object(<target> <source>): compiled for the variant
+# ladon_kernel_module_object(<target> <source>): compiles the source for the variant
 function(ladon_kernel_module_object target source)
   ladon_kernel_object_library(${target} default ${source})
   target_compile_definitions(${target} PRIVATE LADON_MODULE=1)
@@ -97,8 +100,8 @@ function(ladon_kernel_module_object target source)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${environment}" POSITION_INDEPENDENT_CODE OFF)
 endfunction()
 
-# Linked without em++, which would export more, and the one of Debian 12 can't read relaxed instructions. The stack comes
-# first: what overflows it traps.
+# Links the module without em++, for two reasons: em++ would export more symbols, and em++ of Debian 12 cannot read
+# relaxed instructions. With --stack-first, a stack overflow is a trap.
 macro(ladon_kernel_link_module)
   set(module ${LADON_WASM_OUTPUT}/${NAME}.${variant}.wasm)
   set(optimise "")

@@ -1,4 +1,4 @@
-// Weights of linear maps in another precision than the file of a model has.
+// Converts the weights of linear maps to another precision than that of the model's file.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace examples {
 // Holds the weights that `convert` makes.
 class ConvertedWeights {
  public:
-  // The same precision: the weights stay where they are.
+  // Equal precisions: `to` points to the weights of `from`, and nothing is copied.
   template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
   void convert(const ladon::Linear<Out, In, O, B>& from, ladon::Linear<Out, In, O, B>& to) noexcept {
     to = from;

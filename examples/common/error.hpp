@@ -4,7 +4,7 @@
 
 namespace examples {
 
-// What is wrong with a file of a model, or with what a model was asked to do; the text is for the user.
+// An error in a file of a model, or in the input of a model. The text is for the user.
 using Error = files::Error;
 
 }  // namespace examples

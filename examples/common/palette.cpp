@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<Rgb, 5> stops{{{28, 27, 46}, {92, 40, 122}, {186, 58, 98}, {241, 128, 53}, {253, 228, 128}}};
 constexpr std::array indexed{234, 235, 53, 54, 90, 126, 161, 167, 203, 208, 215, 222, 228};
 
-// Place on a scale of so many steps. A power below 1 lets one see a head that spreads its attention thinly.
+// Returns the place of a share on a scale of `steps` steps. The power below 1 makes small shares visible, for heads
+// that spread their attention.
 float place_of(float share, std::size_t steps) noexcept {
   return std::pow(std::clamp(share, 0.0f, 1.0f), 0.7f) * static_cast<float>(steps - 1);
 }

@@ -21,7 +21,7 @@ bool output_is_terminal() {
 #if defined(__unix__) || defined(__APPLE__)
   return isatty(STDOUT_FILENO) != 0;
 #else
-  return false;  // elsewhere escape codes have to be switched on first
+  return false;  // other systems must first enable escape codes
 #endif
 }
 

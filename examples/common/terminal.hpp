@@ -1,4 +1,4 @@
-// Colour, where standard output goes to a terminal that has it.
+// Colour on standard output, if the output is a terminal with colour.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace examples {
 
-enum class Colour { none, indexed, full };  // no escape codes at all; the 256 of xterm; 24 bits
+enum class Colour { none, indexed, full };  // no escape codes; the 256 colours of xterm; 24 bits
 
-// None unless standard output is a terminal; NO_COLOR (no-color.org) and TERM=dumb are heeded.
+// Returns Colour::none unless standard output is a terminal. NO_COLOR (no-color.org) and TERM=dumb also select
+// Colour::none.
 Colour colour_of_output();
 
-// The text on the ground that stands for this share of attention. Precondition: colour is not none.
+// Returns the text on a background with the colour of this share of attention. Precondition: colour is not none.
 std::string painted(std::string_view text, float share, Colour colour);
 
 }  // namespace examples

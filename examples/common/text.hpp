@@ -1,4 +1,4 @@
-// Small pieces of text.
+// Functions for texts.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace examples {
 
-// As printf has it; at most 255 characters.
+// Formats a text as printf does. The text has at most 255 characters.
 template <class... Values>
 std::string format(const char* pattern, Values... values) {
   std::array<char, 256> text{};
@@ -16,13 +16,14 @@ std::string format(const char* pattern, Values... values) {
   return text.data();
 }
 
-// "98.2%": cut off, not rounded, so that only what is sure says 100.0%.
+// Returns a percentage such as "98.2%". The number is truncated, so that only a probability of 1 gives 100.0%.
 std::string percent(float share);
 
-// 171,692
+// Returns a number with separators, such as 171,692.
 std::string grouped(std::size_t number);
 
-// ASCII that may be shown: controls, such as the start of an escape code, become '?'.
+// Returns the text with '?' in place of every character that is not printable ASCII, so that a terminal receives no
+// escape codes.
 std::string printable(std::string_view text);
 
 }  // namespace examples

@@ -1,7 +1,7 @@
-"""Synthetic dates in every form of rules.py, written as people write them, for training.
+"""Makes synthetic dates in every form of rules.py, as people write dates, for training.
 
-Case and doubled spaces are gone before the model sees a text (rules.squeeze), so they are not made.
-A few dates hold numbers that no calendar has: they are read as they stand.
+rules.squeeze removes upper case and doubled spaces before the model sees a text, so these texts have neither.
+A few dates contain numbers that no calendar has. The model must read these numbers digit by digit.
 """
 
 import string
@@ -32,7 +32,7 @@ def four_digits(rng):
 
 
 def small(rng, top):
-    """A day or a month: rarely one that no calendar has, one time in three padded."""
+    """Returns a day or a month. Some numbers exist in no calendar, and one in three has a leading zero."""
     number = rng.randint(1, top) if likely(rng, 0.94) else rng.randrange(100)
     return f"{number:02}" if likely(rng, 0.35) else str(number)
 
@@ -100,7 +100,7 @@ def day_month_year(rng):
 
 
 def in_full(rng):
-    """The longest form: Saturday, the 3rd of February, 2024."""
+    """Returns the longest form: Saturday, the 3rd of February, 2024."""
     the = "the " if likely(rng, 0.8) else ""
     name = rng.choice(MONTHS) if likely(rng, 0.7) else month(rng)
     return the + day(rng) + (" of " if likely(rng, 0.8) else " ") + name + gap(rng, 0.5) + year(rng)
@@ -140,7 +140,7 @@ DATE_WEIGHTS = (28, 8, 27, 8, 11, 4, 9, 9)
 
 
 def edit(rng, text, keys=KEYS, i=None):
-    """One character changed, left out, put in, or swapped with the next."""
+    """Changes, removes or inserts one character, or swaps one character with the next."""
     i, kind = rng.randrange(len(text)) if i is None else i, rng.randrange(4)
     if kind == 0:
         return text[:i] + rng.choice(keys) + text[i + 1 :]

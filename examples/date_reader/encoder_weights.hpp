@@ -1,4 +1,4 @@
-// weights.hpp as the encoder takes it: views of the arrays where they lie. A wrong size does not compile.
+// The arrays of weights.hpp as the encoder's weights: views of the arrays. An array of a wrong size does not compile.
 #pragma once
 
 #include "reader.hpp"

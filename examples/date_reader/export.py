@@ -1,4 +1,4 @@
-"""Writes a trained date reader as a C++ header of constexpr arrays, one for each tensor."""
+"""Writes the weights of a trained date reader as a C++ header, with one constexpr array for each tensor."""
 
 import torch
 
@@ -6,14 +6,14 @@ HEAD = """// Generated, do not edit: {command}
 //
 // The date reader's weights: an encoder that reads 40 characters and answers in 8 slots.
 {facts}
-// {count} parameters, rounded to {decimals} decimals (and measured so).
+// {count} parameters, rounded to {decimals} decimals. The accuracy was measured with rounded weights.
 //
-// Tensors are row-major and named, shaped and used as in torch.nn.TransformerEncoderLayer with
-// norm_first=True: projections are (out, in), in_proj holds query, key and value one after another.
-// The text is lower-cased, runs of spaces become one and those at its ends go. It stands at the end
-// of the 40 places, and those before it are masked. A token is character[id] + position[place], or
-// slot[i] for the i-th digit; the id is the index in `alphabet` + 1, and 0 for any other character.
-// The classifier is shared by the slots; its last class is "no date".
+// Tensors are row-major. Their names and shapes are those of torch.nn.TransformerEncoderLayer with norm_first=True:
+// projections are (out, in), and in_proj holds query, key and value one after another. The text is lower-cased. Runs of
+// spaces become one space, and spaces at both ends are removed. The text stands at the end of the 40 places, and the
+// places before the text are masked. A token is character[id] + position[place], or slot[i] for the i-th digit. The id
+// is the index in `alphabet` + 1, or 0 for any other character. All slots share the classifier, whose last class is
+// "no date".
 // clang-format off
 #pragma once
 
@@ -21,7 +21,7 @@ namespace date_reader::weights {{
 
 inline constexpr char alphabet[] = "{alphabet}";
 
-// A text is a date only where each of its digits has at least this probability.
+// A text is a date only if each of its digits has at least this probability.
 inline constexpr float sure_enough = {sure_enough}f;
 """
 DECIMALS = 5
@@ -29,7 +29,7 @@ PER_LINE = 10
 
 
 def round_weights(model):
-    """Rounds the weights in place to what the header will hold."""
+    """Rounds the weights in place to the decimals of the header."""
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(torch.tensor([float(_literal(x)) for x in p.flatten().tolist()]).view_as(p))
@@ -66,6 +66,6 @@ def _literal(x):
 
 
 def _name(key):
-    """encoder.layers.0.self_attn.in_proj_weight becomes layer0_in_proj_weight, and so on."""
+    """Returns the name of a tensor: encoder.layers.0.self_attn.in_proj_weight becomes layer0_in_proj_weight."""
     key = key.replace("encoder.layers.", "layer").replace("encoder.norm", "final_norm")
     return key.replace("self_attn.", "").replace("character.weight", "character").replace(".", "_")

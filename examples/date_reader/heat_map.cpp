@@ -19,7 +19,7 @@ std::string label(const Reading& reading, std::size_t slot) {
   return format("  %-5s  %c  %6s  ", name, digit, percent(reading.certainty[slot]).c_str());
 }
 
-// A character in the middle of a cell.
+// Returns a cell with a character in the middle.
 std::string cell(char c, std::size_t width) {
   std::string text(width, ' ');
   text[(width - 1) / 2] = c;
@@ -59,7 +59,7 @@ std::string terminal_picture(const Reading& reading, const Attention& attention,
     line = label(reading, s);
     for (std::size_t c = 0; c < text.size(); ++c) {
       const float share = attention.of(layer, head, s, c);
-      // in colour the cells that matter repeat their character, so that no one has to count columns
+      // With colour, important cells show their character, so that nobody has to count columns.
       line += colour == Colour::none ? std::string(width, shade(share))
                                      : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
     }

@@ -1,11 +1,11 @@
-"""Makes the held-out set of the date reader: texts it was never trained on, with their answers.
+"""Makes the held-out set of the date reader: texts that were not in the training, with their answers.
 
     python3 held_out.py > ../../tests/data/dates_held_out.tsv
 
-One text a line, then a tab and its ISO date, or nothing where it is no date (as it stands: spaces
-at the ends and doubled ones belong to the text). Written from the list of forms alone and on
-purpose without the grammar and the generator the reader learned from: other templates, another
-vocabulary, days drawn from the calendar, answers known by construction.
+Each line holds a text, a tab and the ISO date of the text, or nothing after the tab if the text is no date. Spaces at
+the ends and doubled spaces belong to the text. This generator uses the list of forms, but on purpose neither the
+grammar nor the generator of the training. It has other templates and another vocabulary, draws days from the calendar,
+and knows the answer of each text from its construction.
 """
 
 import calendar
@@ -29,7 +29,7 @@ NUMERIC = """{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}/{m}/{d}|{Y}/{mm}/{dd}
 {mm}/{dd}/{Y}|{m}/{dd}/{Y}|{d}.{m}.{y}|{dd}.{mm}.{y}|{m}/{d}/{y}|{mm}/{dd}/{y}|{m}/{d}/'{y}
 {d}.{m}.'{y}"""
 
-# Parts of dates and dates that something breaks: no choice of numbers makes a date of these.
+# Parts of dates, and dates with errors. No choice of numbers makes a date of these templates.
 BROKEN = """{B}|{b}|{B} {Y}|{b} {Y}|{b}. {Y}|{B}, {Y}|{d} {B}|{o} of {B}|the {o}|the {o} of {B}
 {B} {o}|{b} {d}|{b} '{y}|{Y}|{y}|'{y}|{d}|{o}|{A}|{A}, {d} {B}|{a} {b} {d}|{A} the {o}|{A} {Y}
 {d} {Y}|{o} {Y}|{Y}-{mm}|{mm}/{Y}|{m}/{d}|{d}.{m}.|{d}.{m}|{mm}.{Y}|{Y}/{m}/|{d}-{b}|{b}-{Y}
@@ -119,7 +119,7 @@ def calendar_day(dice, two_digits):
 
 
 def impossible_day(dice, named):
-    """A day that the calendar lacks; where the month is a number, also a month that it lacks."""
+    """Returns a day that no calendar has. If the month is a number, the month may be one that no calendar has."""
     year, month, day = calendar_day(dice, False)
     kind = dice.randrange(4 if named else 6)
     if kind == 0:
@@ -136,7 +136,7 @@ def impossible_day(dice, named):
 
 
 def dressed(text, dice):
-    """Another case, doubled spaces, spaces at the ends."""
+    """Changes the case, doubles spaces, or adds spaces at the ends."""
     case = dice.randrange(8)
     if case == 0:
         text = text.upper()

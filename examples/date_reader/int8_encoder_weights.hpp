@@ -1,4 +1,4 @@
-// weights.hpp as int8: the compiler quantises the matrices, so a program holds the int8 weights only.
+// The weights of weights.hpp as int8. The compiler quantises the matrices, so a program contains only the int8 weights.
 #pragma once
 
 #include <array>

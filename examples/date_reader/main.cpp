@@ -21,8 +21,8 @@ struct Options {
   bool asks_batch = false;
 };
 
-// All that is no option, joined by spaces: a date is one text even where the shell made words of it. What comes after
-// "--" may look like an option. (As a positional option, CLI11 would take a text in brackets for a list.)
+// Joins all arguments that are no options by spaces, because a shell splits a date into words. Arguments after "--" may
+// look like options. (If the text were a positional option, CLI11 would read a text in brackets as a list.)
 void take_text(const std::vector<std::string>& arguments, Options& options) {
   bool only_text = false;
   for (const std::string& argument : arguments) {
@@ -36,21 +36,22 @@ void take_text(const std::vector<std::string>& arguments, Options& options) {
       options.has_text = true;
     }
   }
-  if (options.has_text && options.asks_batch) throw CLI::ValidationError(options.text, "not with --batch");
+  if (options.has_text && options.asks_batch) throw CLI::ValidationError(options.text, "not allowed with --batch");
 }
 
 void describe(CLI::App& app, Options& options) {
-  auto* svg = app.add_option("--svg", options.svg_file, "also writes what all heads look at, as a picture");
+  auto* svg = app.add_option("--svg", options.svg_file, "also writes a picture of the attention of all heads");
   svg->type_name("FILE");
   auto* batch = app.add_option("--batch", options.batch_file,
-                               "reads a text a line ('-': standard input), prints its date or an empty line");
+                               "reads one text from each line of FILE ('-': standard input), and prints its date or an "
+                               "empty line");
   batch->type_name("FILE")->excludes(svg);
-  app.add_option("--precision", options.precision, "of the weights")
+  app.add_option("--precision", options.precision, "the type of the weights")
       ->check(CLI::IsMember({"float32", "int8"}))
       ->capture_default_str();
   app.footer(
-      "Exit status: 0; 1 where TEXT is no date; 2 where it cannot be one (empty, too long, not ASCII), for wrong\n"
-      "usage and for files that cannot be read or written.");
+      "Exit status: 0; 1 if TEXT is no date; 2 if TEXT is empty, too long or not ASCII, for wrong usage, and for\n"
+      "files that cannot be read or written.");
   app.allow_extras();
   app.callback([&app, &options, batch] {
     options.asks_batch = batch->count() > 0;
@@ -79,10 +80,10 @@ int answer(const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "date_reader: reads a handful of dates\n"
-      "date_reader TEXT: reads a date as people write it, and shows where the model looks\n"
-      "date_reader --batch FILE: reads many\n"
-      "by an encoder of 43 thousand weights, computed by Ladon",
+      "date_reader: reads some example dates\n"
+      "date_reader TEXT: reads a date as people write dates, and shows the attention of each digit\n"
+      "date_reader --batch FILE: reads many texts\n"
+      "The model is an encoder of 43 thousand weights, computed by Ladon.",
       "date_reader"};
   try {
     Options options;

@@ -7,7 +7,7 @@ namespace date_reader {
 
 enum class Precision { float32, int8 };
 
-// `read` uses a workspace of its own, so that one call at a time may run.
+// `read` uses one static workspace, so only one call may run at a time.
 struct Model {
   Reading (*read)(std::string_view text, Attention* attention);
   std::size_t weight_bytes, workspace_bytes;

@@ -13,12 +13,12 @@ namespace w = weights;
 
 constexpr std::size_t model = shape.model;
 
-// The sizes that no view of the encoder's checks.
+// Checks the sizes of the arrays that no view of the encoder checks.
 static_assert(std::size(w::slot) == slots * model && std::size(w::position) == longest_text * model);
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");
 static_assert(std::size(w::classifier_weight) == classes * model && std::size(w::classifier_bias) == classes);
 
-// Index of each ASCII character's embedding.
+// The index of each ASCII character's embedding.
 constexpr auto character_ids = [] {
   std::array<std::uint8_t, 128> ids{};
   for (std::size_t i = 0; i + 1 < std::size(w::alphabet); ++i) {
@@ -36,10 +36,10 @@ struct Tables {
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// The slots are in the lanes.
+// Each lane holds one slot.
 using Lanes = ladon::detail::simd::ArrayPack<slots>;
 
-// The likeliest class of each slot, and its share of the softmax.
+// Sets the likeliest class of each slot, and its probability by the softmax.
 void choose(const Logits& logits, Reading& reading) noexcept {
   reading.digits = {};
   Lanes largest = Lanes::load(logits[0].data());

@@ -8,8 +8,9 @@ namespace date_reader {
 // Returns the row of a character in the table of characters.
 std::size_t character_id(char character) noexcept;
 
-// Looks the tokens of a text up: slots, then characters. A text stands at the end of the 40 places, so that a weekday
-// in front of a date moves nothing. slot(row, i), character(row, i) and position(row, i) are elements of the tables.
+// Looks up the embeddings of the tokens: slots, then characters. The text stands at the end of the 40 places, so that a
+// weekday before a date does not move the date. slot(row, i), character(row, i) and position(row, i) return elements of
+// the tables.
 template <class Tables>
 void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
   for (std::size_t s = 0; s < slots; ++s) {
@@ -27,7 +28,7 @@ void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.que
 // Computes the logits of the slots with one linear layer, which is always float32.
 void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
 
-// Takes the likeliest class of each slot. The status becomes no_date if they make no date.
+// Takes the likeliest class of each slot. Sets the status to no_date if the digits make no date.
 void choose_date(const Logits& logits, Reading& reading) noexcept;
 
 template <class Precision, class Tables>

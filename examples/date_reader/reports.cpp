@@ -96,7 +96,7 @@ int report_text(const Model& model, const std::string& text, std::ostream& out, 
 
 int report_batch(const Model& model, std::istream& in, std::ostream& out) {
   for (std::string line; out && std::getline(in, line);) {
-    const Reading reading = model.read(line, nullptr);  // the '\r' of a file from Windows is a space like any other
+    const Reading reading = model.read(line, nullptr);  // the '\r' of Windows counts as a space
     if (reading.is_date()) out << iso_of(reading);
     out << '\n';
   }

@@ -1,24 +1,25 @@
-"""The rules of the date reader as a grammar: which texts are dates, and which digits they hold.
+"""The rules of the date reader as a grammar: which texts are dates, and which digits they have.
 
-`label(text)` gives "YYYYMMDD", None (no date) or UNCLEAR (the rules are silent: never trained on).
-The training texts of dates.py get their labels here. What the rules leave open was decided so:
+`label(text)` returns "YYYYMMDD", None (no date), or UNCLEAR (the rules do not decide: never trained).
+`label` also labels the training texts of dates.py. The rules decide open questions as follows:
 
-- Only the form is judged. A form that is right is read digit by digit, whatever its numbers
-  ("31.4.2021", "45/99/2024", "3 Feb 0999"): the program checks calendar and years 1000-2999 itself.
+- The rules judge only the form. A correct form is read digit by digit, for any numbers
+  ("31.4.2021", "45/99/2024", "3 Feb 0999"). The program checks the calendar and the years 1000-2999.
 - A weekday (full, three letters, Tues, Thur, Thurs, with a dot or a comma) may stand before every
-  form and is never compared with the date; after the date it makes the text no date.
+  form and is not compared with the date. A weekday after the date makes the text no date.
 - Two-digit years, with or without an apostrophe, may end every form (3.2.24, 2/3/'24, 3-Feb-24)
-  but not begin one: "24-02-03" is no date. Years of one, three or five digits are none.
-- Year first is four digits and one of - / . twice, the rest padded or not; "2024 Feb 3" is no date.
-- Numbers joined by dashes (3-2-2024), spaces, commas or two different separators are no date;
-  a month's name goes with spaces and commas, or in 3-Feb-2024: "3/Feb/2024" is no date.
-- "the" may stand before the day, "of" between day and month and before the year; a comma after
-  weekday, day and month. An ordinal's ending need not fit its number ("3th"). A dot may follow
+  but not begin one: "24-02-03" is no date. Years of one, three or five digits are no years.
+- A form that begins with the year has four digits, and one of - / . twice. Month and day may have
+  leading zeros. "2024 Feb 3" is no date.
+- Numbers joined by dashes (3-2-2024), spaces, commas or two different separators are no date.
+  A month's name is separated by spaces and commas, or as in 3-Feb-2024. "3/Feb/2024" is no date.
+- "the" may stand before the day, and "of" between day and month and before the year. A comma may
+  follow weekday, day and month. The ending of an ordinal may be wrong ("3th"). A dot may follow
   the month whether it is abbreviated or not.
-- One wrong letter in a month's full name is forgiven where no other month (or its abbreviation)
-  is as near; abbreviations and "May" must be right: "5 foo 2001", "5 mai 2001" are no dates.
+- The full name of a month may have one wrong letter if no other month (or its abbreviation) is as
+  similar. Abbreviations and "May" must be correct: "5 foo 2001" and "5 mai 2001" are no dates.
 - Any other word, number or sign beside the date makes the text no date ("on 5 may 2001", "!").
-- Silent: spaces around numeric separators, none between letters and digits (3Feb2024), a dot or
+- Not decided: spaces around numeric separators, none between letters and digits (3Feb2024), a dot or
   comma at the end or after the day (3. Feb 2024), other dashes beside a month's name (Feb-3-2024,
   3-Feb 2024), shortened names (Febr), names with two wrong letters, misspelt June, July, weekdays.
 """
@@ -55,12 +56,12 @@ _FORMS = [
 
 
 def squeeze(text):
-    """Lower case, runs of spaces as one, none at the ends: what the model gets to see."""
+    """Returns the text as the model sees it: lower case, runs of spaces as one space, no spaces at the ends."""
     return " ".join(text.lower().split())
 
 
 def label(text):
-    """The digits of a squeezed text, None for no date, UNCLEAR where the rules are silent."""
+    """Returns the digits of a squeezed text, None for no date, or UNCLEAR if the rules do not decide."""
     found = _strict(text)
     if found is None and any(_strict(t) is not None for t in _tidied(text)):
         return UNCLEAR
@@ -80,7 +81,7 @@ def _strict(text):
 
 
 def _tidied(text):
-    """What the text would be if the rules were kinder about spaces, dots and commas."""
+    """Yields the text as it would be under looser rules for spaces, dots and commas."""
     loose = re.sub(r"(?<=\d)(?=[a-z'])(?!st|nd|rd|th)|(?<=[a-z])(?=[\d'])", " ", text)
     loose = re.sub(r"(?<=\d)(st|nd|rd|th)(?=[a-z])", r"\1 ", loose)
     worded = squeeze(re.sub(r"[.,](?!\d)|(?<!\d)[.,]", " ", loose))
@@ -101,13 +102,13 @@ def _digits(parts):
 
 
 def full_year(text):
-    """1999 stays, 68 and '68 are 2068, 69 is 1969."""
+    """Returns a year of four digits: 1999 is unchanged, 68 and '68 become 2068, 69 becomes 1969."""
     text = text.lstrip("'")
     return text if len(text) == 4 else ("20" if text <= "68" else "19") + text
 
 
 def month_number(word):
-    """1-12, None for a word that is no month, UNCLEAR for one that nearly is."""
+    """Returns 1-12, None for a word that is no month, or UNCLEAR for a word similar to a month."""
     if word in MONTH_NUMBER:
         return MONTH_NUMBER[word]
     near = {MONTH_NUMBER[name] for name in MONTH_NUMBER if one_letter_apart(word, name)}
@@ -134,7 +135,7 @@ def _known(word, forms, full_names):
 
 
 def one_letter_apart(a, b):
-    """One letter changed, missing, added, or two neighbours swapped."""
+    """Returns whether one letter is changed, missing or added, or two neighbours are swapped."""
     if a == b or abs(len(a) - len(b)) > 1:
         return False
     i = 0

@@ -16,8 +16,8 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-// With T tokens (the text and 8 slots), D = model width, F = feed-forward width and Q tokens that ask (all of them, but
-// in the last layer only the slots), a layer takes, two flops a multiply-add:
+// The flops of a layer for T tokens (the text and 8 slots), D = model width and F = feed-forward width. Q is the number
+// of queries: all tokens, but only the slots in the last layer. A multiply-add counts as two flops:
 //
 //     4 T D D  keys, values    4 Q D D  queries, output    4 Q T D  scores, weighted values    4 Q D F  feed-forward
 double needed_flops(std::size_t characters) {
@@ -31,8 +31,8 @@ double needed_flops(std::size_t characters) {
   return flops;
 }
 
-// In rounds, each with the ceiling before and after the readings: clocks and neighbours change between rounds, hardly
-// within one. Reported are medians over the rounds.
+// Measures in rounds. Each round measures the FMA peak before and after the readings. Clock frequency and other load
+// change between rounds, but rarely within a round. The results are medians over the rounds.
 Speed measure(std::string_view text, const Model& model) {
   constexpr std::size_t most_rounds = 401, least_rounds = 5, readings = 4;
   constexpr double enough_seconds = 0.1;

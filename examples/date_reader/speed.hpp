@@ -1,4 +1,4 @@
-// What reading a text costs on this machine.
+// The time of reading a text on this machine.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 namespace date_reader {
 
 struct Speed {
-  double microseconds;  // from text to date: the median
-  double gflops;        // needed flops of the encoder in that time
-  double peak_gflops;   // multiply-adds of one core, measured between the readings
+  double microseconds;  // from text to date, the median
+  double gflops;        // the encoder's flops divided by this time
+  double peak_gflops;   // FMA peak of one core, measured between the readings
   double share_of_peak;
   std::size_t readings;
 };
@@ -19,7 +19,7 @@ struct Speed {
 // Takes about a tenth of a second.
 Speed measure(std::string_view text, const Model& model);
 
-// Flops that the encoder needs for a text of so many characters.
+// Returns the flops of the encoder for a text of `characters` characters.
 double needed_flops(std::size_t characters);
 
 }  // namespace date_reader

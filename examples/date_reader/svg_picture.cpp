@@ -10,8 +10,8 @@ namespace {
 using examples::format, examples::heat, examples::percent, examples::printable;
 using examples::svg::head, examples::svg::rect, examples::svg::text_at;
 
-// A column a layer, a row a head. In a panel: digits down, the text's characters along the top, then the answers, at
-// which the digits may look as well.
+// The positions of the picture's parts. Each column is a layer, and each row is a head. In a panel, the rows are the
+// digits. The columns are the characters of the text, followed by the answers, because digits may also look at answers.
 struct Geometry {
   explicit Geometry(std::size_t text_size) : characters(text_size), cell(text_size > 24 ? 13 : 17) {}
   std::size_t characters;
@@ -87,6 +87,7 @@ constexpr char style[] =
 
 }  // namespace
 
+// The picture has a background, so that it is readable on light and on dark pages.
 std::string svg_picture(const Reading& reading, const Attention& attention) {
   const Geometry at(reading.text.size);
   const auto iso = reading.iso();

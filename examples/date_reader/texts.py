@@ -1,14 +1,13 @@
-"""Texts for training the date reader: dates, near misses, and other things.
+"""Makes texts for training the date reader: dates, near misses, and other texts.
 
-`sample(rng)` gives one squeezed text (see rules.squeeze) of 1-40 characters and its digits, or None
-for no date. Every text is labelled by the grammar of rules.py, so a template here cannot be wrong
-about what it makes: it only decides what is seen how often. Three sources:
+`sample(rng)` returns one squeezed text (see rules.squeeze) of 1-40 characters, and its digits, or None for no date. The
+grammar of rules.py labels every text. So a template cannot give a wrong label: a template only decides how often a kind
+of text occurs. There are three sources:
 
 - dates in all forms (dates.py);
-- things that are no dates: parts of dates, dates with something beside them, wrong lengths,
-  separators, words and orders, numbers of other kinds, prose, noise;
-- dates with one to three random edits. Most are no dates any more; some still are, and those teach
-  the difference.
+- texts that are no dates: parts of dates, dates with additional words, wrong lengths, separators, words and orders,
+  numbers of other kinds, prose, noise;
+- dates with one to three random edits. Most of these are no longer dates. The others teach the difference.
 """
 
 import random
@@ -61,7 +60,7 @@ def sample(rng):
 
 
 def edited(rng):
-    """A date with a digit or a sign changed, a space among them; letters teach little here."""
+    """Returns a date with a changed digit, sign or space. Changed letters would teach the model little."""
     text = date(rng)
     for _ in range(rng.choice((1, 1, 1, 1, 2))):
         places = [i for i, c in enumerate(text) if not c.isalpha()]
@@ -70,7 +69,7 @@ def edited(rng):
 
 
 def word(rng):
-    """A real word, or one that sounds like it: the reader must know months, not other words."""
+    """Returns a real word, or a similar one: the reader must know months, not other words."""
     if likely(rng, 0.4):
         return rng.choice(WORDS)
     start, vowel, end = (rng.choice(part) for part in SYLLABLES)
@@ -101,13 +100,13 @@ def time(rng):
 
 
 def soup(rng):
-    """Parts of dates and other things in any order and number."""
+    """Returns parts of dates and other words in any order and number."""
     tokens = [token(rng) for _ in range(rng.randint(1, 5))]
     return rng.choice((" ", " ", " ", ", ", "-", "/")).join(tokens)
 
 
 def shuffled(rng):
-    """The parts of a date, some missing, doubled or in another order."""
+    """Returns the parts of a date, with a missing part, a doubled part, or another order."""
     parts = [day(rng), month(rng), year(rng)]
     rng.shuffle(parts)
     kind = rng.random()
@@ -129,7 +128,7 @@ def small_or_word(rng):
 
 
 def wrong_word(rng):
-    """A form of a date with another word where a month or a weekday belongs."""
+    """Returns a form of a date with another word in place of a month or a weekday."""
     other = word(rng)
     if likely(rng, 0.4):
         other = rng.choice(MONTHS)[: rng.randint(1, 3)] + rng.choice(("", word(rng)[:4]))
@@ -140,7 +139,7 @@ def wrong_word(rng):
 
 
 def wrong_length(rng):
-    """One number of a date too long or too short."""
+    """Returns a date with a number that is too long or too short."""
     text = date(rng)
     at = [i for i, c in enumerate(text) if c.isdigit()]
     i = rng.choice(at)
@@ -150,7 +149,7 @@ def wrong_length(rng):
 
 
 def introduced(rng):
-    """A date after a word or two, or after a weekday too many."""
+    """Returns a date after one or two words, or after a second weekday."""
     first = rng.choice((word, word, preposition, preposition, weekday, month))(rng)
     if likely(rng, 0.15):
         first += " " + word(rng)
@@ -158,7 +157,7 @@ def introduced(rng):
 
 
 def extended(rng):
-    """A date with something before or after it."""
+    """Returns a date with a word or number before or after it."""
     other = rng.choice((word, word, time, number, weekday, month, year, date))(rng)
     if likely(rng, 0.3):
         other += " " + word(rng)
@@ -167,7 +166,7 @@ def extended(rng):
 
 
 def doubled(rng):
-    """A date with one of its parts twice."""
+    """Returns a date with one of its parts twice."""
     parts = [day(rng), month(rng), year(rng)]
     if likely(rng, 0.4):
         parts[0], parts[1] = parts[1], parts[0]
@@ -180,7 +179,7 @@ def doubled(rng):
 
 
 def mixed_signs(rng):
-    """Numbers of the right length for a date, but rarely the right signs between them."""
+    """Returns numbers of the lengths of a date. The signs between them are rarely right."""
     numbers = (small(rng, 31), small(rng, 12), year(rng))
     if likely(rng, 0.6):
         numbers = (four_digits(rng), small(rng, 12), small(rng, 31))
@@ -197,7 +196,7 @@ def cut(rng):
 
 
 def groups(rng):
-    """Numbers with signs between them: addresses, versions, telephones, fractions, sums."""
+    """Returns numbers with signs between them: addresses, versions, telephones, fractions, sums."""
     lengths = rng.choice(((1, 2), (1, 2), (1, 4), (2, 4), (3, 4)))
     signs = rng.choice((rng.choice(MIXED_SIGNS), rng.choice("-/."), MIXED_SIGNS, "-/."))
     text = ""
@@ -239,7 +238,7 @@ NO_DATES = (soup, shuffled, doubled, wrong_word, wrong_length, mixed_signs, intr
 NO_DATE_WEIGHTS = (9, 12, 8, 16, 6, 8, 26, 17, 5, 9, 3, 3, 3, 9, 2, 1)
 
 
-if __name__ == "__main__":  # shows fifty samples, and that every date made here is one
+if __name__ == "__main__":  # prints fifty samples, and checks that the grammar accepts each made date
     dice = random.Random(1)
     for _ in range(50):
         print("{1}\t{0}".format(*sample(dice)))

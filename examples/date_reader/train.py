@@ -2,17 +2,16 @@
 
     python3 train.py [--steps 11000] [--seed 1] [--out weights.hpp]
 
-Needs PyTorch and numpy, nothing else, and one CPU thread. (Debian: `apt-get install
---no-install-recommends python3-torch libopenblas0-pthread`; a step takes 50 ms, without OpenBLAS
-300 ms.) texts.py and dates.py make the texts, rules.py says what they mean. The same versions on
-the same kind of CPU give the same weights; elsewhere rounding differs, and the accuracy agrees.
+Needs only PyTorch and numpy, and one CPU thread. (Debian: `apt-get install --no-install-recommends python3-torch
+libopenblas0-pthread`. A step takes 50 ms, or 300 ms without OpenBLAS.) texts.py and dates.py make the texts, and
+rules.py labels them. Equal versions on equal CPUs give equal weights. On other machines roundings differ, and the
+accuracy agrees.
 
-A text is up to 40 characters, one token each: the character's embedding plus its place's. It stands
-at the end of the 40 places, so that a weekday in front moves nothing (at their start the loss was
-0.65 after 1,000 steps instead of 0.28). Eight slots follow, one for each digit of YYYYMMDD, with
-learned embeddings. The encoder is torch.nn.TransformerEncoder with pre-LN layers and a final
-LayerNorm; unused places are masked. One linear layer, shared by the slots, answers with a digit or
-with 10, "no date".
+A text has up to 40 characters, one token each: the embedding of the character plus the embedding of its place. The text
+stands at the end of the 40 places, so that a weekday before a date moves nothing. (With the text at the beginning, the
+loss after 1,000 steps was 0.65 instead of 0.28.) Eight slots follow, one for each digit of YYYYMMDD, with learned
+embeddings. The encoder is torch.nn.TransformerEncoder with pre-LN layers and a final LayerNorm. Unused places are
+masked. One linear layer, shared by the slots, gives a digit for each slot, or 10 for "no date".
 """
 
 import argparse
@@ -30,10 +29,10 @@ import export
 from rules import squeeze
 from texts import sample
 
-ALPHABET = " 0123456789abcdefghijklmnopqrstuvwxyz.,-/'"  # its place here + 1; 0 is any other one
+ALPHABET = " 0123456789abcdefghijklmnopqrstuvwxyz.,-/'"  # id: the index here + 1, or 0 for any other character
 CHARACTERS, SLOTS, CLASSES, NO_DATE = 40, 8, 11, 10
 MODEL, HEADS, FEED_FORWARD, LAYERS = 48, 4, 96, 2
-SURE_ENOUGH = 0.7  # a text is a date only where each digit has at least this probability
+SURE_ENOUGH = 0.7  # a text is a date only if each digit has at least this probability
 HELD_OUT = pathlib.Path(__file__).parent / "../../tests/data/dates_held_out.tsv"
 BATCH, POOL, WARM_UP, RATE, CLIP = 256, 32, 300, 6e-3, 1.0
 
@@ -48,13 +47,13 @@ class DateReader(nn.Module):
             MODEL, HEADS, FEED_FORWARD, dropout=0.0, norm_first=True, batch_first=True
         )
         self.encoder = nn.TransformerEncoder(layer, LAYERS, nn.LayerNorm(MODEL))
-        for p in self.encoder.parameters():  # the layers are copies of one otherwise
+        for p in self.encoder.parameters():  # TransformerEncoder makes all layers as copies of one layer
             if p.dim() > 1:
                 nn.init.xavier_uniform_(p)
         self.classifier = nn.Linear(MODEL, CLASSES)
 
     def forward(self, ids, unused):
-        """ids, unused: (batch, length <= 40); the logits: (batch, 8, 11)."""
+        """ids, unused: (batch, length <= 40). Returns the logits: (batch, 8, 11)."""
         text = self.character(ids) + self.position[CHARACTERS - ids.shape[1] :]
         x = torch.cat([text, self.slot.expand(len(ids), -1, -1)], 1)
         unused = torch.cat([unused, unused.new_zeros(len(ids), SLOTS)], 1)
@@ -62,7 +61,7 @@ class DateReader(nn.Module):
 
 
 def to_tensors(samples):
-    """ids (n, longest), unused (the same), answers (n, 8)."""
+    """Returns ids (n, longest), unused (n, longest) and answers (n, 8)."""
     longest = max(len(text) for text, _ in samples)
     ids = numpy.zeros((len(samples), longest), numpy.int64)
     unused = numpy.ones((len(samples), longest), bool)
@@ -76,7 +75,7 @@ def to_tensors(samples):
 
 
 def batches(rng):
-    """Endless batches of texts of about one length, so that little of a batch is padding."""
+    """Yields batches without end. The texts of a batch have similar lengths, so that a batch has little padding."""
     while True:
         pool = sorted((sample(rng) for _ in range(BATCH * POOL)), key=lambda s: len(s[0]))
         cuts = list(range(0, len(pool), BATCH))
@@ -121,7 +120,7 @@ def is_day(digits):
 
 @torch.no_grad()
 def read(model, texts, threshold):
-    """What the program answers: eight digits, or None for no date."""
+    """Returns the answers of the program: eight digits, or None for no date."""
     answers = []
     for i in range(0, len(texts), 500):
         ids, unused, _ = to_tensors([(text, None) for text in texts[i : i + 500]])
@@ -133,7 +132,7 @@ def read(model, texts, threshold):
 
 
 def accuracy(model, samples, threshold):
-    """Shares: dates right, dates misread, no dates taken for one; and the texts that went wrong."""
+    """Returns three shares and the wrong texts: correct dates, misread dates, other texts read as dates."""
     samples = [(text, digits if digits and is_day(digits) else None) for text, digits in samples]
     got = read(model, [text for text, _ in samples], threshold)
     wrong = [(text, digits, g) for (text, digits), g in zip(samples, got) if g != digits]
@@ -146,13 +145,13 @@ def accuracy(model, samples, threshold):
 
 
 def held_out():
-    """The set of held_out.py; like all texts, squeezed before the model sees them."""
+    """Returns the set of held_out.py, squeezed, as the model sees texts."""
     lines = (line.rstrip("\n").split("\t") for line in HELD_OUT.read_text().splitlines())
     return [(squeeze(text), iso.replace("-", "") or None) for text, iso in lines]
 
 
 def report(model, seed):
-    """The lines about accuracy for the head of the weights; prints what went wrong."""
+    """Returns the lines about accuracy for the head of the weights, and prints the wrong texts."""
     fresh = random.Random(seed + 1_000_000)
     sets = {
         "30,000 fresh texts": [sample(fresh) for _ in range(30000)],

@@ -1,4 +1,4 @@
-// Causal self-attention of four tokens, and where each token looks.
+// Causal self-attention of four tokens, and the attention weights of each token.
 #include <cstdio>
 
 #include <ladon/ladon.hpp>
@@ -8,7 +8,7 @@ using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
 // The tensors of PyTorch's MultiheadAttention, which a real program reads from a checkpoint.
 float in_weight[24][8], in_bias[24], out_weight[8][8], out_bias[8];
-float x[4][8], y[4][8];          // a token a row
+float x[4][8], y[4][8];          // one token in each row
 float attention[2][4][4];        // [heads][queries][keys]
 Attention::Workspace workspace;  // all the memory that a call needs
 

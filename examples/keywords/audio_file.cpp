@@ -4,8 +4,13 @@
 #include <sndfile.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <string>
+#include <string_view>
 
 #include "tables.hpp"
 
@@ -26,10 +31,19 @@ std::string name_of(int format) {
   return info.name == nullptr ? "an unknown format" : info.name;
 }
 
+// libsndfile reads many other formats. A file from anywhere shall reach the reader of WAV files only.
+void check_heading(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(std::string("cannot be opened: ") + std::strerror(errno));
+  std::array<char, 12> heading{};
+  file.read(heading.data(), heading.size());
+  const std::string_view text(heading.data(), heading.size());
+  const bool is_wav = (text.starts_with("RIFF") || text.starts_with("RIFX")) && text.ends_with("WAVE");
+  if (!is_wav) throw Error("is not a WAV file");
+}
+
 void check_format(const SF_INFO& info) {
-  const int container = info.format & SF_FORMAT_TYPEMASK, samples = info.format & SF_FORMAT_SUBMASK;
-  const bool is_wav = container == SF_FORMAT_WAV || container == SF_FORMAT_WAVEX;
-  if (!is_wav) throw Error("expected a WAV file, found " + name_of(container));
+  const int samples = info.format & SF_FORMAT_SUBMASK;
   if (samples != SF_FORMAT_PCM_16 && samples != SF_FORMAT_FLOAT && samples != SF_FORMAT_DOUBLE)
     throw Error("expected 16-bit PCM or float samples, found " + name_of(samples));
   if (src_is_valid_ratio(static_cast<double>(sample_rate) / info.samplerate) == 0)
@@ -42,7 +56,7 @@ void check_format(const SF_INFO& info) {
 // The file, and a block of its samples.
 struct AudioFile::Source {
   explicit Source(const std::filesystem::path& path) : file(sf_open(path.string().c_str(), SFM_READ, &info)) {
-    if (file == nullptr) throw Error(std::string("cannot be read as a WAV file: ") + sf_strerror(nullptr));
+    if (file == nullptr) throw Error(std::string("is not a WAV file that can be read: ") + sf_strerror(nullptr));
     try {
       check_format(info);
       channels = static_cast<std::size_t>(info.channels);
@@ -96,6 +110,7 @@ struct AudioFile::Resampler {
 
 AudioFile::AudioFile(const std::filesystem::path& file) : file_(file) {
   try {
+    check_heading(file);
     source_ = std::make_unique<Source>(file);
     if (source_->info.samplerate != static_cast<int>(sample_rate))
       resampler_ = std::make_unique<Resampler>(source_->info.samplerate);

@@ -1,6 +1,6 @@
 #include "reports.hpp"
 
-#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
@@ -97,7 +97,7 @@ std::string svg_report(const std::string& file, const Findings& findings, Spotte
   std::vector<float> log_bands(frame_count * mel_bands);
   FrontEnd().compute(findings.window.samples.data(), frame_count, features.data(), log_bands.data());
   const Answer answer = answer_of(findings.window.logits);
-  std::string title = printable(file);
+  std::string title = printable(std::filesystem::path(file).filename().string());
   if (findings.is_long) title.append(" from ").append(time_of(findings.window.start));
   title.append(": ").append(with_percent(answer.label, answer.probability));
   return svg_picture(title, log_bands, attention_of(findings.window, spotter));

@@ -13,8 +13,8 @@ namespace {
 
 using examples::format, examples::svg::text_at;
 
-constexpr int column_width = 8, left = 84, right = 84, spectrogram_top = 92, band_height = 3, layer_height = 13,
-              axis_height = 34, foot = 56;
+constexpr int column_width = 8, left = 84, right = 84, spectrogram_top = 92, band_height = 3, layer_height = 15,
+              axis_height = 34, foot = 40;
 constexpr int picture_width = column_width * static_cast<int>(frame_count);
 constexpr int spectrogram_height = band_height * static_cast<int>(mel_bands);
 constexpr int attention_top = spectrogram_top + spectrogram_height + axis_height;
@@ -52,7 +52,7 @@ class Cells {
   }
 
  private:
-  static constexpr std::size_t levels = 48;
+  static constexpr std::size_t levels = 24;
   static std::size_t level_of(float share) {
     return static_cast<std::size_t>(std::lround(std::clamp(share, 0.0f, 1.0f) * (levels - 1)));
   }
@@ -89,8 +89,8 @@ std::string attention_rows(const ClassAttention& attention) {
     if (most > 0) std::ranges::transform(frames, shares.begin(), [&](float share) { return share / most; });
     const int y = attention_top + static_cast<int>(layer) * layer_height;
     cells.add_row(left, y, layer_height - 1, shares);
-    labels += text_at(left - 8, y + layer_height - 3, "side", format("layer %zu", layer));
-    labels += text_at(width - 16, y + layer_height - 3, "side", format("%.1f%%", 100 * static_cast<double>(most)));
+    labels += text_at(left - 8, y + layer_height - 4, "side", format("layer %zu", layer));
+    labels += text_at(width - 16, y + layer_height - 4, "side", format("%.1f%%", 100 * static_cast<double>(most)));
   }
   return ground(attention_top, attention_height) + cells.text() + labels;
 }

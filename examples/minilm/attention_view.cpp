@@ -12,14 +12,14 @@
 namespace minilm {
 namespace {
 
-// One head's weights, or the mean of several.
+// The attention weights of one head, or the mean of several heads.
 struct HeadWeights {
   std::size_t layer = 0;
   std::size_t head = 0;
   std::vector<float> words;
 };
 
-// Prints what it is given and decides what of it tells most.
+// Prints attention weights, and selects the weights that show most.
 class View {
  public:
   View(std::ostream& out, std::vector<Word> words, std::size_t from, std::vector<HeadWeights> heads)
@@ -39,7 +39,7 @@ class View {
 
   std::ostream& out_;
   std::vector<Word> words_;
-  std::size_t from_;  // index of the word that looks
+  std::size_t from_;  // index of the word whose attention is printed
   std::vector<HeadWeights> heads_;
 };
 
@@ -59,7 +59,7 @@ void View::heading(bool special, bool cut) const {
        << (heads_.size() == 1 ? ".\n" : " on average.\n");
 }
 
-// One head: every word, in the order of the text.
+// Prints one head: every word, in the order of the text.
 void View::bars() const {
   constexpr float columns_for_all = 60;
   std::size_t width = 0;
@@ -73,7 +73,7 @@ void View::bars() const {
   }
 }
 
-// Some heads, in their order.
+// Prints some heads, in their order.
 void View::list() const {
   constexpr std::size_t most = 6;
   constexpr float least = 0.03f;
@@ -82,7 +82,7 @@ void View::list() const {
     out_ << name_of(head) << "  " << words_by_weight(head.words, most, least) << '\n';
 }
 
-// All heads: a row for each head, a column for each layer, 80 columns wide.
+// Prints all heads: a row for each head and a column for each layer, 80 columns wide.
 void View::grid() const {
   constexpr std::size_t width = 12;
   out_ << "\nEach head's favourite word and its weight (rows: heads)\n  ";
@@ -149,7 +149,7 @@ std::string View::words_by_weight(const std::vector<float>& weights, std::size_t
   return text;
 }
 
-// Which word is meant: one as the view labels it, or as a person writes it.
+// Returns the index of the wanted word. The name is a label of the view, or the word as a person writes it.
 std::size_t find_word(const std::vector<Word>& words, const std::optional<std::string>& wanted,
                       const WordPiece& tokenizer) {
   const std::string name = wanted.value_or("it");
@@ -165,7 +165,7 @@ std::size_t find_word(const std::vector<Word>& words, const std::optional<std::s
   throw ModelError("the word '" + printable(name) + "' is not in the text; its words are:" + choice);
 }
 
-// The heads that are asked for, each with what `from` pays to the words.
+// Returns the selected heads, each with the attention of `from` to the words.
 std::vector<HeadWeights> chosen_heads(const Attention& attention, const AttentionQuestion& question, const Word& from,
                                       std::span<const Word> words) {
   std::vector<HeadWeights> heads;

@@ -13,7 +13,7 @@
 namespace minilm {
 namespace {
 
-// 9 significant digits tell any two floats apart.
+// 9 significant digits distinguish any two floats.
 void write(std::ostream& out, float value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(value));
@@ -33,14 +33,14 @@ void write_list(std::ostream& out, const Values& values) {
   out << ']';
 }
 
-// The next texts, a line each: those that are there already, for they are computed together, and at least one. None at
-// the end.
+// Returns the next texts, one for each line. The program computes them together, so the function returns all lines that
+// are already available, and at least one. Returns none at the end of the input.
 std::vector<std::string> next_texts(std::istream& in) {
   constexpr std::size_t most = 64;
   std::vector<std::string> texts;
   std::string text;
   while (texts.size() < most && (texts.empty() || in.rdbuf()->in_avail() > 0) && std::getline(in, text)) {
-    if (text.ends_with('\r')) text.pop_back();  // a file from Windows
+    if (text.ends_with('\r')) text.pop_back();  // the line end of Windows
     texts.push_back(std::move(text));
   }
   return texts;
@@ -55,7 +55,7 @@ void report_batch(Model& model, std::istream& in, std::ostream& out) {
     for (const std::string& text : texts) ids.push_back(model.tokenizer.encode(text, max_tokens));
     const std::vector<Embedding> embeddings = model.encoder.embed(ids);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      // Bytes that are not UTF-8 would not be JSON either: they come out as U+FFFD.
+      // JSON cannot contain bytes that are not UTF-8, so U+FFFD replaces them.
       out << "{\"text\": " << json(texts[i]).dump(-1, ' ', false, json::error_handler_t::replace) << ", \"ids\": ";
       write_list(out, ids[i]);
       out << ", \"embedding\": ";

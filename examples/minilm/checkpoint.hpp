@@ -1,4 +1,4 @@
-// What MiniLM is, and where its weights lie.
+// The sizes of MiniLM, and pointers to its weights.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@ inline constexpr std::size_t head_count = 12;
 inline constexpr std::size_t model_width = 384;
 inline constexpr std::size_t feed_forward_width = 1536;
 inline constexpr std::size_t vocabulary_size = 30522;
-inline constexpr std::size_t position_count = 512;  // rows of the table; texts are cut at max_tokens
+inline constexpr std::size_t position_count = 512;  // rows of the table; texts are truncated to max_tokens
 inline constexpr std::size_t max_tokens = 256;
 inline constexpr float layer_norm_epsilon = 1e-12f;
 
-// A dense layer, row-major (out, in) and (out).
+// A dense layer: weight is (out, in), row-major, and bias is (out).
 struct Dense {
   const float* weight;
   const float* bias;
 };
 
-// A dense layer with int8 weights: row r is about scale[r] * weight[r], and row_sum[r] is the sum of weight[r].
+// A dense layer with int8 weights. Row r is approximately scale[r] * weight[r], and row_sum[r] is the sum of weight[r].
 struct Int8Dense {
   const std::int8_t* weight;
   const float* scale;
@@ -37,7 +37,7 @@ struct Int8Dense {
   const float* bias;
 };
 
-// LayerNorm's factors and summands, (model_width) each.
+// The factors and summands of LayerNorm, (model_width) each.
 struct Norm {
   const float* weight;
   const float* bias;
@@ -61,23 +61,23 @@ using Layers = LayersOf<Dense>;
 struct Embeddings {
   const float* word;      // (vocabulary_size, model_width)
   const float* position;  // (position_count, model_width)
-  const float* type;      // (2, model_width): first and second sentence; here all is the first
+  const float* type;      // (2, model_width): the first and the second sentence; these texts have only the first
   Norm norm;
 };
 
-// Find tensors in the file, by the names of Hugging Face's BertModel. Both throw ModelError for the first tensor that
-// is not as it must be. What they give points into the file: no weight is copied.
+// These functions find tensors in the file, by the names of Hugging Face's BertModel. Both throw ModelError for the
+// first missing or wrong tensor. The results point into the file, so no weight is copied.
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
 
-// Holds the layers with int8 weights, and those of their tensors that are not in the file.
+// Holds the layers with int8 weights, and owns the tensors that are not in the file.
 //
-// If the file has int8 weights, as `ladon-weights quantise` writes them, they are used where they lie: X.weight of
-// dtype I8 and X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the float weights of the file are quantised.
+// The int8 weights of the file are used in place, if `ladon-weights quantise` wrote them: X.weight of dtype I8, and
+// X.weight_scale of dtype F32 and shape (out, 1). Otherwise, the constructor quantises the float weights of the file.
 class Int8Layers {
  public:
-  // Throws ModelError as above, also if one dense layer has int8 weights and another has not, if a weight or a scale is
-  // not finite, or if a scale is not positive.
+  // Throws ModelError as find_layers does. Also throws if only some dense layers have int8 weights, if a weight or a
+  // scale is not finite, or if a scale is not positive.
   explicit Int8Layers(const Safetensors& file);
 
   [[nodiscard]] const LayersOf<Int8Dense>& layers() const noexcept { return layers_; }

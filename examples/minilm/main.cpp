@@ -24,7 +24,7 @@ struct Options {
   std::string precision = "float32";
 };
 
-// All that is no option; what comes after "--" may look like one.
+// Takes all arguments that are no options as texts. Arguments after "--" may look like options.
 void take_texts(const std::vector<std::string>& arguments, Options& options) {
   bool only_texts = false;
   for (const std::string& argument : arguments) {
@@ -38,28 +38,31 @@ void take_texts(const std::vector<std::string>& arguments, Options& options) {
   }
   const bool asks_similarity = !options.asks_attention && !options.asks_batch;
   if (!asks_similarity && !options.texts.empty())
-    throw CLI::ValidationError(options.texts.front(), "not with --attention or --batch");
+    throw CLI::ValidationError(options.texts.front(), "not allowed with --attention or --batch");
   if (asks_similarity && options.texts.size() < 2) throw CLI::ValidationError("TEXT", "two or more texts are needed");
 }
 
 void describe(CLI::App& app, Options& options) {
   auto* attention = app.add_option("--attention", options.attention.text,
-                                   "prints which words of this text each head lets one of its words look at");
-  app.add_option("--word", options.attention.word, "that word (default: 'it', or else the last word)")
+                                   "prints the attention of one word to the words of this text, for each head");
+  app.add_option("--word", options.attention.word,
+                 "the word whose attention is printed (default: 'it', or else the last word)")
       ->type_name("WORD")
       ->needs(attention);
-  app.add_option("--layer", options.attention.layer, "only this layer, from 0")
+  app.add_option("--layer", options.attention.layer, "prints only this layer, counted from 0")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{0}, minilm::layer_count - 1))
       ->needs(attention);
-  app.add_option("--head", options.attention.head, "only this head, from 0")
+  app.add_option("--head", options.attention.head, "prints only this head, counted from 0")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{0}, minilm::head_count - 1))
       ->needs(attention);
-  app.add_flag("--special", options.attention.special, "with [CLS] and [SEP], the marks around the text")
+  app.add_flag("--special", options.attention.special, "also prints [CLS] and [SEP], the tokens around the text")
       ->needs(attention);
-  auto* batch = app.add_option("--batch", options.batch_file,
-                               "reads a text a line ('-': standard input), prints a JSON object a line");
+  auto* batch =
+      app.add_option("--batch", options.batch_file,
+                     "reads one text from each line of FILE ('-': standard input), and prints one line with a "
+                     "JSON object for each text");
   batch->type_name("FILE")->excludes(attention);
   app.add_option("--model", options.model_folder, "the folder with model.safetensors and vocab.txt")
       ->type_name("DIR")
@@ -67,10 +70,10 @@ void describe(CLI::App& app, Options& options) {
   app.add_flag_callback(
       "--copy-weights", [&options] { options.load = files::Load::copy; },
       "copies the model into memory, so that later changes of its file have no effect");
-  app.add_option("--precision", options.precision, "of the layers' weights")
+  app.add_option("--precision", options.precision, "the type of the layers' weights")
       ->check(CLI::IsMember({"float32", "int8"}))
       ->capture_default_str();
-  // As a positional option, CLI11 would take the text "[a, b]" for a list of two.
+  // If the texts were a positional option, CLI11 would read the text "[a, b]" as a list of two texts.
   app.allow_extras();
   app.callback([&app, &options, attention, batch] {
     options.asks_attention = attention->count() > 0;
@@ -117,9 +120,9 @@ void answer(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app{
       "minilm TEXT TEXT...: how similar the texts are, from -1 to 1\n"
-      "minilm --attention TEXT: which words a word of the text looks at\n"
+      "minilm --attention TEXT: the attention of one word to the words of the text\n"
       "minilm --batch FILE: tokens and embeddings as JSON\n"
-      "by all-MiniLM-L6-v2, computed by Ladon",
+      "The model is all-MiniLM-L6-v2, computed by Ladon.",
       "minilm"};
   try {
     Options options;

@@ -19,7 +19,8 @@ void check(std::span<const TokenId> ids) {
                      std::to_string(largest) + " (another model's vocab.txt?)");
 }
 
-// LayerNorm of one token. Sums in double: a few hundred additions beside the encoder's millions.
+// Computes LayerNorm of one token. The sums are in double, which costs little: a few hundred additions against the
+// millions of the encoder.
 void normalise(float* token, const Norm& norm) {
   double mean = 0;
   for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;
@@ -35,12 +36,12 @@ void normalise(float* token, const Norm& norm) {
   }
 }
 
-// The mean over the tokens, scaled to length 1. `y` is [tokens][model_width].
+// Returns the mean over the tokens, scaled to length 1. `y` is [tokens][model_width].
 Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t i = 0; i < model_width; ++i) sum[i] += static_cast<double>(y[t * model_width + i]);
-  // The number of tokens cancels out.
+  // The mean divides by the number of tokens, and the scaling cancels this division.
   double length = 0;
   for (const double value : sum) length += value * value;
   length = std::sqrt(length);
@@ -70,7 +71,7 @@ SentenceEncoder::AnyLayers find_any_layers(const Safetensors& file, Precision pr
   return find_layers(file);
 }
 
-// From [head][capacity][capacity] of each layer to [layer][head][tokens][tokens].
+// Copies the weights of active tokens from [head][capacity][capacity] of each layer to [layer][head][tokens][tokens].
 void keep_active(const std::vector<float>& maps, std::size_t capacity, Attention& attention) {
   const std::size_t tokens = attention.tokens;
   attention.weights.clear();
@@ -82,7 +83,7 @@ void keep_active(const std::vector<float>& maps, std::size_t capacity, Attention
   }
 }
 
-// Lets the tokens from `first` on, `count` of them, see each other and nothing else.
+// Sets the mask so that the `count` tokens from `first` on see each other, and no other tokens.
 void show_each_other(std::size_t first, std::size_t count, SharedStack::Sight& sight) {
   auto& row = sight[first];
   row = {};
@@ -90,7 +91,7 @@ void show_each_other(std::size_t first, std::size_t count, SharedStack::Sight& s
   std::fill_n(sight.begin() + static_cast<std::ptrdiff_t>(first), count, row);
 }
 
-// How many texts, from the first on, have room in one run.
+// Returns how many of the first texts fit in one run.
 std::size_t texts_of_one_run(std::span<const std::vector<TokenId>> texts) {
   std::size_t count = 0, tokens = 0;
   while (count < texts.size() && tokens + texts[count].size() <= max_tokens) tokens += texts[count++].size();

@@ -1,5 +1,5 @@
-// all-MiniLM-L6-v2: a text's tokens to one vector of unit length; the closer two vectors, the closer the
-// meanings.
+// all-MiniLM-L6-v2 computes a vector of length 1 from the tokens of a text. The more similar two texts are in meaning,
+// the more similar are their vectors.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ namespace minilm {
 
 using Embedding = std::array<float, model_width>;
 
-// The cosine of two embeddings, which are of length 1.
+// Returns the cosine of two embeddings. Both have the length 1.
 float similarity(const Embedding& a, const Embedding& b);
 
-// How much of its attention each token pays to each token: [layer_count][head_count][tokens][tokens], where
-// the last index is the token looked at, and a row of it sums to 1.
+// The attention of each token to each token: [layer_count][head_count][tokens][tokens]. The last index is the key. Each
+// row sums to 1.
 struct Attention {
   std::size_t tokens = 0;
   std::vector<float> weights;
@@ -38,21 +38,22 @@ enum class Precision { float32, int8 };
 
 class SentenceEncoder {
  public:
-  // Maps or copies the file (files::Load) and finds every tensor in it; throws ModelError. With Precision::int8, float
-  // weights are quantised; int8 weights are used where they lie (Int8Layers).
+  // Maps or copies the file (files::Load), and finds every tensor in the file. Throws ModelError. With Precision::int8,
+  // float weights are quantised, and int8 weights of the file are used in place (Int8Layers).
   explicit SentenceEncoder(const std::filesystem::path& model_file, files::Load load = files::Load::map,
                            Precision precision = Precision::float32);
 
-  // `ids` are what WordPiece::encode gave: at least one, at most max_tokens, each below vocabulary_size;
-  // throws ModelError otherwise, and when the result is not finite (a damaged file).
+  // Computes the embedding of a text. `ids` are the result of WordPiece::encode: 1 to max_tokens ids, each below
+  // vocabulary_size. Throws ModelError otherwise, and if the result is not finite (a damaged file).
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
-  // Of several texts, each as above; with the same bits where a text has more than eight tokens, and a few units in the
-  // last place off otherwise. As many as have max_tokens together share a run.
+  // Computes the embeddings of several texts. Texts with up to max_tokens tokens together share one run. A text of more
+  // than eight tokens gets the bits that `embed` gives it alone. For a shorter text, the results differ by a few units
+  // in the last place.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
-  // What goes into the first layer, [ids][model_width]: word + position + type, normalised.
+  // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.
   void lookup(std::span<const TokenId> ids, float* x) const;
 
   using AnyLayers = std::variant<Layers, Int8Layers>;
@@ -60,12 +61,12 @@ class SentenceEncoder {
 
  private:
   struct Runner {
-    std::unique_ptr<Stack> stack;  // null until the first text that needs it
+    std::unique_ptr<Stack> stack;  // null until the first text of this capacity
     std::vector<float> x;          // [capacity][model_width]
     std::vector<float> y;          // [capacity][model_width]
   };
 
-  // What a run of several texts needs; null until there is one.
+  // The memory of a run of several texts. Null until the first such run.
   struct Shared {
     std::unique_ptr<SharedStack> stack;
     SharedStack::Sight sight;

@@ -1,4 +1,4 @@
-// Where the model's two files are.
+// The folder and the names of the model's two files.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,8 @@ namespace minilm {
 inline constexpr const char* model_file_name = "model.safetensors";
 inline constexpr const char* vocabulary_file_name = "vocab.txt";
 
-// Where fetch_model puts them: $LADON_MINILM_DIR if set, else ladon/minilm in the user's cache folder.
+// Returns the folder to which fetch_model downloads: $LADON_MINILM_DIR if set, else ladon/minilm in the user's cache
+// folder.
 std::filesystem::path default_model_folder();
 
 }  // namespace minilm

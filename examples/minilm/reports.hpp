@@ -1,4 +1,4 @@
-// What the program answers, each to a stream. All throw ModelError.
+// The results that the program prints, each to a stream. All functions throw ModelError.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ struct Model {
   SentenceEncoder encoder;
 };
 
-// Whether the model reads less of a text than there is.
+// Returns whether a text has more tokens than the model reads.
 bool is_cut(const Model& model, const std::string& text);
 
-// A table of the cosines between all pairs of texts.
+// Prints a table of the cosines of all pairs of texts.
 void report_similarities(Model& model, const std::vector<std::string>& texts, std::ostream& out);
 
-// One JSON object {"text", "ids", "embedding"} for each line of `in`; an empty line is the empty text.
+// Prints one JSON object {"text", "ids", "embedding"} for each line of `in`. An empty line is the empty text.
 void report_batch(Model& model, std::istream& in, std::ostream& out);
 
 struct AttentionQuestion {
   std::string text;
-  std::optional<std::string> word;   // whose attention; else "it", else the last word
-  std::optional<std::size_t> layer;  // else all, and so for
-  std::optional<std::size_t> head;
-  bool special = false;  // show [CLS] and [SEP] among the words
+  std::optional<std::string> word;   // the word whose attention is printed; default: "it", or else the last word
+  std::optional<std::size_t> layer;  // default: all layers
+  std::optional<std::size_t> head;   // default: all heads
+  bool special = false;              // also show [CLS] and [SEP]
 };
 
-// Which words each head lets a word look at.
+// Prints the attention of one word to the words of the text, for each head.
 void report_attention(Model& model, const AttentionQuestion& question, std::ostream& out);
 
 }  // namespace minilm

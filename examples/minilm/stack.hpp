@@ -1,5 +1,5 @@
-// The seam between the program and the compiled encoders: one for each capacity, for every size of Ladon's is a
-// template argument.
+// The interface between the program and the compiled encoders. There is one encoder for each capacity, because all
+// sizes are template arguments in Ladon.
 #pragma once
 
 #include <array>
@@ -11,41 +11,42 @@
 
 namespace minilm {
 
-// Tokens. The smallest that fits a text runs it. CMake has the list, and makes a file of stack.cpp.in for each.
+// The capacities in tokens. The smallest capacity that fits a text computes the text. CMake has this list, and makes a
+// file from stack.cpp.in for each capacity.
 inline constexpr auto capacities = std::to_array<std::size_t>({MINILM_CAPACITIES});
 static_assert(capacities.back() == max_tokens);
 
-// For each layer where its attention weights go, [head_count][capacity][capacity], or null.
+// For each layer, a pointer to the attention weights, [head_count][capacity][capacity], or null.
 using AttentionPointers = std::array<float*, layer_count>;
 
 class Stack {
  public:
   virtual ~Stack() = default;
 
-  // All layers over the first `tokens` rows of x [capacity][model_width], into those of y.
+  // Computes all layers for the first `tokens` rows of x [capacity][model_width], and writes these rows of y.
   virtual void run(const float* x, float* y, std::size_t tokens) noexcept = 0;
   virtual void run(const float* x, float* y, std::size_t tokens, const AttentionPointers& attention) noexcept = 0;
 
-  // One layer alone: to find the first that is off.
+  // Computes one layer alone. A test uses this function to find the first layer with wrong results.
   virtual void run_layer(std::size_t layer, const float* x, float* y, std::size_t tokens) noexcept = 0;
 };
 
-// The weights stay where `layers` points.
+// Returns an encoder that reads the weights where `layers` points.
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const Layers& layers);
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
-// Several texts, one behind the other, in one run: every weight is read once for all of them, and no lane waits for a
-// text as long as itself.
+// Computes several texts, one after another, in one run. The run reads every weight once for all texts. No lane is
+// padded to the length of the longest text.
 class SharedStack {
  public:
-  // Bit k % 32 of word k / 32 of a row: whether that token may see token k.
+  // Bit k % 32 of word k / 32 of a row tells whether the token of this row may see token k.
   using Sight = std::array<std::array<std::uint32_t, max_tokens / 32>, max_tokens>;
 
   virtual ~SharedStack() = default;
 
-  // All layers over the first `tokens` rows of x [max_tokens][model_width], into those of y.
+  // Computes all layers for the first `tokens` rows of x [max_tokens][model_width], and writes these rows of y.
   virtual void run(const float* x, float* y, std::size_t tokens, const Sight& sight) noexcept = 0;
 };
 

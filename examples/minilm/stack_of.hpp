@@ -1,4 +1,5 @@
-// Ladon's encoder as MiniLM needs it, for one capacity; only the files that stack.cpp.in becomes include this.
+// Ladon's encoder with the types that MiniLM needs, for one capacity. Only the files that CMake makes from stack.cpp.in
+// include this file.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace minilm {
 
-// The encoder, the checkpoint's weights in it, and its workspace.
+// The encoder with the weights of the checkpoint, and its workspace.
 template <std::size_t Capacity, class Mask, class AnyDense>
 class Wired {
  protected:
@@ -30,7 +31,7 @@ class Wired {
   std::unique_ptr<typename Encoder::Workspace> workspace_;
 
  private:
-  // The names of BERT's checkpoint to the names of Ladon's layer.
+  // Returns the weights of a layer with the names of Ladon, from tensors with the names of BERT's checkpoint.
   static typename Encoder::Layer::Weights wire(const LayerTensors<AnyDense>& tensors) {
     typename Encoder::Layer::Weights layer{};
     layer.norm1 = {tensors.attention_norm.weight, tensors.attention_norm.bias, layer_norm_epsilon};

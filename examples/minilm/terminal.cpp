@@ -25,7 +25,7 @@ Character first_character(std::string_view text) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  constexpr utf8proc_int32_t joiner = 0x200D;  // holds an emoji together
+  constexpr utf8proc_int32_t joiner = 0x200D;  // joins the parts of an emoji
   std::string shown;
   while (!text.empty()) {
     const auto [c, bytes, columns] = first_character(text);

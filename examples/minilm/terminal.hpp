@@ -1,4 +1,4 @@
-// Text in columns of a terminal.
+// Texts in the columns of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace minilm {
 
-// The text as it may be shown: controls are spaces, marks that steer the direction of writing are gone, and
-// what is not UTF-8 is U+FFFD.
+// Returns a text that is safe to print. Control characters become spaces, characters that set the writing direction are
+// removed, and bytes that are not UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
 
-// How many columns a printable text takes.
+// Returns the number of columns of a printable text.
 std::size_t columns_of(std::string_view text);
 
-// A printable text in just so many columns: filled up with spaces, or cut, with an ellipsis at its end.
+// Returns a printable text in exactly `columns` columns: padded with spaces, or truncated with an ellipsis.
 std::string fitted(std::string_view text, std::size_t columns);
 
-// A number with so many digits after the point.
+// Returns a number with `digits` digits after the point.
 std::string fixed(float value, int digits);
 
 }  // namespace minilm

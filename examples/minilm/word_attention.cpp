@@ -9,7 +9,7 @@ std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokeni
   for (std::size_t token = 0; token < ids.size(); ++token) {
     const std::string& piece = tokenizer.piece(ids[token]);
     const bool special = token == 0 || token + 1 == ids.size();
-    // A word of the text is never "##..": '#' is a punctuation sign, so a word by itself.
+    // A word of a text never begins with "##", because '#' is a punctuation sign and so a separate word.
     if (!special && piece.starts_with("##")) {
       words.back().text += piece.substr(2);
       ++words.back().count;

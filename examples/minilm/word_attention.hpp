@@ -1,4 +1,4 @@
-// Attention between words, from attention between their pieces.
+// Computes attention between words from attention between pieces of words.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace minilm {
 
-// Some tokens in a row that were one word of the text, or [CLS] or [SEP].
+// Consecutive tokens that are one word of the text, or [CLS] or [SEP].
 struct Word {
   std::string text;   // in lower case and without accents, as the model sees it
-  std::string label;  // the same; the second "the" is "the(2)"
-  std::size_t first;  // token
-  std::size_t count;  // tokens
+  std::string label;  // the text, with a number for repeated words: the second "the" is "the(2)"
+  std::size_t first;  // the first token
+  std::size_t count;  // the number of tokens
 };
 
-// The words of what WordPiece::encode gave.
+// Returns the words of a text from the result of WordPiece::encode.
 std::vector<Word> words_of(std::span<const TokenId> ids, const WordPiece& tokenizer, bool with_special);
 
-// What `from` pays to each of `words` in one head: the sum over the pieces of the word looked at, the mean
-// over those of `from` (Clark et al., arXiv 1906.04341, section 4.1).
+// Returns the attention of `from` to each of `words` in one head: the sum over the pieces of the key word, and the mean
+// over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1).
 std::vector<float> word_weights(const Attention& attention, std::size_t layer, std::size_t head, const Word& from,
                                 std::span<const Word> words);
 

@@ -15,7 +15,7 @@ std::size_t count_code_points(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_code_point));
 }
 
-// Where the code point that ends at `end` begins.
+// Returns the position where the code point that ends at `end` begins.
 std::size_t step_back(std::string_view text, std::size_t end) {
   do --end;
   while (!begins_code_point(text[end]));
@@ -65,7 +65,7 @@ void WordPiece::append_pieces(std::string_view word, std::vector<TokenId>& ids) 
     taken = match.bytes;
     ids.push_back(match.id);
   }
-  // A word too long, or with one piece that is not in the vocabulary, is unknown as a whole.
+  // A word that is too long, or has a piece that is not in the vocabulary, becomes a single [UNK].
   if (taken == 0) {
     ids.resize(first);
     ids.push_back(unknown_);

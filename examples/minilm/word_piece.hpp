@@ -13,22 +13,22 @@ namespace minilm {
 
 using TokenId = std::uint32_t;
 
-// The uncased WordPiece tokenizer of BERT (Devlin et al., arXiv 1810.04805; google-research/bert,
-// tokenization.py): each word (words.hpp) is cut into the longest pieces that the vocabulary has,
-// from its beginning on; pieces that continue a word are written ##piece.
+// The uncased WordPiece tokenizer of BERT (Devlin et al., arXiv 1810.04805; google-research/bert, tokenization.py).
+// Each word (words.hpp) is split from its beginning into the longest pieces that the vocabulary has. A piece that
+// continues a word is written ##piece.
 class WordPiece {
  public:
   static constexpr std::size_t longest_word = 100;  // code points; a longer word is [UNK]
 
-  // Reads a vocabulary: one piece a line, its line number (from 0) is its id.
-  // Throws ModelError when the file cannot be read, or lacks [UNK], [CLS] or [SEP].
+  // Reads a vocabulary with one piece in each line. The id of a piece is its line number, from 0. Throws ModelError if
+  // the file cannot be read, or lacks [UNK], [CLS] or [SEP].
   explicit WordPiece(const std::filesystem::path& vocabulary);
 
-  // [CLS] pieces.. [SEP], at most `max_tokens` (two or more) in all: the rest of the text is cut.
-  // The text is UTF-8; what is not is dropped.
+  // Returns [CLS], the pieces, and [SEP], at most `max_tokens` (two or more) in all. The rest of the text is left out.
+  // The text is UTF-8. Bytes that are not UTF-8 are left out.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text, std::size_t max_tokens) const;
 
-  // How a piece is written in the vocabulary. `id` is one that encode() gave.
+  // Returns a piece as the vocabulary writes it. `id` is a result of encode().
   [[nodiscard]] const std::string& piece(TokenId id) const { return pieces_.at(id); }
 
   [[nodiscard]] std::size_t size() const noexcept { return pieces_.size(); }
@@ -41,7 +41,7 @@ class WordPiece {
 
   struct Match {
     TokenId id;
-    std::size_t bytes;  // of the word; 0 where no piece fits
+    std::size_t bytes;  // bytes of the word; 0 if no piece fits
   };
 
   void append_pieces(std::string_view word, std::vector<TokenId>& ids) const;

@@ -21,8 +21,8 @@ void append(std::string& text, CodePoint code_point) {
   text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
 }
 
-// Takes one code point off the front. What is not UTF-8 is taken byte by byte; no byte of a broken
-// sequence but the first can begin a good one, so nothing good is lost.
+// Takes one code point from the front. Bytes that are not UTF-8 are taken one by one. Only the first byte of a broken
+// sequence is lost, so a valid sequence after it is kept.
 CodePoint take_code_point(std::string_view& text) {
   CodePoint code_point = 0;
   const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
@@ -37,15 +37,15 @@ bool is_space(CodePoint c) {
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-// Asked after is_space: tab, LF and CR are of category Cc.
+// Call is_space before this function, because tab, LF and CR have the category Cc.
 bool is_dropped(CodePoint c) {
   const auto category = utf8proc_category(c);
   return c == replacement || category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
          category == UTF8PROC_CATEGORY_CO;
 }
 
-// The blocks that BERT's tokenizers know; later extensions are not among them. The gap before
-// U+2B920 (extension E begins at U+2B820) is the one of the `tokenizers` library.
+// The blocks that BERT's tokenizers know. Later extensions are left out. The gap before U+2B920 (extension E begins at
+// U+2B820) is as in the `tokenizers` library.
 bool is_ideograph(CodePoint c) {
   constexpr std::array<std::pair<CodePoint, CodePoint>, 8> blocks{{{0x3400, 0x4DBF},
                                                                    {0x4E00, 0x9FFF},
@@ -75,7 +75,7 @@ class WordMaker {
 
   [[nodiscard]] bool is_finished() const { return is_finished_; }
 
-  // Decomposes one code point and adds its parts. utf8proc_decompose() would decompose the whole text at once, but
+  // Decomposes one code point and adds its parts. utf8proc_decompose() could decompose the whole text at once, but
   // sorts accents in quadratic time.
   void put_decomposed(CodePoint c) {
     constexpr utf8proc_ssize_t most = 8;  // no canonical decomposition has more than 4 code points
@@ -85,7 +85,8 @@ class WordMaker {
     for (utf8proc_ssize_t i = 0; i < count; ++i) put(parts[static_cast<std::size_t>(i)]);
   }
 
-  // Adds a decomposed code point. Marks (class above 0) wait for the end of their run: the canonical order sorts them.
+  // Adds a decomposed code point. Marks (class above 0) wait until the end of their run, because the canonical order
+  // sorts the marks of a run.
   void put(CodePoint c) {
     const auto* property = utf8proc_get_property(c);
     const bool is_accent = property->category == UTF8PROC_CATEGORY_MN;
@@ -135,8 +136,8 @@ class WordMaker {
 
 }  // namespace
 
-// Steps 1 and 2. The ideographs get their spaces before they are decomposed: the compatibility
-// blocks decompose to others.
+// Computes steps 1 and 2. The ideographs get their spaces before the decomposition, because the compatibility blocks
+// decompose to other ideographs.
 void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take) {
   WordMaker words(take);
   while (!text.empty() && !words.is_finished()) {

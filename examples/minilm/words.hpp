@@ -6,16 +6,16 @@
 
 namespace minilm {
 
-// Cleans a text, cuts it into words, as BERT's uncased models were trained to see them, and gives each word to `take`,
-// until that returns false:
-//   1. U+0000, U+FFFD, controls (Cc but tab, LF, CR), format (Cf) and private (Co) signs go,
-//   2. whitespace becomes a space, and a CJK ideograph gets one on either side,
-//   3. canonical decomposition (NFD), and the accents (Mn) go,
+// Cleans a text and splits it into words, as for the training of BERT's uncased models. Passes each word to `take`,
+// until `take` returns false:
+//   1. U+0000, U+FFFD, controls (Cc but tab, LF, CR), format (Cf) and private (Co) signs are removed,
+//   2. whitespace becomes a space, and a CJK ideograph gets a space on either side,
+//   3. canonical decomposition (NFD), and the accents (Mn) are removed,
 //   4. lower case, code point by code point,
-//   5. a word ends at a space; a punctuation sign (P*, and every ASCII sign) is a word by itself.
+//   5. a word ends at a space; a punctuation sign (P*, and every ASCII sign) is a separate word.
 //
-// `text` is UTF-8. Bytes that are none count as U+FFFD, as most decoders replace them, so they go
-// as well. The words are UTF-8. The text is read only as far as words are taken.
+// `text` is UTF-8. Bytes that are not UTF-8 count as U+FFFD, as in most decoders, so they are removed, too. The words
+// are UTF-8. The text is read only as far as `take` accepts words.
 void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take);
 
 }  // namespace minilm

@@ -8,18 +8,17 @@
 namespace stories {
 namespace {
 
-// Seven 32-bit integers, least byte first.
+// Seven 32-bit integers, least significant byte first.
 using Header = std::array<std::int32_t, 7>;
 
-constexpr Header expected_header{
-    model_width,     feed_forward_width, layer_count, head_count, kv_head_count,
-    vocabulary_size,  // negative would say that the classifier has weights of its own, at the end of the file
-    max_positions};
+constexpr Header expected_header{model_width,     feed_forward_width, layer_count, head_count, kv_head_count,
+                                 vocabulary_size,  // a negative number means a separate classifier weight
+                                 max_positions};
 constexpr std::array header_names{"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "seq_len"};
 
 constexpr std::size_t layer_floats =
     2 * model_width + 2 * model_width * model_width + 2 * kv_width * model_width + 3 * feed_forward_width * model_width;
-// Cosines and sines of the positions end the file; older programs read them.
+// The file ends with the cosines and sines of the positions, which older programs read.
 constexpr std::size_t rotary_floats = 2 * max_positions * head_width / 2;
 constexpr std::size_t file_bytes =
     sizeof(Header) +
@@ -49,7 +48,7 @@ void check(std::span<const std::byte> bytes, const std::filesystem::path& file) 
   if (bytes.size() != file_bytes) refuse(file, std::to_string(file_bytes) + " bytes", found_bytes);
 }
 
-// Deals out a file's floats, front to back.
+// Returns the floats of a file, from front to back.
 class Cursor {
  public:
   explicit Cursor(const float* first) : next_(first) {}
@@ -60,7 +59,7 @@ class Cursor {
     return taken;
   }
 
-  // One tensor of every layer: the file has them side by side.
+  // Takes one tensor of every layer. In the file, these tensors are side by side.
   void take(Checkpoint& found, const float* LayerTensors::* tensor, std::size_t count) {
     for (LayerTensors& layer : found.layers) layer.*tensor = take(count);
   }

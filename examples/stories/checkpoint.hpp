@@ -1,4 +1,4 @@
-// What stories260K is, and where its weights lie.
+// The sizes of stories260K, and pointers to its weights.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@ inline constexpr std::size_t max_positions = 512;
 inline constexpr std::size_t head_width = model_width / head_count;
 inline constexpr std::size_t kv_width = kv_head_count * head_width;
 
-// What the file does not say and llama2.c fixes.
+// Parameters that the file does not contain, and that are fixed in llama2.c.
 inline constexpr float norm_epsilon = 1e-5f;
 inline constexpr float rotary_base = 10000;
 
-// All row-major, (out, in): y = W x. There are no biases.
+// All matrices are row-major, (out, in): y = W x. Linear maps have no biases.
 struct LayerTensors {
   const float* attention_norm;     // (model_width): RMSNorm before the attention
   const float* query;              // (model_width, model_width)
@@ -35,19 +35,19 @@ struct LayerTensors {
   const float* value;              // (kv_width, model_width)
   const float* output;             // (model_width, model_width)
   const float* feed_forward_norm;  // (model_width): RMSNorm before the feed-forward
-  const float* gate;               // (feed_forward_width, model_width), w1: silu of it is the gate
-  const float* up;                 // (feed_forward_width, model_width), w3: what the gate lets through
+  const float* gate;               // (feed_forward_width, model_width), w1: silu(gate x) multiplies `up x`
+  const float* up;                 // (feed_forward_width, model_width), w3
   const float* down;               // (model_width, feed_forward_width), w2
 };
 
 struct Checkpoint {
-  const float* embedding;  // (vocabulary_size, model_width): of a token, and the classifier's weight
+  const float* embedding;  // (vocabulary_size, model_width): the embeddings, and the weight of the classifier
   std::array<LayerTensors, layer_count> layers;
   const float* final_norm;  // (model_width)
 };
 
-// Finds all of it in a file of llama2.c's "version 0" format; throws Error, which names `file`, where the header or the
-// size is not this model's. What it gives points into `bytes`, which begin at a multiple of 4: no weight is copied.
+// Finds all tensors in a file of llama2.c's "version 0" format. Throws Error, which names `file`, if the header or the
+// size does not fit this model. The results point into `bytes`, which begin at a multiple of 4: no weight is copied.
 Checkpoint find_tensors(std::span<const std::byte> bytes, const std::filesystem::path& file);
 
 }  // namespace stories

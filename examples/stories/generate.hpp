@@ -10,17 +10,17 @@
 
 namespace stories {
 
-// The clock runs from after the first position to the end of the text.
+// The time from the end of the first position to the end of the text.
 struct Timing {
-  std::size_t positions = 0;  // all of them, the prompt's included
+  std::size_t positions = 0;  // all positions, prompt included
   double seconds = 0;
 
   [[nodiscard]] double tokens_per_second() const { return static_cast<double>(positions - 1) / seconds; }
 };
 
-// Writes the prompt (what Tokenizer::encode gave) and what the model makes of it, piece by piece, and a line's end:
-// `steps` positions (at least one), or fewer where the model ends its text. Throws Error where the prompt has more than
-// max_positions tokens.
+// Writes the prompt (a result of Tokenizer::encode) and the continuation by the model, piece by piece, and a line end.
+// The text has `steps` positions (at least one), or fewer if the model ends its text. Throws Error if the prompt has
+// more than max_positions tokens.
 Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std::span<const TokenId> prompt,
                 std::size_t steps, std::ostream& out);
 

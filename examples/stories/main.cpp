@@ -19,8 +19,8 @@ namespace {
 constexpr int failure = 1, wrong_usage = 2;
 
 struct Options {
-  std::filesystem::path model;      // empty: the default
-  std::filesystem::path tokenizer;  // empty: beside the model
+  std::filesystem::path model;      // empty: the default file
+  std::filesystem::path tokenizer;  // empty: the file beside the model
   std::string prompt;
   std::size_t steps = 256;
   float temperature = 1;
@@ -30,7 +30,8 @@ struct Options {
   std::string precision = "float32";
 };
 
-// CLI11 takes "-1" for the largest number there is.
+// Returns an error unless the text is a whole number from 0 on. Without this check, CLI11 converts "-1" to the largest
+// number of the type.
 std::string whole_number(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -40,7 +41,7 @@ std::string whole_number(const std::string& text) {
 
 void check(const Options& options) {
   if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
-    throw CLI::ValidationError("--temperature", "expected a number from 0 on");
+    throw CLI::ValidationError("--temperature", "expected a number of at least 0");
   if (!(options.top_p >= 0 && options.top_p <= 1))
     throw CLI::ValidationError("--top-p", "expected a number from 0 to 1");
 }
@@ -48,35 +49,37 @@ void check(const Options& options) {
 void describe(CLI::App& app, Options& options) {
   const std::string folder = stories::default_folder().string() + "/";
   const std::string longest = std::to_string(stories::max_positions);
-  app.add_option("--model", options.model, "the model's file [" + folder + stories::model_file_name + "]")
+  app.add_option("--model", options.model, "the file of the model [" + folder + stories::model_file_name + "]")
       ->type_name("FILE");
   app.add_option("--tokenizer", options.tokenizer,
-                 std::string("its vocabulary [") + stories::tokenizer_file_name + ", beside the model]")
+                 std::string("the file of the vocabulary [") + stories::tokenizer_file_name + ", beside the model]")
       ->type_name("FILE");
-  app.add_option("--prompt", options.prompt, "how the story begins")->type_name("TEXT");
+  app.add_option("--prompt", options.prompt, "the beginning of the story")->type_name("TEXT");
   app.add_option("--steps", options.steps,
-                 "tokens in all, the prompt's included; 0 and what is over " + longest + " mean " + longest)
+                 "the number of tokens, prompt included; 0 and numbers above " + longest + " mean " + longest)
       ->type_name("N")
       ->check(whole_number)
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "0: always the likeliest token; 1: as likely as the model says")
+  app.add_option("--temperature", options.temperature,
+                 "0: always the likeliest token; 1: the probabilities of the model")
       ->type_name("T")
       ->capture_default_str();
   app.add_option("--top-p", options.top_p,
-                 "choose among the likeliest tokens that together have this probability; 0 and 1: among all")
+                 "choose among the likeliest tokens whose probabilities add up to P; 0 and 1: among all tokens")
       ->type_name("P")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "the same number tells the same story [any]")
+  app.add_option("--seed", options.seed, "the seed of the random choices: equal seeds give equal stories [random]")
       ->type_name("S")
       ->check(whole_number);
-  app.add_option("--precision", options.precision, "of the layers' weights: float32, bfloat16 or int8 [float32]")
+  app.add_option("--precision", options.precision,
+                 "the type of the layers' weights: float32, bfloat16 or int8 [float32]")
       ->type_name("P")
       ->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
   app.add_flag_callback(
       "--copy-weights", [&options] { options.load = files::Load::copy; },
       "copy the model into memory, so that later changes of its file have no effect");
   app.callback([&options] { check(options); });
-  app.footer("The text goes to standard output, tokens a second to standard error.");
+  app.footer("The story goes to standard output. The speed in tokens per second goes to standard error.");
 }
 
 stories::Precision precision_of(const std::string& name) {
@@ -105,7 +108,7 @@ void answer(const Options& options) {
   if (timing.positions > 1)
     std::cerr << "stories: " << std::fixed << std::setprecision(1) << timing.tokens_per_second()
               << " tokens a second\n";
-  if (!options.seed && options.temperature > 0) std::cerr << "stories: --seed " << seed << " tells it again\n";
+  if (!options.seed && options.temperature > 0) std::cerr << "stories: --seed " << seed << " gives this story again\n";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// stories260K by Ladon: tokens in, logits of the next token out.
+// stories260K, computed by Ladon: tokens in, and the logits of the next token out.
 #pragma once
 
 #include <filesystem>
@@ -30,12 +30,12 @@ class Model {
   // Begins a new text.
   void clear() noexcept;
 
-  // Tokens of the text so far.
+  // Returns the number of tokens of the text so far.
   [[nodiscard]] std::size_t length() const noexcept;
 
-  // Appends tokens to the text and tells what may follow the last of them; what it gives stays until the next call.
-  // Throws Error where there is no token, one that is not below vocabulary_size, or more than max_positions in all; and
-  // where the result is not finite (a damaged file).
+  // Appends tokens to the text. Returns the logits of the next token, which are valid until the next call. Throws Error
+  // if `tokens` is empty, if a token is not below vocabulary_size, if the text exceeds max_positions tokens, or if the
+  // result is not finite (a damaged file).
   [[nodiscard]] Logits extend(std::span<const TokenId> tokens);
 
   [[nodiscard]] const Checkpoint& checkpoint() const noexcept { return checkpoint_; }

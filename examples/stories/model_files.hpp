@@ -1,4 +1,4 @@
-// Where the model's two files are.
+// The folder and the names of the model's two files.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@ namespace stories {
 inline constexpr const char* model_file_name = "stories260K.bin";
 inline constexpr const char* tokenizer_file_name = "tok512.bin";
 
-// $LADON_STORIES_DIR if set, else shared/models/stories260K beside the checkout.
+// Returns $LADON_STORIES_DIR if set, else shared/models/stories260K beside the checkout.
 std::filesystem::path default_folder();
 
-// `file`, or throws Error that says where such a file is to be had.
+// Returns `file`. Throws Error if the file does not exist, and states where to get it.
 std::filesystem::path existing(std::filesystem::path file);
 
 }  // namespace stories

@@ -16,7 +16,7 @@ class Network {
   // Begins a new text.
   virtual void clear() noexcept = 0;
 
-  // Returns how many tokens the text has.
+  // Returns the number of tokens of the text.
   [[nodiscard]] virtual std::size_t length() const noexcept = 0;
 
   // Appends tokens, at least one, to the text. Returns the logits of the token after the last one. The result is valid
@@ -24,8 +24,8 @@ class Network {
   virtual Logits extend(std::span<const TokenId> tokens) noexcept = 0;
 };
 
-// These functions return a network with the weights of a checkpoint. A network with bfloat16 or int8 weights holds the
-// matrices of the layers in memory of its own. It reads all other weights where `checkpoint` points. Throws
+// These functions return a network with the weights of a checkpoint. A network with bfloat16 or int8 weights holds
+// converted copies of the layers' matrices. All other weights are read where `checkpoint` points. Throws
 // examples::Error if a weight of an int8 network is not finite.
 std::unique_ptr<Network> make_float32_network(const Checkpoint& checkpoint);
 std::unique_ptr<Network> make_bfloat16_network(const Checkpoint& checkpoint);

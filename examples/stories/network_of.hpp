@@ -1,4 +1,4 @@
-// Implements Network for one precision. Each of the files network_*.cpp compiles it for one precision.
+// Implements Network for one precision. Each file network_*.cpp instantiates this template for one precision.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace stories {
 
-// How many tokens of a prompt one call takes. Few prompts are longer, and the tokens fill the vectors.
+// The number of tokens of a prompt that one call takes. Few prompts are longer, and this number fills the vectors.
 inline constexpr std::size_t chunk = 32;
 
 inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
@@ -25,7 +25,7 @@ inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
 
 using Position = ladon::position::Rotary<ladon::Pairing::neighbours, head_width, max_positions>;
 
-// Layout says how the weights of the linear maps are stored. A call takes at most Tokens tokens.
+// `Layout` sets how the weights of the linear maps are stored. A call takes at most `Tokens` tokens.
 template <class Layout, std::size_t Tokens>
 using Stack = ladon::Encoder<
     layer_count,
@@ -33,7 +33,7 @@ using Stack = ladon::Encoder<
         .queries = Tokens, .keys = max_positions, .model = model_width, .heads = head_count, .kv_heads = kv_head_count},
     config, ladon::mask::Causal, ladon::FinalNorm::with, Layout, ladon::score::Scaled, Position>;
 
-// Layout is layout::WithoutBias<layout::SeparateQKV>, or its form for bfloat16 or int8 weights.
+// `Layout` is layout::WithoutBias<layout::SeparateQKV>, or its form for bfloat16 or int8 weights.
 template <class Layout>
 class NetworkOf final : public Network {
  public:
@@ -48,7 +48,7 @@ class NetworkOf final : public Network {
   [[nodiscard]] std::size_t length() const noexcept override { return caches_.front().length; }
 
   Logits extend(std::span<const TokenId> tokens) noexcept override {
-    std::size_t count = 0;  // of the last call
+    std::size_t count = 0;  // the tokens of the last call
     for (; !tokens.empty(); tokens = tokens.subspan(count)) {
       count = std::min(tokens.size(), chunk);
       lookup(tokens.first(count));
@@ -70,7 +70,7 @@ class NetworkOf final : public Network {
                 std::is_same_v<typename Prompt::Weights, typename Step::Weights>);
   using Classifier = ladon::Linear<vocabulary_size, model_width, ladon::Order::out_in, ladon::Bias::without>;
 
-  // The names of llama2.c's checkpoint on the right, and the names of Ladon's layer on the left.
+  // Sets the weights of Ladon's layer from the tensors of llama2.c's checkpoint.
   void wire(const LayerTensors& from, typename Step::Layer::Weights& to) {
     convert(from.query, to.attention.query_proj);
     convert(from.key, to.attention.key_proj);

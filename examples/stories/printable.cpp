@@ -10,7 +10,7 @@ unsigned char first_byte(std::string_view text) { return static_cast<unsigned ch
 
 bool is_shown_ascii(unsigned char byte) { return (byte >= ' ' && byte <= '~') || (byte >= '\t' && byte <= '\r'); }
 
-// How many bytes the first byte of a code point announces; 0 for a byte that begins none.
+// Returns the length in bytes of a code point, from its first byte. Returns 0 if the byte begins no code point.
 std::size_t announced_length(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -19,7 +19,7 @@ std::size_t announced_length(unsigned char first) {
 }
 
 bool is_scalar_value(std::uint32_t code_point, std::size_t length) {
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // smaller ones have a shorter form
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // smaller code points have a shorter form
   const bool is_surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
   return code_point >= least[length] && code_point <= 0x10FFFF && !is_surrogate;
 }

@@ -6,12 +6,12 @@
 
 namespace stories {
 
-// Returns what the program writes of a piece. A piece of one byte is written if the byte is printable ASCII or white
-// space, and dropped otherwise, as llama2.c does. A longer piece is written with escapes.
+// Returns the text that the program writes for a piece. A piece of one byte is written if the byte is printable ASCII
+// or white space, and is dropped otherwise, as in llama2.c. A longer piece is written with escapes.
 [[nodiscard]] std::string printable(std::string_view piece);
 
-// Returns the text with \xHH in place of each byte that could steer a terminal: control characters other than white
-// space (U+0000 to U+001F, U+007F to U+009F) and bytes that are not UTF-8.
+// Returns the text with \xHH in place of each byte that could control a terminal: control characters other than white
+// space (U+0000 to U+001F, U+007F to U+009F), and bytes that are not UTF-8.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 }  // namespace stories

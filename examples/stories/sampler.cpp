@@ -18,12 +18,12 @@ void check(std::span<const float> logits) {
 Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
     : temperature_(temperature),
       top_p_(top_p),
-      state_(seed != 0 ? seed : 0x9E3779B97F4A7C15u) {}  // 0 would stay 0 for ever: 2^64 / golden ratio instead
+      state_(seed != 0 ? seed : 0x9E3779B97F4A7C15u) {}  // a state of 0 would never change; this is 2^64 / golden ratio
 
 TokenId Sampler::choose(std::span<const float> logits) {
   check(logits);
   const auto likeliest = std::ranges::max_element(logits);
-  // Where this quotient overflows, the next smaller logit is further away than exp() reaches: its probability is 0.
+  // If this quotient overflows, exp() of the distance to the next smaller logit is 0, and so is its probability.
   if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
     return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
@@ -31,7 +31,7 @@ TokenId Sampler::choose(std::span<const float> logits) {
   return draw();
 }
 
-// candidates_ = softmax(logits / temperature).
+// Computes candidates_ = softmax(logits / temperature).
 void Sampler::soften(std::span<const float> logits) {
   candidates_.clear();
   for (std::size_t i = 0; i < logits.size(); ++i)
@@ -42,10 +42,10 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// The likeliest first, up to the one with which their sum exceeds top_p.
+// Keeps the likeliest candidates, in descending order, up to the candidate with which their sum exceeds top_p.
 void Sampler::keep_likeliest() {
-  // A candidate below `rare` cannot be among them, however many there are: erasing it saves sorting it. The likeliest
-  // candidate always stays, although all are below `rare` where top_p < 1 / candidates.
+  // A candidate below `rare` cannot be among the kept candidates. Erasing it first saves sorting it. The likeliest
+  // candidate always stays, also if all candidates are below `rare`, as with top_p < 1 / candidates.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });
@@ -70,10 +70,10 @@ TokenId Sampler::draw() {
     sum += one.probability;
     if (chosen < sum) return one.token;
   }
-  return candidates_.back().token;  // rounding left the sum below
+  return candidates_.back().token;  // only if rounding made the sum smaller than the random number
 }
 
-// xorshift64* (Vigna, arXiv 1402.6246), of which the upper 24 bits of the upper half make a number in [0, 1).
+// xorshift64* (Vigna, arXiv 1402.6246). The upper 24 bits make a number in [0, 1).
 float Sampler::random() noexcept {
   state_ ^= state_ >> 12;
   state_ ^= state_ << 25;

@@ -9,16 +9,17 @@
 
 namespace stories {
 
-// Chooses the next token, as llama2.c does: the likeliest at temperature 0; else one by chance from softmax(logits /
-// temperature), and only among the likeliest that together exceed the probability `top_p` where that lies between 0
-// and 1 ("The Curious Case of Neural Text Degeneration", arXiv 1904.09751). The same seed gives the same choices.
-// A temperature so small that the largest logit / temperature overflows is treated as 0.
+// Chooses the next token as llama2.c does. At temperature 0, chooses the likeliest token. Otherwise, chooses a random
+// token from softmax(logits / temperature). If `top_p` is between 0 and 1, chooses only among the likeliest tokens
+// whose probabilities together exceed `top_p` ("The Curious Case of Neural Text Degeneration", arXiv 1904.09751). Equal
+// seeds give equal choices. If the temperature is so small that the largest logit / temperature overflows, the
+// temperature counts as 0.
 class Sampler {
  public:
-  // temperature >= 0.
+  // Precondition: temperature >= 0.
   Sampler(float temperature, float top_p, std::uint64_t seed) noexcept;
 
-  // logits: at least two. Throws Error where one is NaN or infinite.
+  // Needs at least two logits. Throws Error if a logit is NaN or infinite.
   [[nodiscard]] TokenId choose(std::span<const float> logits);
 
  private:

@@ -18,19 +18,19 @@ constexpr auto all_bytes = [] {
   return bytes;
 }();
 
-// "<0x0A>": how a vocabulary writes a token that is a byte.
+// Returns the name of a byte token in the vocabulary, such as "<0x0A>".
 std::string byte_piece(std::size_t byte) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   return {'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'};
 }
 
-// For messages: escaped, and not at any length.
+// Returns a text for messages: in quotes, escaped, and truncated.
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 100;
   return '"' + escaped(text.substr(0, longest)) + (text.size() > longest ? "\"..." : "\"");
 }
 
-// Takes a tokenizer file apart, front to back.
+// Reads a tokenizer file from front to back.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const std::filesystem::path& file) : rest_(bytes), file_(file) {}
@@ -66,7 +66,8 @@ class Reader {
   const std::filesystem::path& file_;
 };
 
-// Tokens in a row whose neighbours become one: a linked list in an array, so that a token's place tells which is first.
+// A row of tokens in which two neighbours can become one token. The row is a linked list in an array, so the places of
+// two tokens tell their order.
 class Chain {
  public:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -83,7 +84,7 @@ class Chain {
   [[nodiscard]] std::size_t before(std::size_t place) const { return links_[place].before; }
   [[nodiscard]] std::size_t after(std::size_t place) const { return links_[place].after; }
 
-  // `token` in place of the two at `place` and after it.
+  // Replaces the tokens at `place` and after it by `token`.
   void join(std::size_t place, TokenId token) {
     Link& left = links_[place];
     Link& right = links_[left.after];
@@ -110,7 +111,7 @@ class Chain {
   std::vector<Link> links_;
 };
 
-// Two neighbours that could be one token, as they were when this was noted.
+// Two neighbours that can become one token. The tokens are those at the time when the pair was found.
 struct Pair {
   float score;
   std::size_t place;
@@ -177,7 +178,8 @@ std::vector<TokenId> Tokenizer::code_points(std::string_view text) const {
   return tokens;
 }
 
-// Each pair is looked up once, when it comes to be; what it was made of may be gone when its turn comes.
+// Looks up each pair once, when the pair arises. A pair may be outdated when it is taken from the queue, so `has`
+// checks its tokens.
 void Tokenizer::merge(std::vector<TokenId>& tokens) const {
   Chain chain(tokens);
   std::priority_queue<Pair, std::vector<Pair>, Later> pairs;
@@ -187,7 +189,7 @@ void Tokenizer::merge(std::vector<TokenId>& tokens) const {
     const TokenId left = chain.token(place), right = chain.token(chain.after(place));
     joined.assign(piece(left)).append(piece(right));
     const TokenId* id = find(joined);
-    constexpr float lowest_score = -1e10f;  // llama2.c's: what scores no better is never joined
+    constexpr float lowest_score = -1e10f;  // as in llama2.c: a pair with a lower or equal score is never joined
     if (id != nullptr && tokens_[*id].score > lowest_score) pairs.push({tokens_[*id].score, place, left, right, *id});
   };
   for (std::size_t place = 0; place < tokens.size(); ++place) note(place);
@@ -205,7 +207,7 @@ void Tokenizer::merge(std::vector<TokenId>& tokens) const {
 
 std::string_view Tokenizer::decode(TokenId previous, TokenId token) const {
   std::string_view text = piece(token);
-  if (previous == begin_token && text.starts_with(' ')) text.remove_prefix(1);  // the space that encode() put there
+  if (previous == begin_token && text.starts_with(' ')) text.remove_prefix(1);  // the space that encode() added
   const std::size_t byte = token - first_byte_token;
   if (token >= first_byte_token && byte < byte_count) text = {&all_bytes[byte], 1};
   return text;

@@ -12,25 +12,28 @@
 
 namespace stories {
 
-inline constexpr TokenId begin_token = 1;  // begins every text; where the model writes it, its text is over
+inline constexpr TokenId begin_token = 1;  // begins every text; if the model writes this token, its text has ended
 inline constexpr TokenId first_byte_token = 3;
 
-// Byte-pair encoding as llama2.c does it, after SentencePiece: a text begins with a space that is not its own; each
-// code point is a token, or one token a byte where the vocabulary lacks it; then the two neighbours whose joined piece
-// has the best score become one token, the first such pair first, until no two can.
+// Byte-pair encoding as in llama2.c, after SentencePiece. A text begins with an added space. Each code point is a
+// token, or one token for each byte if the vocabulary lacks the code point. Then the two neighbours whose joined piece
+// has the best score become one token, the first such pair first. The encoding ends when no two neighbours can be
+// joined.
 class Tokenizer {
  public:
-  // Reads llama2.c's file of pieces and their scores: int32 length of the longest; then for each token float32 score,
-  // int32 length, bytes. Throws Error when the file is not one of `vocabulary_size` tokens with what encode() needs.
+  // Reads llama2.c's file of pieces and scores: the int32 length of the longest piece, and for each token a float32
+  // score, an int32 length, and bytes. Throws Error if the file does not have `vocabulary_size` tokens, or lacks the
+  // tokens that encode() needs.
   explicit Tokenizer(const std::filesystem::path& file);
 
-  // begin_token and the text's tokens. Any bytes will do: what is no UTF-8 goes byte by byte.
+  // Returns begin_token and the tokens of the text. The text may have any bytes: bytes that are not UTF-8 become byte
+  // tokens.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text) const;
 
-  // The bytes that `token` adds to a text after `previous`.
+  // Returns the bytes that `token` adds to a text after `previous`.
   [[nodiscard]] std::string_view decode(TokenId previous, TokenId token) const;
 
-  // How the vocabulary writes a token.
+  // Returns a token as the vocabulary writes it.
   [[nodiscard]] std::string_view piece(TokenId token) const { return tokens_.at(token).piece; }
 
  private:
@@ -44,7 +47,7 @@ class Tokenizer {
   void merge(std::vector<TokenId>& tokens) const;
 
   files::MappedFile file_;
-  std::array<Token, vocabulary_size> tokens_;  // the pieces lie in the file
+  std::array<Token, vocabulary_size> tokens_;  // the pieces point into the file
   std::unordered_map<std::string_view, TokenId> ids_;
   TokenId space_ = 0;
 };

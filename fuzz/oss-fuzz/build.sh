@@ -1,12 +1,14 @@
 #!/bin/bash -eu
-# Builds the fuzzers of Ladon for OSS-Fuzz, which sets the variables below. CXXFLAGS have the sanitizers and the level of
-# optimisation.
+# Builds the fuzzers of Ladon for OSS-Fuzz. OSS-Fuzz sets the variables below. CXXFLAGS contains the sanitizers and the
+# level of optimisation.
 : "${SRC:?}" "${OUT:?}" "${WORK:?}" "${CXX:?}" "${CXXFLAGS:?}" "${LIB_FUZZING_ENGINE:?}"
 
 ladon=$SRC/ladon
 cmake -S "$ladon" -B "$WORK/ladon" -G Ninja \
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_C_FLAGS_DEBUG= -DCMAKE_OBJCOPY="$(command -v objcopy)" \
-  -DFETCHCONTENT_SOURCE_DIR_UTF8PROC="$SRC/utf8proc" -DLADON_ARCH=default -DLADON_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
+  -DFETCHCONTENT_SOURCE_DIR_UTF8PROC="$SRC/utf8proc" -DLADON_KISSFFT_DIR="$SRC/kissfft" \
+  -DFETCHCONTENT_SOURCE_DIR_SNDFILE="$SRC/libsndfile" -DFETCHCONTENT_SOURCE_DIR_SAMPLERATE="$SRC/libsamplerate" \
+  -DLADON_ARCH=default -DLADON_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
   -DLADON_BUILD_FUZZERS=ON -DLADON_BUILD_TESTS=OFF -DLADON_BUILD_BENCH=OFF -DLADON_INSTALL=OFF
 cmake --build "$WORK/ladon" --target ladon_fuzzers
 

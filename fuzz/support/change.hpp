@@ -1,4 +1,4 @@
-// Numbers for differential fuzzers.
+// Changes the numbers of differential fuzzers.
 #pragma once
 
 #include <cmath>
@@ -11,10 +11,11 @@
 
 namespace ladon_fuzz {
 
-enum class Specials { finite, nan, all };  // nan: finite numbers and NaN
+// The special numbers that may be used: only finite numbers, finite numbers and NaN, or also infinities.
+enum class Specials { finite, nan, all };
 
-// Multiplies all values by one power of two between 2^lowest and 2^highest, and overwrites up to three values by
-// special numbers.
+// Multiplies all values by a power of two between 2^lowest and 2^highest. Overwrites up to three values by special
+// numbers.
 inline void change(std::span<float> values, FuzzedDataProvider& data, int lowest, int highest, Specials specials) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float numbers[] = {0,

@@ -1,5 +1,5 @@
-// The checks of tests/support in a fuzzer: a check that fails ends the program with the check and its context.
-// libFuzzer keeps the input.
+// Makes the checks of tests/support usable in a fuzzer. A failed check prints its expression and its context, and ends
+// the program. libFuzzer then stores the input.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

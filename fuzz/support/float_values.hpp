@@ -1,4 +1,5 @@
-// The floats of a checkpoint, from the definitions of their formats.
+// Converts the floats of a checkpoint as the definitions of their formats state. Fuzzers compare the library with these
+// functions.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace ladon_fuzz {
 
-// Returns the value of IEEE 754 binary16.
+// Returns the value of a number in the format IEEE 754 binary16.
 inline float value_of_f16(std::uint16_t half) {
   const int exponent = half >> 10 & 0x1F, fraction = half & 0x3FF;
   const float sign = (half & 0x8000) != 0 ? -1.0f : 1.0f;
@@ -22,10 +23,10 @@ inline float value_of_f16(std::uint16_t half) {
   return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
-// Returns how many bytes a value of F32, F16 or BF16 has.
+// Returns the number of bytes of a value with the dtype F32, F16 or BF16.
 inline std::size_t width_of(std::string_view dtype) { return dtype == "F32" ? 4 : 2; }
 
-// Returns the first value of F32, F16 or BF16 in `bytes`.
+// Returns the first value in `bytes`. The dtype is F32, F16 or BF16.
 inline float value_of(std::string_view dtype, std::span<const std::byte> bytes) {
   if (dtype == "F32") {
     float value = 0;
@@ -37,8 +38,8 @@ inline float value_of(std::string_view dtype, std::span<const std::byte> bytes) 
   return dtype == "BF16" ? std::bit_cast<float>(std::uint32_t{half} << 16) : value_of_f16(half);
 }
 
-// Whether a bfloat16 is at most half a unit in the last place from a finite number, and has its sign. A bfloat16 has 8
-// significant bits, and its exponents are from -126 on.
+// Returns whether a bfloat16 differs from a finite number by at most half a unit in the last place, and has the sign of
+// the number. A bfloat16 has 8 significant bits, and the smallest exponent is -126.
 inline bool is_nearest_bfloat16(float bfloat16, float number) {
   const int exponent = number == 0 ? -126 : std::max(std::ilogb(number), -126);
   return std::abs(double{number} - double{bfloat16}) <= std::ldexp(1.0, exponent - 8) &&

@@ -1,6 +1,6 @@
-// files::MappedFile for fuzzers: a copy of the file on the heap, so that AddressSanitizer reports a read of the first
-// byte behind the file. A mapping ends at the end of a page, and reads up to there are not reported. The linker takes
-// these functions, because they come before the library that has the mapping.
+// Replaces files::MappedFile in fuzzers by a copy of the file on the heap. AddressSanitizer then reports a read of the
+// first byte behind the file. With a mapping, reads up to the end of the last page would not be reported. The linker
+// uses these functions, because their object comes before the library with the mapping.
 #include <fstream>
 #include <new>
 #include <utility>

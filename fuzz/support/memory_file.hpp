@@ -1,4 +1,4 @@
-// Files for readers that take a path.
+// Files in memory, for readers that take a path.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace ladon_fuzz {
 
-// A file in memory with a path of its own. The file disappears with the object.
+// A file in memory that has a path. The destructor removes the file.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view content) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {

@@ -1,4 +1,4 @@
-// Reports a finding.
+// Functions that check the promises of the library and report findings.
 #pragma once
 
 #include <cstdio>
@@ -8,14 +8,15 @@
 
 namespace ladon_fuzz {
 
-// Ends the program with a message if a promise of the library does not hold. libFuzzer keeps the input.
+// Ends the program with a message if a promise of the library does not hold. libFuzzer then stores the input.
 inline void require(bool holds, std::string_view promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %.*s\n", static_cast<int>(promise.size()), promise.data());
   std::abort();
 }
 
-// Requires that a text of the library cannot steer a terminal: printable ASCII, and line feeds between its lines.
+// Requires that a text of the library has only printable ASCII characters and line feeds, so that the text cannot send
+// control sequences to a terminal. `what` names the text.
 inline void require_shown(std::string_view text, std::string_view what) {
   for (const char c : text) require(c == '\n' || (c >= ' ' && c <= '~'), std::string(what) + " is printable ASCII");
 }

@@ -1,4 +1,4 @@
-// What WordPiece promises of the tokens of a text.
+// Checks the promises of WordPiece about the tokens of a text.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace ladon_fuzz {
 
-// Takes the pieces of one word from `next`: [UNK], or pieces that make the word.
+// Checks that the tokens from `next` on encode the word: either [UNK], or pieces that make the word. Moves `next`
+// behind these tokens.
 inline void take_word(const minilm::WordPiece& tokenizer, std::string_view word,
                       const std::vector<minilm::TokenId>& tokens, std::size_t& next) {
   require(next + 1 < tokens.size(), "each word has a token");
@@ -38,7 +39,7 @@ inline void check_encoding(const minilm::WordPiece& tokenizer, std::string_view 
   for (const minilm::TokenId token : tokens) require(token < tokenizer.size(), "a token is in the vocabulary");
   require(tokenizer.piece(tokens.front()) == "[CLS]", "a text begins with [CLS]");
   require(tokenizer.piece(tokens.back()) == "[SEP]", "a text ends with [SEP]");
-  if (tokens.size() == max_tokens) return;  // the text may be cut
+  if (tokens.size() == max_tokens) return;  // the text may be truncated
   std::size_t next = 1;
   minilm::each_word(text, [&](const std::string& word) {
     require(!word.empty() && word.find_first_of(" \t\r\n") == word.npos, "a word has no space");

@@ -69,6 +69,7 @@ struct Attention {
   }
 
   LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
+  LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
   // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first

@@ -147,6 +147,8 @@ struct Decoder {
   }
 
   LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_CALL(run, "x, memory, weights, y, workspace, options, maps");
+  LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
   // Function objects that return the captures of layer i: no captures, or captures that write to maps[i].

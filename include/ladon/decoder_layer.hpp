@@ -303,6 +303,8 @@ struct DecoderLayer {
   }
 
   LADON_REJECT_DECODER_OPTIONS(run(Input, MemoryInput, const Weights&, Output, const Workspace&, ...));
+  LADON_REJECT_CALL(run, "x, memory, weights, y, workspace, options, maps");
+  LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
   // Computes the part of a run that `part` selects: the whole run, or one share of one phase.

@@ -146,6 +146,8 @@ struct Encoder {
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
   LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));
   LADON_REJECT_OPTIONS(extend(Input, Caches&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, maps");
+  LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
   // The two arguments that `compute` and `compute_extend` take as `with_capture`. For each layer i, these functions

@@ -131,6 +131,8 @@ struct EncoderLayer {
   LADON_REJECT_OPTIONS(run(Input, const Weights&, Output, const Workspace&, ...));
   LADON_REJECT_OPTIONS(run_phase(std::size_t, Share, Input, const Weights&, Output, Shared&, const Scratch&, ...));
   LADON_REJECT_OPTIONS(extend(Input, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, map");
+  LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
   // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.

@@ -258,6 +258,9 @@ struct MultiHeadAttention {
   LADON_REJECT_OPTIONS(project_keys(Context, ValueContext, const Weights&, Cache&, const KeyWorkspace&, ...));
   LADON_REJECT_OPTIONS(attend(Queries, const Cache&, const Weights&, Output, const CachedWorkspace&, ...));
   LADON_REJECT_OPTIONS(extend(Queries, Cache&, const Weights&, Output, const CachedWorkspace&, ...));
+  LADON_REJECT_CALL(run, "x, weights, y, workspace, options, map) or (x, context, weights, y, workspace, options, map");
+  LADON_REJECT_CALL(attend, "x, cache, weights, y, workspace, options, map");
+  LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
   // Returns the first `count` rows of an array, for the checks of a call's memory.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Conan recipe of this checkout: conan create packaging/conan -s compiler.cppstd=20"""
+"""The Conan recipe for this checkout. Use: conan create packaging/conan -s compiler.cppstd=20"""
 
 import os
 import re
@@ -19,7 +19,7 @@ class Ladon(ConanFile):
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"with_xsimd": [True, False]}
-    default_options = {"with_xsimd": True}  # without it, the xsimd of the system, or plain arrays, which are slow
+    default_options = {"with_xsimd": True}  # False: the system's xsimd, or plain arrays, which are slow
 
     @property
     def _checkout(self):
@@ -53,7 +53,7 @@ class Ladon(ConanFile):
         for part in ("TESTS", "EXAMPLES", "BENCH", "WEIGHTS_TOOL"):
             toolchain.cache_variables[f"LADON_BUILD_{part}"] = False
         if not self.options.with_xsimd:
-            toolchain.cache_variables["LADON_ARRAY_LANES"] = "4"  # nothing is compiled; so CMake looks for no xsimd
+            toolchain.cache_variables["LADON_ARRAY_LANES"] = "4"  # CMake does not search for xsimd
         toolchain.generate()
 
     def build(self):
@@ -66,7 +66,7 @@ class Ladon(ConanFile):
     def package_info(self):
         self.cpp_info.bindirs = []
         self.cpp_info.libdirs = []
-        # The package has a CMake package of its own, with ladon_add_kernel.
+        # The installed files contain a CMake package with ladon_add_kernel, so Conan must not generate a CMake package.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = ["share/ladon/cmake"]
         self.cpp_info.set_property("pkg_config_name", "ladon")

@@ -18,14 +18,14 @@
 namespace c_kernel {
 
 // The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are NAME_weights
-// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and `cache_mark`, a
-// number that identifies the kernel and the instruction set for which the kernel is compiled.
+// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and `cache_mark`.
+// This number identifies the kernel and the instruction set of the code.
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
-  // A call writes at most three pieces of memory (`y`, the workspace and the cache), and one array of attention weights
-  // or one array for each layer of a stack.
+  // A call writes at most three pieces of memory: `y`, the workspace and the cache. A call also writes one array of
+  // attention weights, or one array for each layer of a stack.
   using Checked = Check<3 + (layers > 0 ? layers : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -34,8 +34,8 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array counts in full, as NAME.h declares the array: the inner layers of a stack
-  // may write the rows of more queries than the call has.
+  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array. The inner layers of a
+  // stack may write the rows of more queries than the call has.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);

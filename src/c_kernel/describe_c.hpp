@@ -15,7 +15,7 @@
 
 namespace c_kernel {
 
-// The sizes of the kernel as constants.
+// Writes the sizes of the kernel as constants.
 template <class Kernel, class Settings>
 constexpr void write_constants(Writer& out) {
   out << "#define @NAME@_QUERIES @queries@\n#define @NAME@_KEYS @keys@\n#define @NAME@_MODEL @model@\n"
@@ -28,7 +28,8 @@ constexpr void write_constants(Writer& out) {
   if constexpr (!Settings::cache) out << "#define @NAME@_PHASES " << Kernel::phases << "\n";
 }
 
-// The sizes of the memory that only some kernels need. put_description.cmake knows the sizes.
+// Writes the sizes of the memory that only some kernels need. put_description.cmake replaces @cache_bytes@,
+// @shared_bytes@ and @scratch_bytes@ by numbers.
 template <class Settings>
 constexpr void write_memory(Writer& out) {
   if (Settings::cache) {
@@ -69,7 +70,7 @@ constexpr void write_tensor_members(Writer& out, const Tensors& tensors) {
   }
 }
 
-// The struct of the weights, and the structs that are members of it. Their names begin with `name`.
+// Writes the struct of the weights, and the structs of its members. The names of all these structs begin with `name`.
 template <ladon::Shape S, class Weights>
 constexpr void write_weight_structs(Writer& out, std::string_view name) {
   using Parts = Structure<Weights>;
@@ -89,7 +90,8 @@ constexpr void write_weight_structs(Writer& out, std::string_view name) {
   out << "} " << name << "weights;\n";
 }
 
-// NAME_weights. If the weights are int8, also what NAME_quantise needs.
+// Writes NAME_weights. For int8 weights, also writes NAME_float_weights and the size of the memory that NAME_quantise
+// needs.
 template <class Kernel, class Settings>
 constexpr void write_weights(Writer& out) {
   constexpr ladon::Shape shape = Kernel::shape;
@@ -152,8 +154,8 @@ constexpr void write_declarations(Writer& out) {
   }
 }
 
-// Calls of a macro for each function: LADON_FUNCTION(result, name, exported name, (parameters), (arguments)). The macro
-// is LADON_LIBRARY_FUNCTION, without an exported name, if WebAssembly modules do not have the function.
+// Writes a macro call for each function: LADON_FUNCTION(result, name, exported name, (parameters), (arguments)). If
+// WebAssembly modules do not have the function, the macro is LADON_LIBRARY_FUNCTION, which takes no exported name.
 template <class Kernel, class Settings>
 constexpr void write_functions(Writer& out) {
   for (const Function& function : functions_of<Kernel, Settings>()) {

@@ -59,7 +59,7 @@ constexpr void write_json_names(Writer& out, std::string_view key, const Names& 
   out << "]";
 }
 
-// Writes the type and the shape of an option or a tensor. `count` is the number of arrays if there are several.
+// Writes the type and the shape of an option or a tensor. `count` is the number of arrays, or 0 for a single array.
 constexpr void write_json_array(Writer& out, const Type& type, std::size_t count, const Extents& extents) {
   out << "\"type\":\"" << type.name << "\"";
   if (count > 0) out << ",\"count\":" << count;
@@ -81,7 +81,8 @@ constexpr void write_json_tensors(Commas& commas, std::string_view path, const T
   }
 }
 
-// "weights", and for layers and stacks "layer", the tensors of one layer.
+// Writes the member "weights". For layers and stacks, also writes the member "layer", which has the tensors of one
+// layer.
 template <class Weights>
 constexpr void write_json_weights(Writer& out) {
   using Parts = Structure<Weights>;

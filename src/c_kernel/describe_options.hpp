@@ -12,7 +12,8 @@
 
 namespace c_kernel {
 
-// Whether a call has the option `tokens`, and whether it has the options `queries` and `keys`.
+// has_tokens states whether NAME_options has the member `tokens`. has_queries_and_keys states whether NAME_options has
+// the members `queries` and `keys`.
 template <class Settings>
 inline constexpr bool has_tokens = !Settings::context;
 template <class Settings>
@@ -35,7 +36,7 @@ constexpr void add_lengths(Options& options) {
   }
 }
 
-// The options of all masks of a kernel. `offset` comes first.
+// Adds the options of all masks of a kernel. The option `offset`, which several masks may share, comes first.
 template <ladon::Shape S, class Settings>
 constexpr void add_masks(Options& options) {
   if (Settings::offset) {
@@ -57,12 +58,13 @@ constexpr void add_masks(Options& options) {
 template <class Position>
 constexpr void add_position(Options& options) {
   if constexpr (Position::rotates) {
-    options.add({.name = "rotary", .type = rotary_table_type, .before = "needed", .required = true});
+    options.add({.name = "rotary", .type = rotary_table_type, .before = "required", .required = true});
     options.add({.name = "rotary_offset", .type = size_type, .before = "added to every position", .of = "rotary"});
   }
 }
 
-// The array or the arrays that receive attention weights or scores.
+// Adds the option `attention`: the array, or for a stack one array for each layer, that receives attention weights or
+// scores.
 template <class Kernel, class Settings>
 constexpr void add_attention(Options& options) {
   constexpr ladon::Shape shape = Kernel::shape;
@@ -73,21 +75,21 @@ constexpr void add_attention(Options& options) {
                 .axes = {"heads", "queries", "keys"}};
   if (layers > 0) {
     option.before = "one pointer for each layer, to ";
-    option.after = ": attention weights of the layer go here; NULL: nowhere";
+    option.after = ": receives the attention weights of the layer, or NULL";
     option.count = layers;
   } else {
     switch (Settings::stage) {
       case ladon::Stage::scaled:
-        option.after = ": scores before softcap and mask go here; NULL: nowhere";
+        option.after = ": receives the scores before softcap and mask, or NULL";
         break;
       case ladon::Stage::capped:
-        option.after = ": scores before the mask go here; NULL: nowhere";
+        option.after = ": receives the scores before the mask, or NULL";
         break;
       case ladon::Stage::masked:
-        option.after = ": masked scores go here; NULL: nowhere";
+        option.after = ": receives the masked scores, or NULL";
         break;
       case ladon::Stage::weights:
-        option.after = ": attention weights go here; NULL: nowhere";
+        option.after = ": receives the attention weights, or NULL";
         break;
     }
   }
@@ -105,13 +107,13 @@ constexpr Options options_of() {
                  .type = float32_type,
                  .extents = {shape.heads},
                  .axes = {"heads"},
-                 .after = "; needed",
+                 .after = "; required",
                  .required = true});
   }
   add_position<typename Settings::Position>(options);
   if (Settings::capture) add_attention<Kernel, Settings>(options);
   if (Settings::dispatch) {
-    options.add({.name = "isa", .type = isa_type, .before = "0: the fastest that this machine has"});
+    options.add({.name = "isa", .type = isa_type, .before = "0: the fastest instruction set of this machine"});
   }
   return options;
 }

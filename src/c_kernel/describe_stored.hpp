@@ -13,9 +13,9 @@
 
 namespace c_kernel {
 
-// The part of the weights to which a tensor belongs. All layers of a stack have the same tensors, so the description
-// has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats this text
-// for each layer.
+// The part of the weights to which a tensor belongs. All layers of a stack have equal lists of tensors. The description
+// therefore has the text of one layer, with "@layer@" instead of the number of the layer. put_description.cmake repeats
+// this text for each layer.
 struct Place {
   bool in_stack = false;
   bool in_attention = false;
@@ -27,9 +27,9 @@ struct Place {
   }
 };
 
-// A line for each tensor, as ladon-weights reads it: "layers.0.attention.in_proj_weight 384+384+384 384". The line of
-// a weight that is not float32 ends in its type. ladon-weights makes the scales and the row sums of int8 weights
-// without a line.
+// Writes a line for each tensor, for ladon-weights: "layers.0.attention.in_proj_weight 384+384+384 384". If the
+// elements are not float32, the line ends in their type. The scales and the row sums of int8 weights need no line,
+// because ladon-weights computes them from the weights.
 template <ladon::Shape S>
 struct StoredLines {
   Writer& out;
@@ -49,8 +49,8 @@ struct StoredLines {
   constexpr void close() const {}
 };
 
-// The initialiser of NAME_weights. The offsets have the names of the tensors, with "_" instead of ".". The data have a
-// name for each type of elements (stored_weights.cpp.in).
+// Writes the initialiser of NAME_stored_weights. The offsets have the names of the tensors, with "_" instead of ".".
+// The data have one name for each element type (stored_weights.cpp.in).
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {

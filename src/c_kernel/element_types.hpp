@@ -8,8 +8,8 @@
 
 namespace c_kernel {
 
-// `name` is the name in the description of a module. `c_type` is the C type of a member: of a number, or of a pointer
-// to the first element of an array. The kernel writes an array of an output type.
+// `name` is the name in the description of a module. `c_type` is the C type of the member: a number, or a pointer to
+// the first element of an array. `is_output` is true if the kernel writes the array.
 struct Type {
   std::string_view name;
   std::string_view c_type;
@@ -31,8 +31,8 @@ inline constexpr Type isa_type{"isa", "ladon_isa "};
 // The extents of an array of at most three dimensions. Unused extents are 0. An option that is not an array has only
 // unused extents.
 using Extents = std::array<std::size_t, 3>;
-// What the extents count, such as {"heads", "queries", "keys"}. A call uses the first elements of an axis "queries" or
-// "keys", as many as it has queries or keys. A call uses all elements of every other axis.
+// The names of the axes, such as {"heads", "queries", "keys"}. Of an axis "queries" or "keys", a call with n queries or
+// keys uses the first n elements. A call uses all elements of every other axis.
 using Axes = std::array<std::string_view, 3>;
 
 }  // namespace c_kernel

@@ -52,15 +52,15 @@ struct Function {
 };
 using Functions = List<Function, 6>;
 
-// The functions of a kernel without a cache. Several threads would have to share the memory of a module, and modules
-// cannot share memory, so a module does not have run_phase. The function `run` of a module takes options.
+// Adds the functions of a kernel without a cache. A WebAssembly module has no run_phase, because modules cannot share
+// memory between threads. The function `run` of a module is NAME_run_with, so the function takes options.
 template <class Settings>
 constexpr void add_run(Functions& functions) {
   using namespace parameter;
   Function run{.name = "run",
                .exported = "",
                .result = "ladon_status",
-               .comment = "x and y are [@queries@][@model@]; y may be x itself."};
+               .comment = "Computes y from x. x and y are [@queries@][@model@]; y may be x itself."};
   Function run_with{.name = "run_with",
                     .exported = "run",
                     .result = "ladon_status",
@@ -76,7 +76,9 @@ constexpr void add_run(Functions& functions) {
                          "phases."};
   run_phase << phase << share << shares;
   if constexpr (Settings::context) {
-    run.comment = "x and y are [@queries@][@model@]; y may be x itself. context is [@keys@][@key_model@].";
+    run.comment =
+        "Computes y from x and context. x and y are [@queries@][@model@]; y may be x itself. context is "
+        "[@keys@][@key_model@].";
   }
   for (Function* function : {&run, &run_with, &run_phase}) {
     *function << x;
@@ -87,8 +89,8 @@ constexpr void add_run(Functions& functions) {
   }
 }
 
-// The functions of a kernel that projects a context once. If keys and values come from tokens of different widths,
-// there are two contexts.
+// Adds the functions of a kernel that projects a context once. If keys and values come from tokens of different widths,
+// the kernel has two contexts.
 template <class Kernel>
 constexpr void add_attend(Functions& functions) {
   using namespace parameter;
@@ -128,7 +130,7 @@ inline constexpr void add_extend(Functions& functions) {
   functions.add(extend << x << cache << weights << y << workspace << options);
 }
 
-// The functions of every kernel that has a cache.
+// Adds the functions of every kernel that has a cache.
 inline constexpr void add_cache(Functions& functions) {
   Function clear{.name = "cache_clear",
                  .exported = "cache_clear",
@@ -138,7 +140,7 @@ inline constexpr void add_cache(Functions& functions) {
   Function length{.name = "cache_length",
                   .exported = "cache_length",
                   .result = "size_t",
-                  .comment = "Returns how many tokens have been stored in the cache since it was emptied."};
+                  .comment = "Returns the number of tokens that were stored in the cache after the cache was emptied."};
   functions.add(length << parameter::filled_cache);
 }
 
@@ -153,7 +155,8 @@ inline constexpr void add_rotary_fill(Functions& functions) {
   functions.add(fill << table << base << scaling);
 }
 
-// Modules quantise weights row by row, while a checkpoint arrives, and not with this function (module_int8.cpp.in).
+// Adds NAME_quantise. Modules do not have this function: modules quantise weights row by row while a checkpoint arrives
+// (module_int8.cpp.in).
 inline constexpr void add_quantise(Functions& functions) {
   using namespace parameter;
   Function quantise{.name = "quantise",

@@ -19,8 +19,8 @@ using per_head = ladon::layout::PerHead;
 using in_out = ladon::layout::InOut;
 }  // namespace layout
 
-// The values of BIAS: which projections of the attention have biases. `projections` stands for those of queries, keys
-// and values, and `output` for the output projection.
+// The values of BIAS: which projections of the attention have biases. `projections` stands for the projections of
+// queries, keys and values, and `output` for the output projection.
 namespace bias {
 template <class Layout>
 using all = Layout;

@@ -9,9 +9,9 @@
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// An entry is all that a mask needs beside its C++ files. Two programs read this file as text: CMake reads the names
-// and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads
-// the options, for the types of TypeScript.
+// Beside its C++ files, a mask needs only its entry. Two programs read this file as text: CMake reads the names and the
+// base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads the
+// options, for the types of TypeScript.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace c_kernel {
 // The value of Arguments::offset if the argument OFFSET is run_time or is not given.
 inline constexpr std::ptrdiff_t no_fixed_offset = std::numeric_limits<std::ptrdiff_t>::min();
 
-// The base of an entry without options.
+// The base class of entries without options.
 struct WithoutOptions {
   static constexpr bool takes_offset = false;
   template <ladon::Shape S>
@@ -37,7 +37,7 @@ struct WithoutOptions {
   template <class Reader, class From, class Data>
   static void convert(const Reader&, const From&, Data&) {}
 };
-// The base of an entry that takes OFFSET run_time.
+// The base class of entries that accept OFFSET run_time.
 struct WithOffset : WithoutOptions {
   static constexpr bool takes_offset = true;
   template <class Reader, class From, class Data>
@@ -45,7 +45,7 @@ struct WithOffset : WithoutOptions {
     reader.offset(from, to);
   }
 };
-// The base of an entry that takes OFFSET run_time and OFFSET <n>.
+// The base class of entries that accept OFFSET run_time and OFFSET <n>.
 struct WithFixedOffset : WithOffset {};
 
 // CMake writes the values of MASK as C++ names.
@@ -192,7 +192,7 @@ struct alibi : WithOffset {
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel, which are combined by `&` from right to left.
+// The masks of a kernel, combined by `&` from right to left.
 template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));

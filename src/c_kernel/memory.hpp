@@ -12,7 +12,7 @@ namespace c_kernel {
 
 // The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
 // a call, `Shared` is the part of the memory that all of these threads use. If `Context` is true, the kernel attends to
-// a context, and both types differ from those of self-attention.
+// a context, and both types differ from the types for self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;
@@ -67,7 +67,7 @@ struct alignas(64) StoredCache {
 struct Sizes {
   std::size_t workspace;
   std::size_t shared;   // part of the workspace that all threads of a call share
-  std::size_t scratch;  // part of the workspace that each thread has for itself
+  std::size_t scratch;  // part of the workspace that one thread uses alone
   std::size_t cache;
 };
 
@@ -92,8 +92,8 @@ constexpr Sizes sizes_of() {
   }
 }
 
-// The sizes of the memory that a call must not use for anything else. With DISPATCH, the header demands the sizes of
-// the instruction set that needs the most memory. All variants check these sizes, so that a call has the same status on
+// Returns the sizes of the memory that a call checks for overlaps. With DISPATCH, NAME.h requires the sizes of the
+// instruction set that needs the most memory. All variants check these sizes, so that a call returns the same status on
 // every machine.
 template <class Kernel, class Settings>
 constexpr Sizes checked_sizes() {

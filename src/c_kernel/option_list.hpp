@@ -21,7 +21,7 @@ struct Option {
   bool required = false;              // a null pointer is an error
   std::size_t count = 0;              // number of pointers if the member is an array of pointers
   std::string_view of = "";           // the option that this option belongs to: "boolean" for boolean_keys
-  List<std::string_view, 8> masks{};  // the masks that use the option; empty if the option is not of a mask
+  List<std::string_view, 8> masks{};  // the masks that use the option; empty if no mask uses the option
 };
 using Options = List<Option, 24>;
 

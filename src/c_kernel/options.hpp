@@ -28,9 +28,9 @@ ladon::Lengths lengths_of(const From& from, const ladon::Shape& shape) {
   return {pick(queries, tokens, shape.queries), pick(keys, tokens, shape.keys)};
 }
 
-// Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape,
-// that required pointers are not null, and that memory that the call reads does not overlap with memory that the call
-// writes. call.hpp describes `Settings`.
+// Converts the options of masks, scores and position encodings. The reader checks that lengths are within the shape and
+// that required pointers are not null. The reader also checks that read memory does not overlap with written memory.
+// call.hpp describes `Settings`.
 template <ladon::Shape S, class Settings, class Checked>
 struct OptionsReader {
   Checked& check;

@@ -16,8 +16,8 @@ namespace c_kernel {
 
 // Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct):
 //
-//     visitor.linear(linear, weight, scale, row_sum)   a linear map of `from`, and its three pointers of `to`
-//     visitor.keep(from, to)                           a pointer to a bias or a norm
+//     visitor.linear(linear, weight, scale, row_sum)   a linear map in `from`, and its three pointers in `to`
+//     visitor.keep(from, to)                           the pointers to a bias or to a tensor of a norm
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;
@@ -52,7 +52,8 @@ struct PartsVisit {
 #undef LADON_VISIT
 };
 
-// Finds out whether all weights are finite. Does not read the pointers of the int8 weights, which may be uninitialised.
+// Checks whether the weights of all linear maps are finite. Does not read the pointers of the int8 weights, which may
+// be uninitialised.
 template <class Floats>
 struct FiniteCheck {
   bool finite = true;
@@ -64,8 +65,8 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The numbers are those
-// of ladon::quantise and ladon::row_sums.
+// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The numbers are equal
+// to the results of ladon::quantise and ladon::row_sums.
 template <class Floats>
 struct Quantiser {
   std::byte* next;

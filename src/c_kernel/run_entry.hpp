@@ -18,9 +18,9 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  static constexpr std::size_t most_shares = 1 << 16;  // so that the size of the workspace cannot overflow
+  static constexpr std::size_t most_shares = 1 << 16;  // with this limit, the size of the workspace cannot overflow
 
-  // The three functions of a kernel for self-attention. They pass a null pointer as `context`.
+  // The three functions of a kernel for self-attention. Each function passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {
     return run(x, nullptr, weights, y, workspace);
   }

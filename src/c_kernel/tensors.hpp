@@ -16,8 +16,8 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// All parts that the weights of an attention, of a layer beside its attention, and of a stack beside its layers can
-// have, in the order of the C structs. weights.hpp converts the parts in the same order.
+// Lists of all parts of weights, in the order of the C structs: the parts of an attention, of a layer beside its
+// attention, and of a stack beside its layers. weights.hpp converts the parts in this order.
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
 #define LADON_STACK_PARTS(PART) PART(norm)
@@ -28,9 +28,9 @@ struct Tensor {
   std::string_view part;    // in_proj, linear1, ...
   std::string_view member;  // "_weight", "_weight_scale", "_weight_row_sum" or "_bias"
   Type type;
-  std::size_t count = 0;  // number of matrices if each head has its own; 0 means that all heads share the tensor
+  std::size_t count = 0;  // number of heads if each head has a separate tensor; 0 if all heads share one tensor
   Extents extents{};
-  std::size_t quantised_bytes = 0;  // size of the tensor if NAME_quantise makes it, else 0
+  std::size_t quantised_bytes = 0;  // size of the tensor in bytes if NAME_quantise makes the tensor, else 0
 };
 using Tensors = List<Tensor, 24>;
 
@@ -53,7 +53,7 @@ struct ViewOf<ladon::TensorView<Element, Sizes...>> {
   static constexpr std::size_t bytes = (sizeof(Element) * ... * Sizes);
 };
 
-// Adds a tensor of a linear with int8 weights.
+// Adds a tensor of a linear map with int8 weights.
 template <class View>
 constexpr void add_quantised(Tensors& list, std::string_view part, std::string_view member) {
   list.add({part, member, ViewOf<View>::type, 0, ViewOf<View>::extents, ViewOf<View>::bytes});
@@ -104,8 +104,8 @@ constexpr Tensors stack_tensors() {
 }
 #undef LADON_ADD
 
-// The structure of a kernel's weights. `Layer` is the type of a layer's weights, and `Attention` that of an attention's
-// weights. `layers` is the number of layers of a stack.
+// The structure of a kernel's weights. `Layer` is the type of a layer's weights, and `Attention` is the type of an
+// attention's weights. `layers` is the number of layers of a stack.
 template <class Weights>
 struct Structure {  // an attention
   static constexpr std::string_view kind = "attention";
@@ -131,7 +131,7 @@ struct Structure<Weights> {
   using Attention = decltype(Layer::attention);
 };
 
-// The tensors that NAME_quantise makes lie one behind the other, each at a multiple of 64 bytes.
+// NAME_quantise places its tensors one behind the other, each at a multiple of 64 bytes.
 inline constexpr std::size_t quantised_alignment = 64;
 constexpr std::size_t aligned_size(std::size_t bytes) {
   return (bytes + quantised_alignment - 1) / quantised_alignment * quantised_alignment;

@@ -33,8 +33,8 @@ struct WeightsReader {
   }
 
 // Converts one part of the weights, if the part exists. The macro must be used in a template. Outside a template, the
-// compiler would reject a part that does not exist, because it would also check the branch that is not taken. An array
-// has a part for each head.
+// compiler would also check the branch that is not taken, and would reject a part that does not exist. An array has a
+// part for each head.
 #define LADON_TAKE(part)                                                                         \
   if constexpr (requires { to.part.weight; }) {                                                  \
     tensor(from.part##_weight, to.part.weight);                                                  \

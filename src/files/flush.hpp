@@ -6,9 +6,9 @@
 
 namespace ladon::files {
 
-// Flushes a stream. Throws Error, "<what> could not be written: <reason>", where this or an earlier write failed. The
-// reason is errno's: a program that writes more than once stops at the first failed write, so that errno still holds
-// the reason.
+// Flushes a stream. Throws Error with the text "<what> could not be written: <reason>" if this write or an earlier
+// write failed. The reason comes from errno. A program with several writes stops at the first failed write, so that
+// errno still holds the reason.
 void flush(std::ostream& out, const std::string& what);
 
 }  // namespace ladon::files

@@ -13,7 +13,7 @@
 #include "file_error.hpp"
 
 #ifdef _WIN32
-#ifndef NOMINMAX  // some compilers set it themselves
+#ifndef NOMINMAX  // some compilers define NOMINMAX themselves
 #define NOMINMAX
 #endif
 #include <windows.h>
@@ -32,7 +32,7 @@ namespace {
   throw Error(file.string() + ": " + what);
 }
 
-// How a system says what went wrong last.
+// Returns the system's message for the last error.
 std::string reason_of_last_error() {
 #ifdef _WIN32
   const int code = static_cast<int>(GetLastError());
@@ -52,7 +52,7 @@ std::size_t checked_size(const std::filesystem::path& file, std::uintmax_t size)
   return static_cast<std::size_t>(size);
 }
 
-// Memory for a copy. It begins like a page.
+// Memory for a copy of a file. Like a mapping, the memory begins at a multiple of the page size.
 constexpr std::align_val_t page{4096};
 struct Delete {
   void operator()(const std::byte* data) const noexcept { ::operator delete(const_cast<std::byte*>(data), page); }
@@ -62,11 +62,11 @@ using Memory = std::unique_ptr<std::byte, Delete>;
 Memory allocate(const std::filesystem::path& file, std::size_t size) {
   void* const data = size == 0 ? nullptr : ::operator new(size, page, std::nothrow);
   if (size != 0 && data == nullptr)
-    fail(file, "is too large to copy: there is no memory of " + std::to_string(size) + " bytes");
+    fail(file, "is too large to copy: cannot allocate " + std::to_string(size) + " bytes");
   return Memory(static_cast<std::byte*>(data));
 }
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // macOS refuses to read 2 GB
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // macOS cannot read 2 GB in one call
 
 #ifdef _WIN32
 
@@ -173,7 +173,7 @@ MappedFile::MappedFile(const std::filesystem::path& file, Load load) : load_(loa
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) fail(file, "no such file");
-  // Asked before it is opened: opening a named pipe would wait for a writer.
+  // The check comes before the file is opened, because opening a named pipe would wait for a writer.
   if (!std::filesystem::is_regular_file(status)) fail(file, "is not a regular file");
   const Mapping mapping = load == Load::map ? map(file) : copy(file);
   data_ = mapping.data;

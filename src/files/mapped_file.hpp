@@ -27,7 +27,7 @@ class MappedFile {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
 
  private:
-  const std::byte* data_ = nullptr;  // null for an empty file, which no system maps
+  const std::byte* data_ = nullptr;  // null for an empty file, because no system maps an empty file
   std::size_t size_ = 0;
   Load load_ = Load::map;
 };

@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a chain of links leads to, whether the file exists or not.
+// Returns the file at the end of a chain of symbolic links, whether the file exists or not.
 fs::path end_of_links(fs::path file, std::error_code& error) {
-  constexpr int most_links = 40;  // as Linux
+  constexpr int most_links = 40;  // the limit of Linux
   std::error_code not_a_link;
   for (int links = 0; fs::is_symlink(fs::symlink_status(file, not_a_link)); ++links) {
     if (links == most_links) error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
@@ -30,7 +30,8 @@ fs::path end_of_links(fs::path file, std::error_code& error) {
   return file;
 }
 
-// A name that nobody can guess, so that nobody can have put a file or a link there.
+// Returns a random file name. Other users cannot guess the name, so they cannot place a file or a link there in
+// advance.
 fs::path random_name() {
   std::random_device random;
   std::array<char, 40> name{};
@@ -38,7 +39,8 @@ fs::path random_name() {
   return name.data();
 }
 
-// A file on its way into its place. The destructor removes the temporary file unless it came to its place.
+// The replacement of one file: writes a temporary file and renames the temporary file to its final path. The destructor
+// removes a temporary file that was not renamed.
 class Part {
  public:
   Part(std::string path, Content content) : path_(std::move(path)), content_(std::move(content)) {
@@ -91,7 +93,7 @@ class Part {
     fs::path temporary;
     for (int i = 0; i < most_tries && error == std::errc::file_exists; ++i) {
       temporary = target_.parent_path() / random_name();
-      // A file that gets permissions is private until it has them.
+      // If the file will get the permissions of a replaced file, only the owner may read the temporary file until then.
       error = file.create(temporary, permissions_.has_value());
     }
     if (error) fail(error);
@@ -118,7 +120,7 @@ class Part {
   std::string path_;
   Content content_;
   fs::path target_;
-  std::optional<fs::perms> permissions_;  // of the file that is replaced
+  std::optional<fs::perms> permissions_;  // of the replaced file
   fs::path temporary_;                    // empty: there is no temporary file
   bool is_special_ = false;               // a device, a pipe or a folder
   bool is_folder_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes files so that a reader never sees half of one. Every program writes its result files with these functions.
+// Replaces files so that a reader sees either the complete old content or the complete new content of a file. Every
+// program writes its result files with these functions.
 #pragma once
 
 #include <functional>
@@ -14,10 +15,10 @@ struct Replacement {
   std::string_view content;
 };
 
-// Writes each content into a temporary file of a random name in the same folder, and renames all of them after all
-// contents are on the storage device. Where a content cannot be written, no file is replaced. A replaced file keeps its
-// permissions (owner, group and others). Behind a link, the file that the link leads to is replaced. A device or a pipe
-// is written directly. Throws Error, which names the file and the system's reason.
+// Writes each content into a temporary file with a random name in the same folder. Renames the temporary files after
+// all contents are on the storage device. If a content cannot be written, no file is replaced. A replaced file keeps
+// its permissions (owner, group and others). If a path is a symbolic link, the target of the link is replaced. A device
+// or a pipe is written directly. Throws Error, which names the file and the system's reason.
 void replace_files(std::span<const Replacement> replacements);
 
 void replace_file(const std::string& path, std::string_view content);
@@ -28,13 +29,14 @@ using Sink = std::function<void(std::string_view)>;
 // Passes the content of a file to a sink, piece by piece.
 using Content = std::function<void(const Sink&)>;
 
-// Like replace_file above, for a content that memory need not hold at once. Calls `content` exactly once, unless the
-// file cannot be created. If `content` throws, the file stays as it is, and the exception reaches the caller. A device
-// or a pipe keeps the bytes that it has received until then.
+// Like replace_file above, but receives the content piece by piece, so that memory need not hold the whole content.
+// Calls `content` exactly once, unless the file cannot be created. If `content` throws, the file does not change, and
+// the exception reaches the caller. A device or a pipe keeps the bytes that were written before the exception.
 void replace_file(const std::string& path, const Content& content);
 
-// Throws the Error that replace_file would throw now, by writing an empty temporary file and removing it. A program
-// that computes for a long time calls this function first. The file stays as it is.
+// Checks whether replace_file could write the file now: writes an empty temporary file and removes the temporary file.
+// Throws the Error that replace_file would throw. A program that computes for a long time calls this function first.
+// The file itself does not change.
 void check_replaceable(const std::string& path);
 
 }  // namespace ladon::files

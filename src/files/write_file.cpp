@@ -48,7 +48,7 @@ std::error_code OutputFile::finish(std::optional<fs::perms>) {
   std::FILE* const file = static_cast<std::FILE*>(std::exchange(file_, nullptr));
   std::error_code error;
   if (std::fflush(file) != 0) error = last_error();
-  if (!error) static_cast<void>(_commit(_fileno(file)));  // fails for devices
+  if (!error) static_cast<void>(_commit(_fileno(file)));  // the result is ignored, because _commit fails for devices
   if (std::fclose(file) != 0 && !error) error = last_error();
   return error;
 }
@@ -59,7 +59,7 @@ std::error_code synchronise_folder(const fs::path&) { return {}; }
 
 namespace {
 
-// A file system that cannot synchronise is not an error.
+// Waits until the storage device has the data. A file system that does not support fsync is not an error.
 std::error_code synchronise(int descriptor) {
   if (fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
   return last_error();
@@ -84,7 +84,7 @@ std::error_code OutputFile::open_device(const fs::path& device) {
 }
 
 std::error_code OutputFile::write(std::string_view bytes) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // macOS refuses 2 GB
+  constexpr std::size_t most = std::size_t{1} << 30;  // macOS cannot write 2 GB in one call
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), most));
     if (count >= 0) {

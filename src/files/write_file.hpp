@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of replacing a file, as the system offers them. Each returns the error that stopped it.
+// The steps of replacing a file, as calls of the operating system. Each function returns the error that stopped the
+// function, or an empty error code.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +18,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Creates a file. An existing file or link is an error, std::errc::file_exists, and stays as it is. A private file is
-  // for its owner only; any other file gets the permissions of a new file.
+  // Creates a file. If a file or a link exists, returns std::errc::file_exists and does not change the file or the
+  // link. A private file is for its owner only; any other file gets the permissions of a new file.
   std::error_code create(const std::filesystem::path& file, bool is_private);
 
   // Opens an existing device or pipe.
@@ -27,8 +28,8 @@ class OutputFile {
   // Appends the bytes.
   std::error_code write(std::string_view bytes);
 
-  // Sets the permissions, if there are any, and waits until the storage device has the content of a file. Then closes.
-  // No other call follows.
+  // Sets the permissions, if `permissions` has a value. Waits until the storage device has the content of the file, and
+  // closes the file. Must be the last call. Windows ignores the permissions.
   std::error_code finish(std::optional<std::filesystem::perms> permissions);
 
  private:
@@ -40,7 +41,8 @@ class OutputFile {
 #endif
 };
 
-// Waits until the storage device has the folder's new names. Does nothing where the folder cannot be opened.
+// Waits until the storage device has the new file names of the folder. Does nothing on Windows, or if the folder cannot
+// be opened.
 std::error_code synchronise_folder(const std::filesystem::path& folder);
 
 }  // namespace ladon::files

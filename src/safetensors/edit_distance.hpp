@@ -6,7 +6,8 @@
 
 namespace ladon::files {
 
-// Returns Levenshtein's distance: the smallest number of letters to insert, remove or exchange.
+// Returns the Levenshtein distance: the smallest number of insertions, deletions and replacements of a letter that turn
+// `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace ladon::files

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors of a layer in a checkpoint, as ladon-weights does, but takes them in place.
+// Finds the tensors of a layer in a checkpoint with the functions of ladon-weights. Unlike ladon-weights, `load` copies
+// no tensor.
 #include <cstddef>
 #include <cstdint>
 #include <ladon/safetensors.hpp>
@@ -15,7 +16,7 @@
 namespace ladon::safetensors::detail {
 namespace {
 
-// Says why a member cannot be used in place, or returns "".
+// Returns the reason why a member cannot be used in place, or "" if the member can be used in place.
 std::string in_place_complaint(const File& file, const weights::Member& member, const weights::Source& source) {
   const std::string first = files::in_quotes(source.front().tensor);
   if (source.size() > 1)
@@ -26,13 +27,13 @@ std::string in_place_complaint(const File& file, const weights::Member& member, 
   if (tensor.dtype != dtype)
     return member.name + ": tensor " + first + ": expected dtype " + dtype + ", found " +
            files::in_quotes(tensor.dtype);
-  // A file begins at a page in memory.
+  // The file begins at a page boundary in memory, so this check depends only on the offset of the data in the file.
   if (reinterpret_cast<std::uintptr_t>(file.bytes(tensor).data()) % weights::bytes_of_element(dtype) != 0)
     return member.name + ": tensor " + first + ": the data are not aligned to a value of dtype " + dtype;
   return "";
 }
 
-// Returns the first of the rows that the piece names.
+// Returns the address of the piece's first row.
 const std::byte* rows_of(const File& file, const weights::Piece& piece) {
   const auto bytes = file.bytes(file.tensors().at(piece.tensor));
   return bytes.data() + bytes.size() / piece.shape[0] * piece.first_row;

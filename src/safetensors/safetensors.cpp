@@ -20,17 +20,17 @@ namespace {
 using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little,
-              "the values are used where they lie, and they lie little-endian");
+              "the values of a file are little-endian, and the library uses the values in place");
 
 constexpr std::size_t length_bytes = 8;
-// What the format's own reader accepts; it keeps a damaged length from costing gigabytes.
+// The limit of the reference implementation of the format. The limit keeps a damaged length from allocating gigabytes.
 constexpr std::uint64_t largest_header = 100'000'000;
-// {"name": {"shape": [..]}} is three deep, one more lets a wrong shape be named; a hostile header could nest
-// millions.
+// {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong shape can
+// name the tensor. A hostile header could nest millions of levels.
 constexpr int deepest_header = 4;
 
-// What comes from the file is shown in ASCII JSON, so that nothing in it can steer a terminal, and
-// not at any length.
+// Returns a value from a file as JSON text for messages. The text is ASCII with escapes, so that a file cannot send
+// control sequences to a terminal. A long text is truncated.
 std::string shown_json(const json& value) {
   constexpr std::size_t longest = 200;
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -38,15 +38,16 @@ std::string shown_json(const json& value) {
   return text;
 }
 
-// nlohmann::json keeps the last of two equal keys; the format allows no such pair.
+// Rejects duplicate keys and deep nesting. The format does not allow duplicate keys, but nlohmann::json accepts them
+// and keeps the last value.
 class StrictKeys {
  public:
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > deepest_header) throw Error("it is nested too deeply");
+    if (depth > deepest_header) throw Error("the header is nested too deeply");
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end) keys_.pop_back();
     if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw Error("the key " + shown_json(parsed) + " is there twice");
+      throw Error("the key " + shown_json(parsed) + " appears twice");
     return true;
   }
 
@@ -60,7 +61,8 @@ json parse_strictly(std::span<const std::byte> text) {
   return json::parse(begin, begin + text.size(), std::ref(strict));
 }
 
-// The unsigned integers of a JSON list; false where anything else stands.
+// Appends the unsigned integers of a JSON list to `sizes`. Returns false if `values` is anything else than a list of
+// unsigned integers.
 bool read_sizes(const json& values, std::vector<std::uint64_t>& sizes) {
   if (!values.is_array()) return false;
   for (const json& value : values) {
@@ -88,7 +90,8 @@ std::string shown(const std::vector<std::uint64_t>& shape) { return json(shape).
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata) {
   std::string header = metadata.empty() ? "{" : "{\"__metadata__\":" + metadata;
   for (const auto& [name, tensor] : tensors) {
-    // Appended piece by piece: for `text + dump()`, g++ 12 warns wrongly (-Wrestrict, GCC bug 105651).
+    // The header is appended piece by piece, because g++ 12 wrongly warns about `text + dump()` (-Wrestrict, GCC bug
+    // 105651).
     if (header.size() > 1) header += ',';
     header += json(name).dump();
     header += ":{\"dtype\":";
@@ -142,7 +145,7 @@ void File::read_header_length() {
   const std::uint64_t largest = std::min(largest_header, std::uint64_t{bytes.size() - length_bytes});
   if (length > largest)
     fail("expected a header of at most " + std::to_string(largest) + " bytes, found a length of " +
-         std::to_string(length) + " (truncated, or no safetensors file?)");
+         std::to_string(length) + " (is the file truncated, or not a safetensors file?)");
   data_begin_ = length_bytes + static_cast<std::size_t>(length);
 }
 
@@ -171,7 +174,8 @@ void File::read_header() {
   }
 }
 
-// In the order of the data, so that a truncated file is reported by the first tensor that it cuts.
+// Checks the tensors in the order of their data, so that the error about a truncated file names the first truncated
+// tensor.
 void File::check_offsets() const {
   std::vector<std::pair<std::string_view, const Tensor*>> by_offset;
   by_offset.reserve(tensors_.size());
@@ -218,7 +222,8 @@ const std::byte* File::values(std::string_view name, std::string_view dtype, std
   if (!std::ranges::equal(tensor.shape, shape))
     fail(name, "expected shape " + shown({shape.begin(), shape.end()}) + ", found " + shown(tensor.shape));
 
-  // The shape is the program's own from here on, and its product is no number to be afraid of.
+  // At this point, the tensor has the shape that the program requested, so a hostile file cannot make the product
+  // overflow.
   const std::size_t bytes = std::accumulate(shape.begin(), shape.end(), element_bytes, std::multiplies<>());
   if (tensor.end - tensor.begin != bytes)
     fail(name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of safetensors files, and what tools need beside the reader.
+// The reader of safetensors files, and functions for the tools: texts for messages, and the header of a new file.
 #pragma once
 
 #include <ladon/safetensors/file.hpp>
@@ -16,12 +16,12 @@ namespace ladon::files {
 using safetensors::Tensor;
 using Safetensors = safetensors::File;
 
-// What comes from a file is shown in ASCII, with JSON's escapes, so that nothing in it can steer a terminal: quoted and
-// not at any length, or whole and bare.
+// Both functions return a text from a file as ASCII with the escapes of JSON, so that a file cannot send control
+// sequences to a terminal. `in_quotes` adds quotation marks and truncates a long text. `escaped` does neither.
 std::string in_quotes(std::string_view text);
 std::string escaped(std::string_view text);
 
-// [2,3]
+// Returns a shape as a text such as "[2,3]".
 std::string shown(const std::vector<std::uint64_t>& shape);
 
 struct NamedTensor {
@@ -29,9 +29,9 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// Returns what stands before the data of a safetensors file: the length of the header and the header, filled up with
-// spaces so that the data begin at a multiple of 8 bytes. The header names the tensors in the given order. `metadata`
-// is what Safetensors::metadata returns. Throws Error if the header is longer than a reader accepts.
+// Returns the bytes before the data of a safetensors file: the length of the header, and the header. The header ends in
+// spaces, so that the data begin at a multiple of 8 bytes. The header names the tensors in the given order. `metadata`
+// is a result of Safetensors::metadata. Throws Error if the header is longer than a reader accepts.
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata);
 
 }  // namespace ladon::files

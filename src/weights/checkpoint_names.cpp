@@ -4,7 +4,8 @@
 namespace ladon::weights {
 namespace {
 
-// torch.nn.MultiheadAttention; q_proj_weight and its like are there where kdim or vdim is given, in_proj_bias always.
+// torch.nn.MultiheadAttention. If kdim or vdim is given, q_proj_weight, k_proj_weight and v_proj_weight replace
+// in_proj_weight. The name in_proj_bias does not depend on kdim and vdim.
 constexpr Row pytorch_attention[] = {
     {"in_proj_weight", "in_proj_weight"},   {"in_proj_bias", "in_proj_bias"},
     {"query_proj_weight", "q_proj_weight"}, {"key_proj_weight", "k_proj_weight"},
@@ -27,7 +28,7 @@ constexpr Row bert_attention[] = {
     {"value_proj_weight", "self.value.weight"}, {"value_proj_bias", "self.value.bias"},
     {"out_proj_weight", "output.dense.weight"}, {"out_proj_bias", "output.dense.bias"},
 };
-// transformers' BertLayer; gamma and beta are what the first checkpoints, born in TensorFlow, have.
+// transformers' BertLayer. The oldest checkpoints, which were converted from TensorFlow, have the names gamma and beta.
 constexpr Row bert_layer[] = {
     {"linear1_weight", "intermediate.dense.weight"},
     {"linear1_bias", "intermediate.dense.bias"},
@@ -43,7 +44,7 @@ constexpr Row bert_layer[] = {
     {"norm2_bias", "output.LayerNorm.beta"},
 };
 
-// transformers' LlamaAttention, and Qwen2's with biases
+// transformers' LlamaAttention, and Qwen2Attention, which has biases.
 constexpr Row llama_attention[] = {
     {"query_proj_weight", "q_proj.weight"}, {"query_proj_bias", "q_proj.bias"},
     {"key_proj_weight", "k_proj.weight"},   {"key_proj_bias", "k_proj.bias"},
@@ -63,7 +64,7 @@ constexpr Row llama_layer[] = {
     {"norm2_weight", "post_attention_layernorm.weight"},
     {"norm2_bias", "post_attention_layernorm.bias"},
 };
-// transformers' LlamaModel, and StableLmModel with a bias
+// transformers' LlamaModel, and StableLmModel, whose norm has a bias.
 constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 constexpr Convention all[] = {

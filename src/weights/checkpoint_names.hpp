@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How checkpoints name what a kernel needs.
+// The names that checkpoints give to the tensors of a kernel.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace ladon::weights {
 
-// A member's role, and what it is called below the attention, the layer or the stack that it belongs to.
-// A role may have several rows: the first name that a file has is taken.
+// The role of a member, and the name of the tensor in a checkpoint, relative to the attention, the layer or the stack
+// of the member. If a role has several rows, the first name that exists in the file is used.
 struct Row {
   std::string_view role;
   std::string_view name;
@@ -16,11 +16,11 @@ struct Row {
 
 struct Convention {
   std::string_view title;
-  std::string_view layers;     // the list of a stack's layers. In C++ and CMake, the prefix ends with this name
-  std::string_view attention;  // where a layer has its attention
+  std::string_view layers;     // name of a stack's list of layers. In C++ and CMake, the prefix ends with this name
+  std::string_view attention;  // name of the attention in a layer
   std::span<const Row> of_attention;
   std::span<const Row> of_layer;
-  std::span<const Row> beside_layers;  // of a stack, where its list of layers is
+  std::span<const Row> beside_layers;  // tensors of a stack beside its list of layers
 };
 
 std::span<const Convention> conventions();

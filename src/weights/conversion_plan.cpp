@@ -36,7 +36,7 @@ bool is_embedding_name(std::string_view name) {
                              [&](const char* part) { return name.find(part) != name.npos; });
 }
 
-// Chooses the tensors, and collects what is wrong with the file.
+// Chooses the tensors to convert, and collects the problems of the file.
 class Planner {
  public:
   Planner(const Safetensors& file, Target target, const Selection& selection)
@@ -80,7 +80,8 @@ class Planner {
                   "expected no tensor " + in_quotes(scale_name(name)) + ", which would become its scale, found one");
   }
 
-  // Adds a matrix that is made from the source. The size of a source that has too few bytes may overflow.
+  // Adds a matrix that is computed from the source. If the source has too few bytes for its shape, `bytes` may
+  // overflow. Such a source is reported as a problem.
   void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
                 const Tensor& source, Making making) {
     const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
@@ -90,14 +91,14 @@ class Planner {
   bool is_kept(const std::string& name, const Tensor& tensor) {
     if (!selection_.embeddings && (is_embedding_name(name) || is_tied(tensor))) return true;
     if (selection_.keep.empty()) return false;
-    // The C++ library's search takes stack in proportion to the text.
+    // The limit exists because std::regex_search needs stack space in proportion to the length of the text.
     constexpr std::size_t longest = 1000;
     if (name.size() > longest) add_problem(name, "expected a name of at most 1000 bytes for --keep");
     return name.size() <= longest &&
            std::ranges::any_of(selection_.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
   }
 
-  // A tied weight has the numbers of an embedding.
+  // Returns whether the tensor has the content of an embedding, which means that the weight is tied.
   [[nodiscard]] bool is_tied(const Tensor& tensor) const { return embeddings_.contains(content(tensor)); }
 
   using Content = std::tuple<std::string_view, std::vector<std::uint64_t>, std::string_view>;  // dtype, shape, bytes
@@ -130,7 +131,7 @@ class Planner {
            std::to_string(plan_.already_converted);
   }
 
-  // Sorts the tensors by size of element, then by name, and lets each begin where the one before it ends.
+  // Sorts the tensors by element size, then by name. Each tensor begins at the end of the previous tensor.
   void place_tensors() {
     std::ranges::sort(plan_.tensors, [](const OutputTensor& a, const OutputTensor& b) {
       const auto size_a = bytes_of_element(a.named.tensor.dtype), size_b = bytes_of_element(b.named.tensor.dtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a checkpoint become int8 or BF16, and where each tensor of the resulting file lies.
+// Plans a conversion: which tensors of a checkpoint become int8 or BF16, and the place of each tensor in the output.
 #pragma once
 
 #include <cstddef>
@@ -11,56 +11,57 @@
 
 namespace ladon::weights {
 
-// The type that the matrices of linear layers get.
+// The element type of the converted matrices.
 enum class Target { int8, bfloat16 };
 
-// How messages name a conversion.
+// Words for messages about a conversion.
 struct ConversionWords {
   const char* verb;
   const char* participle;
-  const char* element;  // of the converted tensors
+  const char* element;  // element type of the converted tensors
   const char* from;     // the dtypes that are converted
 };
 ConversionWords words(Target target);
 
-// What the user chooses.
+// The choices of the user.
 struct Selection {
-  std::vector<std::regex> keep;  // a tensor stays as it is if one of these is found in its name
-  bool embeddings = false;       // convert embeddings and heads of language models, too
+  std::vector<std::regex> keep;  // a tensor whose name has a match is copied unchanged
+  bool embeddings = false;       // if true, embeddings and heads of language models are converted, too
 };
 
-// How a tensor of the output is made from its source.
+// The kind of an output tensor: a copy of its source, the rounded weight, or the scale of the int8 weight.
 enum class Making { copy, weight, scale };
 
 struct OutputTensor {
-  files::NamedTensor named;     // of the output
-  const files::Tensor* source;  // of the input, where its tensors live
+  files::NamedTensor named;     // name and place in the output
+  const files::Tensor* source;  // the tensor of the input
   Making making;
 };
 
 struct ConversionPlan {
   Target target;
-  std::string header;                 // of the output: everything before the data
+  std::string header;                 // all bytes of the output before the data
   std::vector<OutputTensor> tensors;  // in the order of the output's data
-  std::size_t converted = 0;          // tensors of the input, as are the two below
+  std::size_t converted = 0;          // numbers of tensors of the input
   std::size_t copied = 0;
-  std::size_t already_converted = 0;  // among the copied: int8 weights that have a scale, or BF16 weights
+  std::size_t already_converted = 0;  // copied tensors that are int8 weights with a scale, or BF16 weights
 };
 
-// Plans the int8 or BF16 version of a checkpoint. A weight "X.weight" becomes "X.weight" of dtype BF16, or of dtype I8
-// with "X.weight_scale" of dtype F32 and shape [rows, 1], as in the files of compressed-tensors. Every other tensor is
-// copied, and so is the header's "__metadata__".
+// Plans the int8 or BF16 version of a checkpoint. In a BF16 version, a weight "X.weight" has dtype BF16. In an int8
+// version, "X.weight" has dtype I8, and "X.weight_scale" has dtype F32 and the shape [rows, 1], as in files of
+// compressed-tensors. All other tensors and the "__metadata__" of the header are copied.
 //
-// A tensor is converted if it has two dimensions, neither of them 0, and dtype F32 or F16 (to int8 also BF16), and if
-// its name is "weight" or ends in ".weight" or "_proj_weight". Embeddings and heads of language models are recognised
-// by their names; a tensor of the same content as an embedding is a head as well.
+// A tensor is converted if the tensor fulfils three conditions. The tensor has two dimensions, and neither is 0. The
+// dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or "_proj_weight".
+// Embeddings and heads of language models are recognised by their names. A tensor with the content of an embedding is a
+// head, too.
 //
 // Larger elements come first in the output, so that every element is aligned.
 //
 // Throws files::Error, whose text begins with `file_name`, if no tensor is converted. Also throws files::Error, with a
-// line for each problem, if a tensor has not as many bytes as its shape needs. A plan for int8 has two more problems:
-// the name of a scale is taken, or a weight that is int8 already has a scale of another shape or dtype, or a scale that
-// is not positive and finite.
+// line for each problem, if a tensor has a wrong number of bytes for its shape. A plan for int8 finds two more
+// problems. First, the name of a new scale exists in the file. Second, an int8 weight of the file has a scale with a
+// wrong shape or dtype, or a scale that is not positive and finite.
 ConversionPlan plan_conversion(const files::Safetensors& file, const std::string& file_name, Target target,
                                const Selection& selection);
 

@@ -28,7 +28,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Collects small pieces for a sink.
+// Collects small pieces, and passes large pieces to the sink.
 class Buffer {
  public:
   explicit Buffer(const files::Sink& sink) : sink_(sink) { bytes_.reserve(bytes_at_once); }
@@ -52,7 +52,7 @@ class Buffer {
   std::string bytes_;
 };
 
-// A weight of the input as float32, a part of a row at a time.
+// Reads a weight of the input as float32, one part of a row at a time.
 class Matrix {
  public:
   Matrix(const Safetensors& file, const Tensor& tensor)
@@ -63,10 +63,10 @@ class Matrix {
         values_(std::min(columns_, values_at_once)) {}
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  [[nodiscard]] std::size_t values_of_part() const { return values_.size(); }  // at most
+  [[nodiscard]] std::size_t values_of_part() const { return values_.size(); }  // the largest number of values in a part
 
-  // Calls visit(values, column) for each part of the row. `column` is that of the first value. A visit that returns
-  // false is the last.
+  // Calls visit(values, column) for each part of the row. `column` is the column of the first value. Stops if `visit`
+  // returns false.
   template <class Visit>
   void for_each_part(std::size_t row, const Visit& visit) {
     const std::size_t width = bytes_of_float(dtype_);
@@ -99,7 +99,7 @@ float largest_magnitude(Matrix& matrix, std::size_t row) {
   return largest;
 }
 
-// Returns the largest magnitude that stays finite.
+// Returns the largest magnitude of a weight that stays finite in the target type.
 float largest_weight(Target target) {
   constexpr float largest_bfloat16 = 0x1.fep127f;
   static_assert(ladon::to_float(ladon::to_bfloat16(largest_for_bfloat16)) == largest_bfloat16);
@@ -107,7 +107,7 @@ float largest_weight(Target target) {
   return target == Target::bfloat16 ? largest_for_bfloat16 : std::numeric_limits<float>::max();
 }
 
-// How the weights of a row become int8 weights. `largest` is the largest magnitude of the row.
+// Rounds the weights of a row to int8 weights. `largest` is the largest magnitude of the row.
 class ToInt8 {
  public:
   using Element = std::int8_t;
@@ -119,7 +119,7 @@ class ToInt8 {
   float scale_;
 };
 
-// How the weights of a row become bfloat16.
+// Rounds the weights of a row to bfloat16.
 struct ToBFloat16 {
   using Element = ladon::BFloat16;
   explicit ToBFloat16(float /* largest */) {}

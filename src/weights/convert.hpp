@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the int8 or BF16 version of a checkpoint. Memory holds neither the output nor a whole tensor.
+// Writes the int8 or BF16 version of a checkpoint. Memory never holds the whole output or a whole tensor.
 #pragma once
 
 #include <string>
@@ -11,24 +11,25 @@
 
 namespace ladon::weights {
 
-// How far the converted weight is from the weight. Both are 0 for a weight of zeros.
+// The difference between a converted weight and the original weight. Both numbers are 0 if all elements of the weight
+// are 0.
 struct Deviation {
   double relative_rms;   // root of (sum of squared errors) / (sum of squared weights)
-  double largest_error;  // as a fraction of the weight's largest magnitude
+  double largest_error;  // divided by the weight's largest magnitude
 };
 
-// Throws files::Error, whose text begins with `file_name`, if a weight that is to be converted is infinite or NaN, or
-// would become infinite.
+// Checks the weights that will be converted. Throws files::Error, whose text begins with `file_name`, if a weight is
+// infinite or NaN, or would become infinite.
 void check_values(const files::Safetensors& file, const std::string& file_name, const ConversionPlan& plan);
 
-// Passes the output to the sink: header, then data. The int8 weights and the scales are those of ladon::quantise, and
-// the BF16 weights are those of ladon::to_bfloat16. Returns the deviation of each converted weight, in the order of
-// the plan. Precondition: check_values has passed. If another process changes the file meanwhile, the function throws
-// files::Error, or the output mixes old and new weights.
+// Passes the output to the sink: header, then data. The int8 weights and the scales are equal to the results of
+// ladon::quantise. The BF16 weights are equal to the results of ladon::to_bfloat16. Returns the deviation of each
+// converted weight, in the order of the plan. Precondition: check_values has accepted the file. If another process
+// changes the file during the call, the function throws files::Error, or the output has old and new weights.
 std::vector<Deviation> write_converted(const files::Safetensors& file, const std::string& file_name,
                                        const ConversionPlan& plan, const files::Sink& sink);
 
-// Returns a line for each converted weight, and a line with the numbers of tensors and the bytes of their data. Names
+// Returns a text with a line for each converted weight, and a last line with the numbers of tensors and bytes. Names
 // are escaped.
 std::string report(const ConversionPlan& plan, const std::vector<Deviation>& deviations);
 

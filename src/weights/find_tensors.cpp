@@ -17,7 +17,7 @@ using files::in_quotes, files::Safetensors, files::shown;
 
 bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor); }
 
-// "a", "b": those that the file lacks.
+// Returns the names of the pieces that the file lacks, such as "a", "b".
 std::string missing(const Safetensors& file, const Source& source) {
   std::string names;
   for (const Piece& piece : source)
@@ -45,7 +45,7 @@ std::string complaint(const files::Tensor& tensor, const std::vector<std::uint64
   return size_complaint(tensor);
 }
 
-// Adds what is wrong with the source of a kernel's member to the problems.
+// Checks the source of a kernel's member, and adds the errors to `problems`.
 class SourceCheck {
  public:
   SourceCheck(const Safetensors& file, std::vector<std::string>& problems)
@@ -86,7 +86,7 @@ class SourceCheck {
   }
 
   const Safetensors& file_;
-  std::string int8_weight_;  // "" if the file has none
+  std::string int8_weight_;  // the name of an int8 weight of the file, or "" if the file has no int8 weight
   std::vector<std::string>& problems_;
 };
 
@@ -95,7 +95,8 @@ const Convention& best_convention(const Safetensors& file, const Spec& spec, con
       conventions(), {}, [&](const Convention& convention) { return count_present(file, spec, convention, prefix); });
 }
 
-// Nothing at all is there: one line says what was looked for, instead of one for each member.
+// Returns the error for a file in which no member was found: one line that names the searched tensors, instead of one
+// line for each member.
 std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   const Member& first = spec.members.front();
   std::string text = first.name + " and all others: nothing below prefix " + in_quotes(prefix) + "; tried";
@@ -108,7 +109,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// A stack's last norm, which a kernel without one leaves out; it is not below the prefix.
+// Returns the names of the stack's last norm. These tensors are not below the prefix. A kernel without a last norm does
+// not use them.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {
@@ -134,7 +136,8 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
       if (file.tensors().contains(name) && !used.contains(name)) names.push_back(name);
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
-    // A tensor of the layer may have its name below the attention. BERT's first norm has.
+    // A tensor of the layer may have a name below the attention, such as BERT's first norm. Such a tensor counts as
+    // used.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));
@@ -146,7 +149,7 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   return names;
 }
 
-// Takes the member's source. If the file has none, adds a problem and returns false.
+// Adds the source of the member to `found`. If the file has no source, adds a problem and returns false.
 bool find_member(const Safetensors& file, const Member& member, const std::vector<Source>& sources,
                  const Convention& convention, Found& found, std::vector<std::string>& problems) {
   const Source* source = present(file, sources);

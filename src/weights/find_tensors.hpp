@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's members found in a checkpoint.
+// Finds the members of a kernel in a checkpoint.
 #pragma once
 
 #include <string>
@@ -13,22 +13,25 @@
 namespace ladon::weights {
 
 struct Found {
-  std::vector<Source> members;        // of each of the SPEC's members, in its order
-  std::string_view convention;        // whose names they are
-  std::vector<std::string> left_out;  // tensors of the same part of the model that no member is made of
+  std::vector<Source> members;        // one source for each member of the SPEC, in the order of the SPEC
+  std::string_view convention;        // the title of the naming convention of the file
+  std::vector<std::string> left_out;  // tensors of the same part of the model that no member uses
 };
 
-// The convention is the one that names the most members. Throws files::Error, whose text begins with `file_name` and
-// has a line for each member that is missing, or not of the shape or of a dtype that it must have. An int8 member may
-// be float if the file has no int8 weight at all: then `pack` quantises the member. `prefix` is what stands before the
-// names of the attention or of the layer; of a stack, before the layers' numbers.
+// Returns the sources of all members. Uses the naming convention that finds the most members. `prefix` is the text
+// before the names of the attention or of the layer. For a stack, `prefix` is the text before the numbers of the
+// layers.
+//
+// Throws files::Error, whose text begins with `file_name`. The text has a line for each member that is missing, or that
+// has a wrong shape or dtype. An int8 member may be float if the file has no int8 weight. In this case, `pack`
+// quantises the member.
 Found find_tensors(const files::Safetensors& file, const std::string& file_name, const Spec& spec,
                    const std::string& prefix);
 
-// The member's source that the file has all of, whatever its shapes; null where there is none.
+// Returns the first source whose tensors all exist in the file, or null. Does not check shapes.
 const Source* present(const files::Safetensors& file, const std::vector<Source>& sources);
 
-// How many members the convention finds below the prefix.
+// Returns the number of members that the convention finds below the prefix.
 std::size_t count_present(const files::Safetensors& file, const Spec& spec, const Convention& convention,
                           const std::string& prefix);
 

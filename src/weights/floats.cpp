@@ -33,7 +33,7 @@ void write_floats(std::string_view dtype, std::span<const std::byte> values, std
   }
 }
 
-// Says what is wrong with a value that is infinite, NaN, or too large for bfloat16.
+// Returns the text of the error for a value that is infinite, NaN, or too large for bfloat16.
 std::string expected_and_found(float value) {
   if (std::isnan(value)) return "finite weights, found NaN";
   if (std::isinf(value)) return "finite weights, found an infinity";
@@ -49,12 +49,13 @@ std::size_t bytes_of_float(std::string_view dtype) {
   return dtype == "F16" || dtype == "BF16" ? 2 : 0;
 }
 
-// binary16: sign, 5 bits of exponent with bias 15, 10 of fraction; binary32: 8 with bias 127, and 23.
+// The fields of the formats: binary16 has a sign, 5 bits of exponent with bias 15, and 10 bits of fraction. binary32
+// has a sign, 8 bits of exponent with bias 127, and 23 bits of fraction.
 std::uint32_t widen_f16(std::uint16_t half) {
   const std::uint32_t sign = (half & 0x8000U) << 16, exponent = (half >> 10) & 0x1FU, fraction = half & 0x3FFU;
   if (exponent == 0x1F) return sign | 0x7F800000U | fraction << 13;
   if (exponent != 0) return sign | (exponent + (127 - 15)) << 23 | fraction << 13;
-  // Zero, or a subnormal, fraction * 2^-24: normal in float32, and exact.
+  // The value is zero or a subnormal number, fraction * 2^-24. A float32 holds the value exactly, as a normal number.
   return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 weights in checkpoints. The names are those of compressed-tensors.
+// Reads int8 weights in checkpoints that follow the naming of compressed-tensors.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ std::string scale_name(std::string_view weight);
 // none.
 std::string int8_weight_in(const files::Safetensors& file);
 
-// The following functions return what is wrong, or "" if nothing is.
+// The following functions return the text of an error, or "" if there is no error.
 
-// Expects a positive and finite scale for each of `rows` rows, of dtype F32, F16 or BF16, and the shape [rows,1] or
-// [rows]. The caller checks that the tensor has as many bytes as its shape needs.
+// Checks that the scale of each of `rows` rows is positive and finite. The tensor must have the dtype F32, F16 or BF16,
+// and the shape [rows,1] or [rows]. The caller checks that the tensor has as many bytes as its shape needs.
 std::string scale_complaint(const files::Safetensors& file, const files::Tensor& scale, std::uint64_t rows);
 
-// Expects that the zero points of the weight are 0, if the file has zero points.
+// Checks that the zero points of the weight are 0, if the file has zero points.
 std::string zero_point_complaint(const files::Safetensors& file, std::string_view weight);
 
 }  // namespace ladon::weights

@@ -7,8 +7,8 @@
 
 namespace ladon::weights {
 
-// A line for each tensor, by name: name, dtype, shape, bytes. What could steer a terminal is escaped.
-// Columns are up to 100 characters wide, so the text's length is linear in the size of the file's header.
+// Returns a line for each tensor, sorted by name: name, dtype, shape, bytes. Control characters in names are escaped.
+// Columns are up to 100 characters wide, so the length of the text is linear in the size of the file's header.
 std::string list(const files::Safetensors& file);
 
 }  // namespace ladon::weights

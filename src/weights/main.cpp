@@ -42,57 +42,67 @@ struct Options {
 };
 
 constexpr const char* about_pack = R"(
-SPEC has a line for each tensor that the kernel needs, <member> <dim> [<dim>] [bfloat16|int8], such as
+SPEC has a line for each tensor that the kernel needs: <member> <dim> [<dim>] [bfloat16|int8]. For example, the SPEC of
+an attention has the lines
 
   in_proj_weight 384+384+384 384
   out_proj_bias 384
 
-for an attention, attention.in_proj_weight, linear1_weight, norm2_bias and so on for an encoder layer, and
-layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on for a stack.
+An encoder layer has the members attention.in_proj_weight, linear1_weight, norm2_bias and so on. A stack has the members
+layers.0.attention.in_proj_weight, layers.0.linear1_weight, norm_weight and so on.
 
-P is what stands before the tensors' names in the file: of an attention, as encoder.layer.0.attention; of a layer, as
-encoder.layer.0; of a stack, what stands before the layers' numbers, as encoder.layer. The names may be those of
-PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) and of Hugging Face's BERT and Llama. Query,
-key and value are joined for in_proj_*, and taken out of it for query_proj_*, key_proj_* and value_proj_*.
+P is the text before the names of the tensors in the file:
 
-OUT.bin gets the tensors as float32, little-endian, each at a multiple of 64 bytes; F16 and BF16 are widened, exactly.
-A member that is bfloat16 gets two bytes for each element: F32 and F16 are rounded, and BF16 keeps its bits.
-A member X that is int8 becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
-sum of each row of X). They are made of a float weight as `quantise` makes them. If the file has int8 weights, as
-`quantise` and compressed-tensors write them, all int8 members must be among these.
+  of an attention   such as encoder.layer.0.attention
+  of a layer        such as encoder.layer.0
+  of a stack        the text before the numbers of the layers, such as encoder.layer
 
-OUT.h says in C++ where each tensor begins, in elements of the tensor. Where anything is wrong, all that is wrong is
-said, and neither is written.)";
+The file may have the names of PyTorch (MultiheadAttention, TransformerEncoderLayer, TransformerEncoder) or the names of
+Hugging Face's BERT and Llama. For in_proj_*, `pack` joins the tensors of query, key and value. For query_proj_*,
+key_proj_* and value_proj_*, `pack` can take rows of in_proj_*.
+
+OUT.bin receives the tensors, little-endian, each at a multiple of 64 bytes:
+
+  float32    F16 and BF16 are widened exactly
+  bfloat16   two bytes for each element; F32 and F16 are rounded, BF16 keeps its bits
+  int8       a member X becomes three tensors: X (int8), X_scale (float32, one for each row) and X_row_sum (int32, the
+             sum of each row of X)
+
+A float weight of an int8 member is quantised as the command `quantise` does. If the file has int8 weights, as
+`quantise` and compressed-tensors write them, the file must have int8 weights for all int8 members.
+
+OUT.h is a C++ header with the offset of each tensor in OUT.bin, in elements of the tensor. If the input has errors,
+`pack` reports all errors, and writes neither file.)";
 
 constexpr const char* about_quantise = R"(
-Makes int8 weights of the matrices of linear layers: symmetric, from -127 to 127, with a scale for each row (output
+Converts the matrices of linear layers to int8 weights: symmetric, from -127 to 127, with a scale for each row (output
 feature). OUT has the names of compressed-tensors:
 
   X.weight        I8   [out,in]
   X.weight_scale  F32  [out,1]    weight = scale * int8
 
-A row of zeros stays a row of zeros, with the scale 1. Int8 weights that have a scale are copied. An infinite weight or
-a NaN is an error.
+A row of zeros stays a row of zeros, with the scale 1. Int8 weights with a scale are copied. An infinite weight or a NaN
+is an error.
 )";
 
 constexpr const char* about_convert = R"(
-Makes BF16 weights of the matrices of linear layers, under their names. Each weight becomes the nearest bfloat16; of two
-equally near, the one whose last bit is 0. Matrices that are BF16 already are copied. An infinite weight, a NaN, or a
-weight that would become infinite (a magnitude above 3.396e38) is an error.
+Converts the matrices of linear layers to BF16 weights with unchanged names. Each weight becomes the nearest bfloat16. A
+weight halfway between two bfloat16 numbers becomes the number whose last bit is 0. BF16 matrices are copied. An infinite
+weight, a NaN, or a weight that would become infinite (a magnitude above 3.396e38) is an error.
 )";
 
-// Follows the text about quantise and the text about convert.
+// This text follows about_quantise and about_convert.
 constexpr const char* about_matrices = R"(
 A matrix is a tensor of two dimensions, of dtype F32, F16 or BF16, whose name is "weight" or ends in .weight or
-_proj_weight. All other tensors are copied. These matrices are copied, too:
+_proj_weight. All other tensors are copied. The following matrices are copied, too:
 
-  - those whose names match REGEX (--keep): ECMAScript, found anywhere in the name;
+  - matrices in whose names REGEX (--keep, in ECMAScript syntax) has a match anywhere;
   - embeddings (a name with embed, wte, wpe or tok_) and heads of language models (a name with lm_head, or the content
     of an embedding), unless --embeddings is given.
 
-Prints for each tensor that is not copied the relative RMS error (root of the sum of squared errors / sum of squared
-weights) and the largest error as a fraction of the tensor's largest magnitude. OUT appears when it is complete; after
-an error, OUT is as it was.)";
+Prints two numbers for each converted tensor: the relative RMS error (root of the sum of squared errors / sum of squared
+weights), and the largest error divided by the tensor's largest magnitude. OUT is replaced only by a complete file.
+After an error, OUT is unchanged.)";
 
 bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -101,17 +111,18 @@ bool is_identifier(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
-// One name, or several with :: between.
+// Checks that `name` is a C++ namespace: one identifier, or several identifiers with :: between them.
 void check_name_space(const std::string& name) {
   std::string_view rest = name;
   for (auto colons = rest.find("::"); is_identifier(rest.substr(0, colons)); colons = rest.find("::")) {
     if (colons == rest.npos) return;
     rest.remove_prefix(colons + 2);
   }
-  throw CLI::ValidationError("--namespace", "'" + name + "' is no name in C++");
+  throw CLI::ValidationError("--namespace", "'" + name + "' is not a name of a C++ namespace");
 }
 
-// An output that is another file of the same call would destroy it. The outputs are the files from `first_output` on.
+// Checks that no output is another file of the call, because writing the output would destroy the other file. The
+// outputs are the files from `first_output` on.
 void check_files(std::span<const std::string> files, std::size_t first_output) {
   namespace fs = std::filesystem;
   for (std::size_t output = first_output; output < files.size(); ++output)
@@ -125,11 +136,12 @@ void list(const Options& options) {
   files::flush(std::cout, "the list");
 }
 
-// More than the kernel takes may be what it lacks, such as a bias; but it may as well be other layers.
+// Reports the tensors that the kernel does not use. An unused tensor may show an error in the kernel, such as a missing
+// bias, or may belong to other layers. The message is therefore only a note.
 void note_left_out(const weights::Found& found) {
   constexpr std::size_t most = 5;
   if (found.left_out.empty()) return;
-  std::cerr << "ladon-weights: note: the checkpoint has more there than the kernel takes:";
+  std::cerr << "ladon-weights: note: the kernel does not use these tensors of the checkpoint:";
   for (std::size_t i = 0; i < std::min(most, found.left_out.size()); ++i)
     std::cerr << (i == 0 ? " " : ", ") << files::in_quotes(found.left_out[i]);
   if (found.left_out.size() > most) std::cerr << " and " << found.left_out.size() - most << " more";
@@ -150,14 +162,16 @@ void pack(const Options& options) {
 
 void describe_pack(CLI::App& command, Options& options) {
   command.add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
-  command.add_option("--prefix", options.prefix, "what stands before the tensors' names (default: nothing)")
+  command.add_option("--prefix", options.prefix, "the text before the tensors' names (default: nothing)")
       ->type_name("P");
-  command.add_option("--tensors", options.tensors_file, "what the kernel needs")->type_name("SPEC")->required();
-  command.add_option("--data", options.data_file, "is written: the tensors")->type_name("OUT.bin")->required();
-  command.add_option("--offsets", options.offsets_file, "is written: where each begins")
+  command.add_option("--tensors", options.tensors_file, "the list of the tensors that the kernel needs")
+      ->type_name("SPEC")
+      ->required();
+  command.add_option("--data", options.data_file, "output: the tensors")->type_name("OUT.bin")->required();
+  command.add_option("--offsets", options.offsets_file, "output: the offset of each tensor")
       ->type_name("OUT.h")
       ->required();
-  command.add_option("--namespace", options.name_space, "what OUT.h declares it in")
+  command.add_option("--namespace", options.name_space, "the namespace of the offsets in OUT.h")
       ->type_name("N")
       ->capture_default_str();
   command.footer(about_pack);
@@ -172,7 +186,7 @@ std::regex regex(const std::string& text) {
   try {
     return std::regex(text);
   } catch (const std::regex_error& error) {
-    throw CLI::ValidationError("--keep", "'" + text + "' is no regular expression: " + error.what());
+    throw CLI::ValidationError("--keep", "'" + text + "' is not a regular expression: " + error.what());
   }
 }
 
@@ -189,13 +203,13 @@ void convert(const Options& options, weights::Target target) {
   files::flush(std::cout, "the report");
 }
 
-// Describes what quantise and convert share. `about` says what the command makes of the matrices.
+// Adds the options that quantise and convert share. `about` describes how the command converts matrices.
 void describe_conversion(CLI::App& command, Options& options, const std::string& about) {
   command.add_option("in", options.file, "a checkpoint")->type_name("IN.safetensors")->required();
-  command.add_option("out", options.output, "is written: the converted checkpoint")
+  command.add_option("out", options.output, "output: the converted checkpoint")
       ->type_name("OUT.safetensors")
       ->required();
-  command.add_option("--keep", options.keep, "copies the tensors whose names match; may be given several times")
+  command.add_option("--keep", options.keep, "copies the tensors whose names match; can be given several times")
       ->type_name("REGEX")
       ->allow_extra_args(false);
   command.add_flag("--embeddings", options.selection.embeddings,
@@ -214,7 +228,7 @@ std::string type_complaint(const std::string& type) {
 }
 
 void describe_convert(CLI::App& command, Options& options) {
-  command.add_option("--type", options.type, "of the matrices: bfloat16")
+  command.add_option("--type", options.type, "the type of the converted matrices: bfloat16")
       ->type_name("TYPE")
       ->required()
       ->check(CLI::Validator(type_complaint, ""));
@@ -241,20 +255,19 @@ int main(int argc, char** argv) {
       "ladon-weights pack FILE.safetensors --prefix P --tensors SPEC --data OUT.bin --offsets OUT.h\n"
       "ladon-weights quantise IN.safetensors OUT.safetensors [--keep REGEX]... [--embeddings]\n"
       "ladon-weights convert IN.safetensors OUT.safetensors --type bfloat16 [--keep REGEX]... [--embeddings]\n"
-      "lists the tensors of a checkpoint, takes out those that a kernel needs, or makes int8 or bfloat16 weights of "
-      "the "
-      "matrices",
+      "lists the tensors of a checkpoint, packs the tensors of a kernel, or converts the matrices to int8 or bfloat16",
       "ladon-weights"};
   try {
     Options options;
     auto* list_command = app.add_subcommand("list", "prints name, dtype, shape and bytes of each tensor");
     list_command->add_option("file", options.file, "a checkpoint")->type_name("FILE.safetensors")->required();
-    describe_pack(*app.add_subcommand("pack", "takes out what a kernel needs"), options);
-    describe_conversion(*app.add_subcommand("quantise", "makes int8 weights, with a scale for each row"), options,
-                        about_quantise);
-    describe_convert(*app.add_subcommand("convert", "makes bfloat16 weights"), options);
+    describe_pack(*app.add_subcommand("pack", "packs the tensors that a kernel needs"), options);
+    describe_conversion(*app.add_subcommand("quantise", "converts matrices to int8 weights, with a scale for each row"),
+                        options, about_quantise);
+    describe_convert(*app.add_subcommand("convert", "converts matrices to bfloat16 weights"), options);
     app.require_subcommand(1);
-    app.footer("Exit status: 0; 1 where a file is not as it must be or cannot be written; 2 for wrong usage.");
+    app.footer(
+        "Exit status: 0 for success, 1 for a wrong input file or a file that cannot be written, 2 for wrong usage.");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

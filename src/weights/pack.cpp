@@ -17,7 +17,7 @@
 namespace ladon::weights {
 namespace {
 
-constexpr std::size_t alignment = 64;  // bytes: the widest vector, and a line of every cache there is
+constexpr std::size_t alignment = 64;  // bytes: the width of the widest vectors, and the usual cache line
 
 std::string underscored(std::string name) {
   std::ranges::replace(name, '.', '_');
@@ -30,13 +30,12 @@ std::string constant(const std::string& name, std::size_t value) {
 
 std::string beginning(const Found& found, const Origin& origin) {
   return "// Made by ladon-weights from " + files::in_quotes(origin.file) + ", prefix " +
-         files::in_quotes(origin.prefix) + ", whose names are " + std::string(found.convention) +
-         "'s.\n// Where each tensor begins in the data beside it, in elements of the tensor.\n#pragma "
-         "once\n\nnamespace " +
+         files::in_quotes(origin.prefix) + ", with the tensor names of " + std::string(found.convention) +
+         ".\n// The offset of each tensor in the data, in elements of the tensor.\n#pragma once\n\nnamespace " +
          origin.name_space + " {\n\n";
 }
 
-// Returns the rows of a piece in a tensor of `rows` rows. Sizes are checked, and none is 0.
+// Returns the bytes of a piece's rows. The caller has checked the size of the tensor, and no extent is 0.
 std::span<const std::byte> rows_of(std::span<const std::byte> tensor, const Piece& piece) {
   const auto row = tensor.size() / static_cast<std::size_t>(piece.shape[0]);
   return tensor.subspan(row * static_cast<std::size_t>(piece.first_row), row * static_cast<std::size_t>(piece.rows));
@@ -52,7 +51,7 @@ void append_bytes(const T& value, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// Calls visit(values) for each row of a float weight. Throws what is wrong if a magnitude is above `most`, or NaN.
+// Calls visit(values) for each row of a float weight. Throws files::Error if a magnitude is above `most`, or NaN.
 template <class Visit>
 void for_finite_rows(const files::Safetensors& file, const Piece& piece, float most, const Visit& visit) {
   const files::Tensor& tensor = file.tensors().at(piece.tensor);
@@ -84,12 +83,12 @@ std::string bfloat16_member(const files::Safetensors& file, const Source& source
   return bytes;
 }
 
-// The tensors of an int8 member, as bytes.
+// The bytes of the three tensors of an int8 member.
 struct Int8Member {
   std::string weight, scale, row_sum;
 };
 
-// Appends the rows of a float weight.
+// Quantises the rows of a float weight, and appends the result to the member.
 void append_quantised(const files::Safetensors& file, const Piece& piece, Int8Member& member) {
   std::vector<std::int8_t> integers(static_cast<std::size_t>(piece.shape[1]));
   for_finite_rows(file, piece, std::numeric_limits<float>::max(), [&](const std::vector<float>& values) {
@@ -120,7 +119,7 @@ Int8Member int8_member(const files::Safetensors& file, const Source& source) {
   return member;
 }
 
-// Adds tensors to the data, each at a multiple of `alignment`, and the constants of their offsets.
+// Adds tensors to the data, each at a multiple of `alignment`. Also adds a constant for the offset of each tensor.
 class Packer {
  public:
   explicit Packer(Packed packed) : packed_(std::move(packed)) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint's tensors as a kernel takes them: one file of data, and a header that says what is where.
+// Packs the tensors of a checkpoint for a kernel: a file with the data, and a C++ header with the offset of each
+// tensor.
 #pragma once
 
 #include <string>
@@ -11,20 +12,21 @@
 namespace ladon::weights {
 
 struct Packed {
-  std::string data;     // little-endian, each tensor at a multiple of 64 bytes, zeros between them
-  std::string offsets;  // C++: each tensor's first element, and how many floats fill the data
+  std::string data;     // little-endian, each tensor at a multiple of 64 bytes, with zeros between the tensors
+  std::string offsets;  // C++ constants: the offset of each tensor in elements, and the size of the data in floats
 };
 
-// What the header says it was made from, and the namespace that it opens.
+// The origin of the data, for a comment in the C++ header, and the namespace of the header.
 struct Origin {
-  std::string file;  // its name, without folder: the same wherever it is built
+  std::string file;  // name without folder, so that the header does not depend on the machine
   std::string prefix;
   std::string name_space;
 };
 
 // Packs float32 members as float32, and bfloat16 members as bfloat16. An int8 member X becomes three tensors: X,
-// X_scale (float32) and X_row_sum (int32). Floats are quantised as ladon::quantise does. Throws files::Error, whose
-// text begins with the file's name, if a weight to be quantised is infinite or NaN.
+// X_scale (float32) and X_row_sum (int32). The quantised weights are equal to the results of ladon::quantise. Throws
+// files::Error, whose text begins with the file's name, if a float weight of an int8 member is infinite or NaN. Also
+// throws files::Error if a weight of a bfloat16 member is infinite or NaN, or would become infinite.
 Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin);
 
 }  // namespace ladon::weights

@@ -8,7 +8,7 @@
 
 namespace ladon::weights {
 
-// Throws all that is wrong with a file at once, a line for each, unless nothing is.
+// Throws one Error with a line for each problem of a file. Does nothing if there are no problems.
 inline void throw_problems(const std::string& what, const std::vector<std::string>& problems) {
   if (problems.empty()) return;
   std::string text = what;

@@ -13,7 +13,7 @@ std::string joined(const std::string& prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
 }
 
-// Where the names of the member's rows begin.
+// Returns the text before the names of the member's tensors, without the last dot.
 std::string base(const Spec& spec, const Member& member, const Convention& convention, const std::string& prefix) {
   if (spec.kind == Kind::attention) return prefix;
   if (spec.kind == Kind::stack && !member.layer) {
@@ -29,7 +29,7 @@ std::span<const Row> rows_for(const Member& member, const Convention& convention
   return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
 }
 
-// What is asked of one role in one place.
+// The names of tensors that may have a role, below `base`.
 struct Names {
   std::span<const Row> rows;
   std::string base;
@@ -42,7 +42,7 @@ struct Names {
   }
 };
 
-// Query, key and value, one behind the other.
+// Adds the source of in_proj that joins three tensors: the rows of query, key and value, in this order.
 void add_joined(const Member& member, std::string_view tensor, const Names& names, std::vector<Source>& found) {
   Source source;
   for (std::size_t i = 0; i < projections.size(); ++i) {
@@ -55,8 +55,9 @@ void add_joined(const Member& member, std::string_view tensor, const Names& name
   found.push_back(source);
 }
 
-// One of query, key and value out of all three. Where the kernel takes them from tokens of several widths, or is given
-// keys, no tensor of three can be what it wants.
+// Adds the source of one projection that takes rows of the joined tensor in_proj. Adds nothing if the kernel lacks one
+// of the three projections, or if the projections have inputs of different widths. In both cases, in_proj cannot
+// contain the projection.
 void add_part(const Spec& spec, const Member& member, std::string_view tensor, const Names& names,
               std::vector<Source>& found) {
   Piece piece{"", member.shape, 0, member.shape[0]};

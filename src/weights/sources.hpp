@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From which of a checkpoint's tensors a member of the kernel can be made.
+// Lists the tensors of a checkpoint from which a member of the kernel can be made.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace ladon::weights {
 
-// Rows of a tensor; of one with a single dimension, its elements.
+// Some rows of a tensor. The rows of a tensor with one dimension are its elements.
 struct Piece {
   std::string tensor;                // the name in the file
-  std::vector<std::uint64_t> shape;  // that it must have there
+  std::vector<std::uint64_t> shape;  // the required shape in the file
   std::uint64_t first_row;
   std::uint64_t rows;
 };
 
-// Pieces that, one behind the other, are the member.
+// The pieces of a member. The member is the concatenation of their rows.
 using Source = std::vector<Piece>;
 
-// Every way to make the member that the convention knows, the plainest first: none where it has no such member.
-// A stack's prefix ends where a layer's number follows.
+// Returns all sources of the member under the naming convention, the simplest source first. Returns no source if the
+// convention has no name for the member. The prefix of a stack ends before the number of the layer.
 std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
                             const std::string& prefix);
 

@@ -38,7 +38,7 @@ constexpr Role roles[] = {
     {"norm_weight", Place::beside_layers, 1},   {"norm_bias", Place::beside_layers, 1},
 };
 
-// A whole decimal number as one writes it, from 0 to what any model has.
+// Reads a decimal number from 0 to `largest`, which no extent of a model exceeds. Rejects leading zeros.
 std::optional<std::uint64_t> number(std::string_view text) {
   constexpr std::uint64_t largest = 1'000'000'000;
   std::uint64_t value = 0;
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-// "layers.0." is taken from the beginning of the name.
+// Removes "layers.N." from the beginning of the name, and returns N. Returns nothing if the name begins differently.
 std::optional<std::size_t> take_layer(std::string_view& name) {
   constexpr std::string_view layers = "layers.";
   const auto dot = name.starts_with(layers) ? name.find('.', layers.size()) : name.npos;
@@ -141,7 +141,7 @@ void add_line(Spec& spec, const std::string& line) {
     throw Error("expected members of " + std::string(names[static_cast<int>(spec.kind)]) + ", as " +
                 spec.members.front().name + " is one, found " + member.name);
   if (std::ranges::find(spec.members, member.name, &Member::name) != spec.members.end())
-    throw Error(member.name + " is there twice");
+    throw Error(member.name + " appears twice");
   spec.members.push_back(member);
 }
 
@@ -174,7 +174,7 @@ Spec parse_spec(const std::string& text, const std::string& name) {
       problems.push_back("line " + std::to_string(number) + ": " + error.what());
     }
   }
-  if (spec.members.empty() && problems.empty()) problems.emplace_back("no line says what the kernel needs");
+  if (spec.members.empty() && problems.empty()) problems.emplace_back("expected a line for each tensor, found no line");
   throw_problems(name + ": cannot be used as SPEC", problems);
   return spec;
 }

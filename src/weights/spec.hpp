@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel needs: its members, a line each, as CMake writes them.
+// Reads the SPEC of a kernel: a text with a line for each member, which CMake writes.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class Element { float32, bfloat16, int8 };
 // One tensor of the kernel. Its name in the SPEC is [layers.N.][attention.]role.
 struct Member {
   std::string name;
-  std::optional<std::size_t> layer;  // of a stack
+  std::optional<std::size_t> layer;  // the number of the layer in a stack
   bool in_attention = false;
   std::string role;                 // in_proj_weight, norm1_bias, ..
   std::vector<std::uint64_t> rows;  // the parts of the first dimension: three for in_proj, else one
@@ -30,18 +30,18 @@ enum class Kind { attention, layer, stack };
 
 struct Spec {
   Kind kind = Kind::attention;
-  std::vector<Member> members;  // at least one, no name twice
+  std::vector<Member> members;  // at least one member, and no duplicate names
 
-  // The member that differs from this one by its role alone; null where the kernel has none.
+  // Returns the member that differs from the given member only in its role, or null if there is no such member.
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 
-// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8]`, where the first dim of in_proj is the sum of its three
-// parts, such as 384+384+384. Only a weight of two dimensions may be bfloat16 or int8. Throws files::Error, whose text
-// has a line for each wrong one.
+// Reads lines of `<member> <dim> [<dim>] [bfloat16|int8]`, where the first dim of in_proj is a sum of three parts, such
+// as 384+384+384. Only a weight of two dimensions may be bfloat16 or int8. Throws files::Error, whose text has a line
+// for each wrong line.
 Spec read_spec(const std::filesystem::path& file);
 
-// Reads the same lines from a text. `name` is the name of the text in errors.
+// Like read_spec, but reads the lines from a text. `name` is the name of the text in errors.
 Spec parse_spec(const std::string& text, const std::string& name);
 
 }  // namespace ladon::weights

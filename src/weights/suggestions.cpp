@@ -16,7 +16,7 @@ namespace {
 
 using files::Safetensors;
 
-// The names of all members where nothing stands before them.
+// Returns the names of all members under all conventions, without a prefix.
 std::unordered_set<std::string> bare_names(const Spec& spec) {
   std::unordered_set<std::string> names;
   for (const Convention& convention : conventions())
@@ -26,11 +26,11 @@ std::unordered_set<std::string> bare_names(const Spec& spec) {
   return names;
 }
 
-// Returns the prefixes of bare names in the file, and how many bare names follow each prefix. Names that are longer
-// than the longest prefix and the longest bare name are skipped, so time and memory are linear in the number of
-// tensors.
+// Returns the prefixes of bare names in the file, and the number of bare names behind each prefix. Skips names that are
+// longer than the longest prefix and the longest bare name together. Time and memory are therefore linear in the number
+// of tensors.
 std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Spec& spec) {
-  constexpr std::size_t longest_prefix = 200;  // a message could not show a longer one whole
+  constexpr std::size_t longest_prefix = 200;  // a message would truncate a longer prefix
   const auto bare = bare_names(spec);
   std::size_t longest = 0;
   for (const std::string& name : bare) longest = std::max(longest, name.size());
@@ -44,7 +44,7 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
   return prefixes;
 }
 
-// Returns the 1000 prefixes that stand before the most bare names. A usual checkpoint has fewer prefixes.
+// Returns the 1000 prefixes with the most bare names. A usual checkpoint has fewer prefixes.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t most = 1000;
   const auto prefixes = prefixes_in(file, spec);
@@ -60,7 +60,7 @@ std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& 
   return frequent;
 }
 
-// The prefixes with the most members, if they have more than `count`.
+// Returns the prefixes with the most members, if these prefixes have more than `count` members.
 std::vector<std::string> best_prefixes(const Safetensors& file, const Spec& spec, std::size_t count) {
   std::vector<std::string> best;
   for (const std::string& prefix : frequent_prefixes(file, spec)) {

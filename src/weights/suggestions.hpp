@@ -8,8 +8,8 @@
 
 namespace ladon::weights {
 
-// Other prefixes below which more than `count` members are found, those with the most of them, and the most alike ones
-// first, as a sentence. Empty where there is none.
+// Returns a sentence that names other prefixes with more than `count` members: the prefixes with the most members, most
+// similar to `prefix` first. Returns "" if there are no such prefixes.
 std::string other_prefixes(const files::Safetensors& file, const Spec& spec, const std::string& prefix,
                            std::size_t count);
 

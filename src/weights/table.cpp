@@ -20,7 +20,7 @@ std::string line(const Cells& cells, const Widths& widths) {
 }  // namespace
 
 std::string table(const std::vector<Cells>& rows) {
-  constexpr std::size_t widest = 100;  // a longer cell moves the cells behind it
+  constexpr std::size_t widest = 100;  // a longer cell shifts the following cells of its line
   Widths widths{};
   for (const Cells& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], std::min(widest, row[i].size()));

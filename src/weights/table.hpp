@@ -9,8 +9,8 @@ namespace ladon::weights {
 
 using Cells = std::array<std::string, 4>;
 
-// Returns a line for each row. The cells of a column begin at the same place; those of the last column end there.
-// Columns are up to 100 characters wide, so that one huge name does not make every line as long as itself.
+// Returns a line for each row. Columns are left-aligned, and the last column is right-aligned. Columns are up to 100
+// characters wide, so that one very long name does not lengthen every line.
 std::string table(const std::vector<Cells>& rows);
 
 }  // namespace ladon::weights

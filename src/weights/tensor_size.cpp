@@ -8,7 +8,7 @@
 namespace ladon::weights {
 namespace {
 
-// Returns the bytes that the shape needs, or the largest integer if that many cannot be counted.
+// Returns the number of bytes that the shape needs, or the largest integer if the number overflows.
 std::uint64_t bytes_of_shape(const files::Tensor& tensor) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   if (std::ranges::find(tensor.shape, 0U) != tensor.shape.end()) return 0;

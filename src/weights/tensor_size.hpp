@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes a tensor needs.
+// The number of bytes that a tensor needs.
 #pragma once
 
 #include <cstdint>

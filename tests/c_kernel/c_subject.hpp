@@ -1,4 +1,5 @@
-// C kernels as subjects: what checks the C++ templates (oracle, guard pages, poison, every length) checks these, too.
+// Subjects for C kernels. The checks of the C++ templates (oracle, guard pages, poison, every length) also check these
+// kernels.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace ladon_test {
 
-// Tensors come in the order of the struct, but for a matrix a head: there a head's bias follows its weight.
+// Sets the pointers of a layout with one matrix for each head. There, the bias of a head follows its weight. In all
+// other layouts, the tensors have the order of the struct.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {
@@ -65,7 +67,8 @@ O c_options(const Call& call, const ladon::Shape& shape) {
   return options;
 }
 
-// Mask, layout and score are for the test to fill in: types do not tell them here.
+// Returns a subject without mask, layout and score. The test must set these members, because the C types do not contain
+// this information.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const W*, float*, void*, const O*)>
 Subject c_subject(std::size_t layers = 1) {

@@ -1,9 +1,9 @@
 # cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DVARIANTS=<n> [-DHELPERS=<regex>]
 #   -P check_symbols.cmake
 # VARIANTS is the number of instruction sets of a library made with DISPATCH, or 0 for a library without DISPATCH.
-# A kernel library asks nothing of the outside but the compiler's own block moves and HELPERS, has nothing to write to,
-# nothing that runs before main, no exceptions and no type information; and no name of one instruction set's code is
-# another's.
+# Checks the symbols of a kernel library. The library needs only the block moves of the compiler, and HELPERS. The
+# library has no writable data, no code that runs before or after main, no exceptions and no type information. Each
+# global name is defined once, so no code of one instruction set can replace the code of another.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${NM} ${LIBRARY} RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE err)
 execute_process(COMMAND ${OBJDUMP} -h ${LIBRARY} RESULT_VARIABLE status_2 OUTPUT_VARIABLE sections ERROR_VARIABLE err)
@@ -30,7 +30,7 @@ foreach(line IN LISTS lines)
       if(name IN_LIST global)
         list(APPEND wrong "${name} is defined twice")
       elseif(NOT name MATCHES "^${NAME}_")
-        list(APPEND wrong "${name} can be seen from outside")
+        list(APPEND wrong "${name} is a global name without the prefix ${NAME}_")
       endif()
       list(APPEND global ${name})
     endif()
@@ -45,7 +45,7 @@ endforeach()
 foreach(name IN LISTS asked)
   if(NOT name MATCHES "^(memcpy|memmove|memset|_GLOBAL_OFFSET_TABLE_)$" AND NOT name IN_LIST global
      AND NOT (HELPERS AND name MATCHES "${HELPERS}"))
-    list(APPEND wrong "${name} is asked of the outside")
+    list(APPEND wrong "${name} is an undefined symbol that is not allowed")
   endif()
 endforeach()
 if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
@@ -60,7 +60,7 @@ if(VARIANTS)
 endif()
 foreach(name IN LISTS writable)
   if(NOT VARIANTS OR NOT name MATCHES "supported_isas.*known")
-    list(APPEND wrong "${name} can be written")
+    list(APPEND wrong "${name} is in a writable section")
   endif()
 endforeach()
 list(LENGTH objects count)
@@ -69,10 +69,10 @@ if(count LESS expected_objects)
 endif()
 list(LENGTH global defined)
 if(defined LESS 3)
-  list(APPEND wrong "it defines ${defined} functions only")
+  list(APPEND wrong "it defines only ${defined} functions")
 endif()
 if(wrong)
   list(JOIN wrong "\n  " wrong)
   message(FATAL_ERROR "${LIBRARY}:\n  ${wrong}")
 endif()
-message(STATUS "${NAME}: ${defined} names, asks for: ${asked}")
+message(STATUS "${NAME}: ${defined} global names, undefined: ${asked}")

@@ -1,5 +1,5 @@
-// A library made with DISPATCH, by each instruction set that this machine has. Libraries with one instruction set are
-// called once.
+// Calls the kernels of a library made with DISPATCH, once with each instruction set of this machine. A library with one
+// instruction set is called once.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -58,7 +58,7 @@ void each_isa(std::size_t layers, Check check) {
   }
 }
 
-// Checks that all instruction sets give the same bits for the tokens `x`.
+// Checks that all instruction sets give equal bits for the tokens `x`.
 template <std::size_t WorkspaceBytes, class W, class O, auto Run>
 void check_same_bits(const Floats& x, const W& weights) {
   struct alignas(64) Workspace {

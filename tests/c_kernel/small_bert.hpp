@@ -1,4 +1,4 @@
-// The layers of a small BERT, with the names of Hugging Face's checkpoints: the same whoever asks.
+// The layers of a small BERT, with the tensor names of Hugging Face's checkpoints. Every call gives equal numbers.
 #pragma once
 
 #include <cstddef>

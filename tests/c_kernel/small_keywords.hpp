@@ -1,5 +1,4 @@
-// The layers of a small Keyword Transformer, with the names of PyTorch. Attention has no biases of queries, keys and
-// values.
+// The layers of a small Keyword Transformer, with the tensor names of PyTorch. Queries, keys and values have no biases.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Kernels with a cache give what their C++ types give. A cache is full at some point, and knows whose it is.
+// Kernels with a cache give the results of their C++ types. A full cache is refused, and so is the cache of another
+// kernel.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -24,7 +25,7 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// The order of c_weights: tensor after tensor as the C struct has them.
+// Tensors in the order of the members of the C struct, for c_weights.
 struct Tensors {
   std::vector<Floats> data;
   std::vector<const float*> pointers;
@@ -41,7 +42,7 @@ using Grown = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .keys = 40, .
 
 }  // namespace
 
-TEST_CASE("a text that grows, turned by its positions") {
+TEST_CASE("a growing text with rotary embedding") {
   Random random(3);
   Tensors tensors;
   for (int i = 0; i < 6; ++i) tensors.add(random, 16 * 8);
@@ -80,7 +81,7 @@ TEST_CASE("a text that grows, turned by its positions") {
     CHECK(y == expected);
     CHECK(map == expected_map);
   }
-  // the table has 64 positions, and the ring goes on
+  // The rotary table has 64 positions. The ring buffer of the cache would hold later tokens.
   options.tokens = 4;
   while (length + 4 <= 64) {
     REQUIRE(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);
@@ -138,7 +139,7 @@ TEST_CASE("keys and values of a context, from tokens of different widths, projec
         LADON_LENGTH_BEYOND_SHAPE);
 }
 
-TEST_CASE("a cache has an end, of a stack too") {
+TEST_CASE("a cache becomes full, also the cache of a stack") {
   Random random(5);
   Tensors tensors;
   for (int layer = 0; layer < C_FULL_LAYERS; ++layer) {
@@ -172,7 +173,7 @@ TEST_CASE("a cache has an end, of a stack too") {
   CHECK(y == first);
 }
 
-TEST_CASE("a cache that another kernel filled, or other code of the same kernel") {
+TEST_CASE("a cache that another kernel filled, or another instruction set of the same kernel") {
   Random random(6);
   Tensors full_tensors, tensors;
   for (int i = 0; i < 2; ++i) {
@@ -214,7 +215,7 @@ TEST_CASE("a cache that another kernel filled, or other code of the same kernel"
 #endif
 }
 
-TEST_CASE("what a kernel needs among its options") {
+TEST_CASE("a kernel refuses options without a rotary table, and wrong numbers for the table") {
   static Memory<C_GROWN_CACHE_BYTES> cache;
   static Memory<C_GROWN_WORKSPACE_BYTES> workspace;
   Tensors tensors;

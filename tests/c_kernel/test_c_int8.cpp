@@ -1,5 +1,5 @@
-// Kernels with int8 weights agree with the oracle and with their C++ types, and NAME_quantise makes the weights of
-// ladon::quantise or says what is wrong.
+// Kernels with int8 weights agree with the oracle and with their C++ types. NAME_quantise writes the weights of
+// ladon::quantise, or returns a status.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// The tests put the bytes of a weight at the end of the memory (weight_views.hpp), and c_weights points to its begin.
+// Moves a pointer to the first weight. The tests put the bytes of a weight at the end of the memory (weight_views.hpp),
+// and c_weights points to the begin of the memory.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }
@@ -64,7 +65,7 @@ bool filled(const T& object, unsigned char byte) {
   return std::ranges::all_of(bytes, [&](unsigned char each) { return each == byte; });
 }
 
-// The float weights of a kernel.
+// The float weights of a kernel, with random numbers.
 template <class F>
 struct Floating {
   std::vector<Floats> tensors;
@@ -106,7 +107,7 @@ TEST_CASE("int8, every instruction set: an encoder layer with a gate") {
   });
 }
 
-TEST_CASE("int8, every instruction set: the same bits") {
+TEST_CASE("int8: every instruction set gives equal bits") {
   Random random(12);
   const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
   static Memory<C_INT8_LAYER_QUANTISED_BYTES> memory;
@@ -116,7 +117,7 @@ TEST_CASE("int8, every instruction set: the same bits") {
       random.normals(C_INT8_LAYER_QUERIES * C_INT8_LAYER_MODEL), weights);
 }
 
-TEST_CASE("int8: a text that grows, with weights that were quantised on the device") {
+TEST_CASE("int8: a growing text, with weights that were quantised on the device") {
   using Grown = ladon::MultiHeadAttention<S{.queries = 4, .keys = 12, .model = 16, .heads = 2}, ladon::mask::Causal,
                                           ladon::layout::Int8<ladon::layout::WithoutOutputBias<ladon::layout::InProj>>>;
   Random random(13);
@@ -125,7 +126,7 @@ TEST_CASE("int8: a text that grows, with weights that were quantised on the devi
   c_int8_grown_weights weights;
   REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 
-  // The same weights, by the functions of C++.
+  // The C++ functions quantise these float weights, too.
   std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
   std::vector<std::int32_t> in_sums(48), out_sums(16);
   Floats in_scale(48), out_scale(16);
@@ -147,7 +148,7 @@ TEST_CASE("int8: a text that grows, with weights that were quantised on the devi
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // the last tensor ends in the last 64 bytes of the memory
+  // The last tensor ends in the last 64 bytes of the memory.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 
@@ -170,7 +171,7 @@ TEST_CASE("int8: a text that grows, with weights that were quantised on the devi
   }
 }
 
-TEST_CASE("int8: weights that are a null pointer, and y that overlaps with weights") {
+TEST_CASE("int8: weights that are a null pointer, and a y that overlaps with weights") {
   Random random(14);
   const Floating<c_int8_layer_float_weights> floats(random, layer_sizes);
   static Memory<C_INT8_LAYER_QUANTISED_BYTES> memory;
@@ -221,7 +222,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   CHECK(quantise(reinterpret_cast<const c_int8_layer_float_weights*>(&weights), &weights, memory.bytes) ==
         LADON_OVERLAP);
 
-  // Each float tensor, among them biases and norms, which are not copied.
+  // Null pointers for each float tensor, biases and norms included, although biases and norms are not copied.
   std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
   const auto with = [&](std::size_t tensor, const float* pointer) {
     std::memcpy(&tensors, &floats.weights, sizeof(tensors));
@@ -235,7 +236,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
     CHECK(with(i, nullptr) == LADON_NULL_WEIGHTS);
     CHECK(with(i, reinterpret_cast<const float*>(memory.bytes + C_INT8_LAYER_QUANTISED_BYTES) - 1) == LADON_OVERLAP);
   }
-  // The last number of each weight: in_proj, out_proj, gate, linear1, linear2.
+  // A wrong number as the last number of each weight: in_proj, out_proj, gate, linear1, linear2.
   for (const std::size_t tensor : {0u, 2u, 4u, 6u, 8u}) {
     CAPTURE(tensor);
     float& last = floats.tensors[tensor].back();
@@ -248,7 +249,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   }
   CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
   for (std::size_t i = C_INT8_LAYER_QUANTISED_BYTES; i < sizeof(memory); ++i) CHECK(memory.bytes[i] == before);
-  // A NaN among biases is the caller's own.
+  // NAME_quantise does not check biases, so it accepts a NaN.
   floats.tensors[1][0] = NAN;
   CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 }

@@ -1,6 +1,6 @@
-// The library of an int8 kernel with DETERMINISTIC and activations of 7 bits computes the same bits as the kernel's
-// modules of WebAssembly. tests/wasm/modules/run_modules.mjs makes the same weights and inputs, and compares the
-// results of the modules with the same digest.
+// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules compute
+// equal bits. tests/wasm/modules/run_modules.mjs makes equal weights and inputs, and compares the results of the
+// modules with the digest of this test.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// DISPATCH chooses the code that fits the machine (src/c_kernel/cpu.hpp), and refuses code that the machine or the
+// DISPATCH chooses code that this machine can run (src/c_kernel/cpu.hpp). DISPATCH refuses code that the machine or the
 // library lacks.
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ TEST_CASE("dispatch: the fastest instruction set that is available") {
 }
 
 // The numbers of instruction sets have no order: AVX-VNNI has a greater number than AVX-512, and includes no AVX-512.
-TEST_CASE("dispatch: an instruction set that is asked for") {
+TEST_CASE("dispatch: an instruction set that the caller requests") {
   constexpr unsigned available = bits(LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI);
   for (const int isa : {LADON_ISA_SSE2, LADON_ISA_AVX2, LADON_ISA_AVX_VNNI}) CHECK(chosen_isa(isa, available) == isa);
   for (const int isa :
@@ -34,7 +34,7 @@ TEST_CASE("dispatch: an instruction set that is asked for") {
   }
 }
 
-TEST_CASE("dispatch: this machine") {
+TEST_CASE("dispatch: the instruction sets of this machine") {
 #if defined(__aarch64__)
   constexpr ladon_isa least = LADON_ISA_NEON, next = LADON_ISA_NEON_DOT;
   constexpr unsigned all = bits(least, next);

@@ -1,5 +1,5 @@
-// Kernels made by ladon_add_kernel agree with the oracle in every variation, each instruction set of a library that has
-// several among them.
+// Kernels made by ladon_add_kernel agree with the oracle in every variation. Libraries with several instruction sets
+// are tested with each instruction set.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -26,14 +26,14 @@ using S = ladon::Shape;
 
 }  // namespace
 
-TEST_CASE("attention, causal with an offset of the run, and padding") {
+TEST_CASE("attention, causal with an offset at run time, and padding") {
   constexpr S shape{.queries = C_MASKED_QUERIES, .model = C_MASKED_MODEL, .heads = C_MASKED_HEADS};
   Subject subject = c_subject<shape, C_MASKED_WORKSPACE_BYTES, c_masked_weights, c_masked_options, c_masked_run_with>();
   subject.mask = {.causal = true, .padding = true};
   check_self(subject);
 }
 
-TEST_CASE("a matrix for each head, one key for three, sinks, a scale, ALiBi") {
+TEST_CASE("a matrix for each head, one key head for three query heads, sinks, a scale, ALiBi") {
   constexpr S shape{.queries = 18, .model = 15, .heads = 3, .kv_heads = 1, .head_width = 5, .value_width = 7};
   Subject subject = c_subject<shape, C_HEADS_WORKSPACE_BYTES, c_heads_weights, c_heads_options, c_heads_run_with>();
   subject.mask = {.boolean = true, .alibi = true};
@@ -42,7 +42,7 @@ TEST_CASE("a matrix for each head, one key for three, sinks, a scale, ALiBi") {
   check_self(subject);
 }
 
-TEST_CASE("attention to a context, (in, out), bits, a bias a head, a softcap") {
+TEST_CASE("attention to a context, (in, out), bits, an addend for each head, a softcap") {
   constexpr S shape{.queries = 7, .keys = 20, .model = 24, .heads = 3, .key_model = 16, .value_model = 16};
   Subject subject =
       c_cross_subject<shape, C_CROSS_WORKSPACE_BYTES, c_cross_weights, c_cross_options, c_cross_run_with>();
@@ -52,8 +52,8 @@ TEST_CASE("attention to a context, (in, out), bits, a bias a head, a softcap") {
   check_cross(subject);
 }
 
-// The C++ data of a padding mask and of a boolean mask have a member `may_see`, and the data of a boolean mask and of
-// an additive mask have a member `keys`. Each mask takes its own options.
+// The C++ data of a padding mask and of a boolean mask have a member `may_see`. The data of a boolean mask and of an
+// additive mask have a member `keys`. Each mask has separate options in C.
 TEST_CASE("three masks whose C++ data share names of members") {
   constexpr S shape{.queries = C_SHARED_QUERIES, .model = C_SHARED_MODEL, .heads = C_SHARED_HEADS};
   Subject subject = c_subject<shape, C_SHARED_WORKSPACE_BYTES, c_shared_weights, c_shared_options, c_shared_run_with>();
@@ -70,7 +70,7 @@ TEST_CASE("every instruction set: grouped heads, a window and a bias, separate p
   });
 }
 
-TEST_CASE("an encoder layer, gated, without the biases of the output and the norms, with an epsilon of its own") {
+TEST_CASE("an encoder layer, gated, without the biases of the output and the norms, with another epsilon") {
   constexpr S shape{.queries = 17, .model = 12, .heads = 3};
   Subject subject = c_subject<shape, C_LAYER_WORKSPACE_BYTES, c_layer_weights, c_layer_options, c_layer_run_with>();
   subject.mask = {.padding = true};
@@ -82,7 +82,7 @@ TEST_CASE("an encoder layer, gated, without the biases of the output and the nor
                           .epsilon = 1e-12f});
 }
 
-TEST_CASE("a stack of the Keyword Transformer's layers, of attention's biases only the output's") {
+TEST_CASE("a stack of the Keyword Transformer's layers, a bias only in attention's output") {
   constexpr S shape{.queries = C_KEYWORDS_QUERIES, .model = C_KEYWORDS_MODEL};
   const Subject subject =
       c_subject<shape, C_KEYWORDS_WORKSPACE_BYTES, c_keywords_weights, c_keywords_options, c_keywords_run_with>(
@@ -102,8 +102,8 @@ TEST_CASE("every instruction set: a stack, pre-LN, with a final norm") {
   });
 }
 
-// DETERMINISTIC: the same bits from every instruction set.
-TEST_CASE("every instruction set: the same bits") {
+// A kernel with DETERMINISTIC gives equal bits with every instruction set.
+TEST_CASE("every instruction set gives equal bits") {
   Random random(11);
   constexpr std::size_t model = C_STACK_MODEL, hidden = C_STACK_FEED_FORWARD;
   const std::vector<std::size_t> sizes{3 * model * model, 3 * model, model * model, model, hidden * model, hidden,

@@ -1,4 +1,4 @@
-// What a call of a C kernel says when it is given something wrong, and that nothing is written then.
+// The status of a C kernel's call with wrong arguments. Such a call writes nothing.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t tokens = C_MASKED_QUERIES, model = C_MASKED_MODEL, heads = C_MASKED_HEADS;
 constexpr std::size_t numbers = tokens * model, map_numbers = heads * tokens * tokens;
 
-// Everything a call reads and writes, side by side in one piece of memory, with guard bytes between.
+// All arrays that a call reads and writes, side by side, with guard bytes between the arrays.
 struct Memory {
   static constexpr std::size_t gap = 64;
   alignas(64) unsigned char workspace[C_MASKED_WORKSPACE_BYTES + 64];
@@ -59,7 +59,7 @@ struct Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // What the call says; where it is not LADON_OK, every byte is as before.
+  // Returns the status of the call. Checks that no byte changes if the status is not LADON_OK.
   ladon_status run() {
     static Memory before;
     std::memcpy(&before, &memory, sizeof(before));
@@ -71,7 +71,7 @@ struct Call {
 
 }  // namespace
 
-TEST_CASE("a call that is right") {
+TEST_CASE("a correct call") {
   static Call call;
   CHECK(call.run() == LADON_OK);
   for (const auto& gap : {call.memory.gap_0, call.memory.gap_1, call.memory.gap_2, call.memory.gap_3}) {
@@ -130,7 +130,7 @@ TEST_CASE("lengths beyond the shape") {
   }
 }
 
-TEST_CASE("what is written overlaps with what it may not") {
+TEST_CASE("outputs that overlap with other arrays") {
   static Call call;
   auto* const scratch = reinterpret_cast<float*>(call.memory.workspace);
   const auto overlaps = [&](float* y) {
@@ -146,7 +146,7 @@ TEST_CASE("what is written overlaps with what it may not") {
   CHECK(overlaps(call.memory.in_bias));
   CHECK(overlaps(call.memory.out_weight + 3));
   CHECK(overlaps(call.memory.out_bias - numbers + 1));
-  CHECK_FALSE(overlaps(call.memory.x));  // that one may be
+  CHECK_FALSE(overlaps(call.memory.x));  // y may be x
 
   call.options.attention = call.memory.map;
   CHECK(call.run() == LADON_OK);
@@ -167,7 +167,8 @@ TEST_CASE("what is written overlaps with what it may not") {
   CHECK(call.run() == LADON_OVERLAP);
 }
 
-// With fewer queries than keys, layer 0 of a stack writes a row of its map for each key.
+// With fewer queries than keys, layer 0 of a stack still writes a row of its map for each key. The overlap check must
+// include these rows.
 TEST_CASE("the maps of a stack overlap") {
   constexpr std::size_t map = C_STACK_HEADS * C_STACK_QUERIES * C_STACK_KEYS;
   alignas(64) static unsigned char workspace[C_STACK_WORKSPACE_BYTES];
@@ -193,8 +194,8 @@ TEST_CASE("the maps of a stack overlap") {
   CHECK(run(nullptr, weight) == LADON_OVERLAP);
 }
 
-// Instruction sets need different sizes. The header has the largest size, and each of them refuses a y within that
-// size.
+// Instruction sets need workspaces of different sizes. The header states the largest size. Each instruction set refuses
+// a y within this size.
 TEST_CASE("y overlaps with the end of a workspace") {
   struct Memory {
     alignas(64) unsigned char workspace[C_STACK_WORKSPACE_BYTES];
@@ -224,14 +225,14 @@ TEST_CASE("y overlaps with the end of a workspace") {
   check_each(c_stack_options{});
 }
 
-TEST_CASE("shorter runs need less room") {
+TEST_CASE("shorter runs use less memory") {
   static Call call;
   call.options.tokens = 2;
   call.y = call.memory.x + 2 * model;
   CHECK(call.run() == LADON_OK);
 }
 
-TEST_CASE("phases, and threads that take shares of them") {
+TEST_CASE("phases and shares of threads") {
   static Call call;
   static struct {
     alignas(64) unsigned char bytes[C_MASKED_TEAM_WORKSPACE_BYTES(3)];
@@ -255,10 +256,10 @@ TEST_CASE("phases, and threads that take shares of them") {
   CHECK(wrong(0, 0, SIZE_MAX));
 }
 
-TEST_CASE("an instruction set that there is not") {
+TEST_CASE("an instruction set that does not exist") {
   const auto ask = [](auto options) {
     if constexpr (requires { options.isa; }) {
-      const int none = 77;  // as C would
+      const int none = 77;  // C allows such a value
       std::memcpy(&options.isa, &none, sizeof(options.isa));
       CHECK(c_stack_run_with(nullptr, nullptr, nullptr, nullptr, &options) == LADON_UNSUPPORTED_ISA);
     }
@@ -266,12 +267,12 @@ TEST_CASE("an instruction set that there is not") {
   ask(c_stack_options{});
 }
 
-TEST_CASE("every status has a text of its own") {
+TEST_CASE("every status has a different text") {
   std::vector<std::string> texts;
   for (int status = LADON_OK; status <= LADON_NOT_FINITE + 1; ++status) {
     texts.emplace_back(ladon_status_text(static_cast<ladon_status>(status)));
   }
-  CHECK(texts.back() == "no status of Ladon");
+  CHECK(texts.back() == "not a status of Ladon");
   std::ranges::sort(texts);
   CHECK(std::ranges::adjacent_find(texts) == texts.end());
 }

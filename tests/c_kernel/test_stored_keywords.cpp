@@ -41,7 +41,7 @@ Weights weights_of(const std::vector<NamedTensor>& tensors) {
   return weights_at<Weights>(pointers);
 }
 
-// Checks that the weights of the library give the bits of `own`, and returns y.
+// Checks that `own` and the stored weights of the library give equal bits. Returns y.
 template <std::size_t WorkspaceBytes, class Weights>
 std::vector<float> check_stored(ladon_status (*run)(const float*, const Weights*, float*, void*), const Weights& own,
                                 const Weights& stored) {
@@ -62,7 +62,7 @@ TEST_CASE("BIAS output, float32: the tensors of the checkpoint") {
   const auto own = weights_of<c_float32_keywords_weights>(tensors);
   const auto y =
       check_stored<C_FLOAT32_KEYWORDS_WORKSPACE_BYTES>(c_float32_keywords_run, own, c_float32_keywords_stored_weights);
-  // The bias of the output counts.
+  // The bias of the output projection changes the result.
   for (NamedTensor& tensor : tensors) {
     if (tensor.name == "layers.1.self_attn.out_proj.bias") std::ranges::fill(tensor.data, 0.0f);
   }

@@ -1,5 +1,5 @@
-// Kernels that hold a checkpoint's weights compute what they compute from the checkpoint's own tensors, to the last
-// bit.
+// Kernels that contain the weights of a checkpoint. The results equal the results with the checkpoint's tensors, to the
+// last bit.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -32,7 +32,7 @@ constexpr std::size_t numbers = C_BERT_QUERIES * C_BERT_MODEL;
 
 TEST_CASE("a stack of BERT's layers") {
   const auto tensors = small_bert();
-  // the order of small_bert() is that of the struct
+  // small_bert() returns the tensors in the order of the struct.
   c_bert_weights own;
   std::vector<const float*> pointers;
   for (const NamedTensor& tensor : tensors) pointers.push_back(tensor.data.data());
@@ -49,7 +49,7 @@ TEST_CASE("a stack of BERT's layers") {
   CHECK(y != x);
 }
 
-TEST_CASE("queries, keys and values that lie apart, as one in_proj") {
+TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   const auto tensors = small_bert();
   const auto find = [&](const std::string& name) -> const std::vector<float>& {
     for (const NamedTensor& tensor : tensors) {
@@ -75,8 +75,8 @@ TEST_CASE("queries, keys and values that lie apart, as one in_proj") {
   CHECK(y == expected);
 }
 
-// The matrices of c_bfloat16_bert were rounded when the library was made.
-TEST_CASE("bfloat16: the bits of float32 weights with the same values") {
+// The build of the library rounded the matrices of c_bfloat16_bert.
+TEST_CASE("bfloat16: the bits of float32 weights of equal values") {
   auto tensors = small_bert();
   std::vector<std::vector<std::uint16_t>> rounded;
   std::vector<const void*> pointers, rounded_pointers;

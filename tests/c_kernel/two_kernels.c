@@ -1,4 +1,4 @@
-/* Two kernels in one C11 program, one of them with several instruction sets; linked without a C++ runtime. */
+/* Two kernels in one C11 program, linked without a C++ runtime. One kernel has several instruction sets. */
 #include <math.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ int main(void) {
   for (int i = 0; i < C_STACK_MODEL; ++i) ones[i] = 1;
   for (int i = 0; i < masked_numbers; ++i) x[i] = (float)(i % 7);
 
-  /* Without weights, all that is left of attention is the bias of its output. */
+  /* All weights are 0, so the result of attention is the bias of the output. */
   const c_masked_weights weights = {
       .in_proj_weight = zeros, .in_proj_bias = zeros, .out_proj_weight = zeros, .out_proj_bias = bias};
   ladon_status status = c_masked_run_with(x, &weights, y, masked_workspace, &(c_masked_options){.tokens = 5});
@@ -33,7 +33,7 @@ int main(void) {
     if (y[i] != bias[i % masked_model]) return fail("c_masked gives another number", LADON_OK);
   }
 
-  /* And of a stack its last norm: each token has mean 0 and variance 1. */
+  /* The result of the stack is the last norm: each token has mean 0 and variance 1. */
   c_stack_weights stack;
   for (int layer = 0; layer < C_STACK_LAYERS; ++layer) {
     const c_stack_attention_weights attention = {zeros, zeros, zeros, zeros};

@@ -1,5 +1,5 @@
-// ladon_write_checkpoint bert|keywords FILE: small_bert() or small_keywords() as a safetensors file (a JSON header
-// after its length in 8 bytes, then the data).
+// ladon_write_checkpoint bert|keywords FILE: writes small_bert() or small_keywords() as a safetensors file: the length
+// of a JSON header in 8 bytes, the header, the data.
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
     header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data are aligned
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the data
   const std::uint64_t length = text.size();
   std::ofstream file(arguments[2], std::ios::binary);
   file.write(reinterpret_cast<const char*>(&length), sizeof(length));

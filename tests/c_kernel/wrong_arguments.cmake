@@ -1,18 +1,19 @@
-# Wrong arguments of ladon_add_kernel stop CMake, and the message says what is allowed. `definitions` are options of cmake.
+# ladon_add_wrong_arguments(<name> <message> <arguments>...): ladon_add_kernel must stop CMake on these arguments, and
+# print the message. The variable `definitions` may hold options for cmake.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
       -DPROCESSOR=riscv64 ${definitions} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_arguments.cmake)
-  # CMake breaks the lines of a message where it likes.
+  # CMake may break the lines of a message at any space.
   string(REPLACE " " "[ \n]+" message "${message}")
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
 endfunction()
 
-# The names that ladon_add_kernel allows are the enumerators of the headers.
+# The values that ladon_add_kernel allows are the enumerators of the headers.
 add_test(NAME ladon.kernel_arguments.enumerators
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_enumerators.cmake)
 
-# Paths inside of strings.
+# Paths inside strings of the assembler.
 add_test(NAME ladon.kernel_arguments.assembler_string
   COMMAND ${CMAKE_COMMAND} -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
     -P ${CMAKE_CURRENT_SOURCE_DIR}/check_assembler_string.cmake)

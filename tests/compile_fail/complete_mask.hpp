@@ -1,4 +1,5 @@
-// A mask of a user with every part that a mask needs. The tests hide one part each; control.cpp compiles it as it is.
+// A user's mask with every member that a mask needs. Each test hides one member, and control.cpp compiles the whole
+// mask.
 #pragma once
 
 #include <ladon/ladon.hpp>

@@ -1,4 +1,4 @@
-// message: none, this one compiles: it does rightly what the others beside it do wrong
+// message: none, this file compiles: it contains correct versions of the code in the other files
 #include <array>
 #include <cstdint>
 #include <span>

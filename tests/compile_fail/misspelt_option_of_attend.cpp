@@ -1,5 +1,6 @@
 // message: ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks,
-// .position}, in this order lines: 16
+// says: .position}, in this order
+// lines: 16
 #include <ladon/ladon.hpp>
 
 using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 4, .model = 6, .heads = 2}>;

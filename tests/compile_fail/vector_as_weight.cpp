@@ -1,5 +1,6 @@
 // message: ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or
-// std::span(v).first<N>() lines: 16
+// says: std::span(v).first<N>()
+// lines: 16
 #include <vector>
 
 #include <ladon/ladon.hpp>

@@ -1,5 +1,5 @@
-// What is instantiated for ONNX's Attention: attention of one batch entry, for one shape, mask, score and capture.
-// read.cmake finds the forms that the cases need, the program looks them up.
+// The instantiations for ONNX's Attention: attention of one batch entry, for one shape, mask, score and capture.
+// read.cmake finds the forms that the cases need, and the program looks up these forms.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@ struct Form {
   bool causal = false;
   std::ptrdiff_t left = -1, right = -1;  // the window; -1: unbounded
   Given given = Given::none;
-  bool padding = false;  // keys are hidden one by one
+  bool padding = false;  // the padding is a mask of keys, not a length
   int stage = -1;        // qk_matmul_output_mode; -1: not captured
 
   friend bool operator==(const Form&, const Form&) = default;
 };
 
-// One batch entry. What its form does not have is not looked at.
+// The data of one batch entry. Members that the form does not use are ignored.
 struct Entry {
   const float *q, *k, *v;
   float* out;
   float* captured;          // [heads][queries][keys]
-  std::size_t active_keys;  // the rest is padding
+  std::size_t active_keys;  // the other keys are padding
   std::ptrdiff_t offset;    // of the first query, for causal masks and windows
   const std::uint8_t* may_see;
   const float* values;
@@ -48,14 +48,14 @@ struct Instance {
   void (*run)(const Entry&);
 };
 
-// Instances announce themselves before main().
+// Instances register themselves before main().
 struct AttentionInstances {
   AttentionInstances(std::initializer_list<Instance> instances);
 };
 
 namespace mask = ladon::mask;
 
-// Each part of a mask takes what it needs of an entry.
+// Copies the members of an entry that this part of a mask uses.
 template <class Mask>
 struct Part {};
 template <>
@@ -120,8 +120,9 @@ constexpr auto both(A a, B b) {
   }
 }
 
-// A causal mask bounds the window's right side too: query i stands at i + offset in both. Offsets are no larger than
-// the keys, so a side as wide as all tokens has no end.
+// Returns the window or causal mask of a form. A causal mask also limits the right side of a window: in both masks,
+// query i has the position i + offset. Offsets are at most the number of keys, so a side as wide as all tokens is
+// unlimited.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

@@ -1,5 +1,5 @@
-// Cases of PyTorch's TransformerDecoder: a whole target, computed by PyTorch at once, and here token by token and in
-// pieces. The sizes are fixed. make_decoding_cases.py writes the cases.
+// Cases of PyTorch's TransformerDecoder. PyTorch computed the whole target at once. This program decodes the target
+// token by token and in pieces. The sizes are fixed. make_decoding_cases.py writes the cases.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ std::vector<float> floats(const json& numbers) {
   return values;
 }
 
-// The tensors of a state_dict, which live as long as this object.
+// The tensors of a state_dict. Views of the tensors are valid while this object exists.
 class Tensors {
  public:
   explicit Tensors(const json& weights) : weights_(weights) {}
@@ -89,7 +89,7 @@ void decode(const json& test, Outcome& outcome) {
   const std::vector<float> x = floats(test.at("target")), memory = floats(test.at("memory"));
   const std::vector<float> expected = floats(test.at("expected"));
   if (x.size() != target * model || memory.size() != memory_tokens * model)
-    throw Failure("the sizes are not those here");
+    throw Failure("the sizes of the case are not the fixed sizes of this program");
   const auto caches = std::make_unique<typename Stack::Caches>();
   const auto projected = std::make_unique<typename Stack::MemoryCaches>();
   const auto memory_workspace = std::make_unique<typename Stack::MemoryWorkspace>();

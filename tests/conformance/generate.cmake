@@ -1,7 +1,8 @@
-# The instantiations that conformance files need, as sources: each distinct one once, a few in a file, and a file is
-# written only where it changed.
+# Generates sources with the instantiations that the conformance files need. Each instantiation occurs once. A source
+# holds a few instantiations, and is rewritten only if its text changes.
 
-# A score as a type: floating-point numbers are no template arguments in these sources.
+# ladon_score_source(<variable> <name> <scale> <softcap>): returns the source of a score type. The generated sources
+# cannot have floating-point template arguments.
 function(ladon_score_source out name scale softcap)
   set(source "struct ${name} : ladon::score::Scaled {\n")
   if(scale STREQUAL "usual")
@@ -17,14 +18,15 @@ function(ladon_score_source out name scale softcap)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>)
+# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>): writes one source.
 function(ladon_write_source file header type declarations instances)
   string(CONCAT content "#include \"${header}\"\n\nnamespace {\n\nusing namespace conformance;\n\n${declarations}"
     "const ${type} instances{\n${instances}};\n\n}  // namespace\n")
   file(CONFIGURE OUTPUT ${file} CONTENT "${content}" @ONLY)
 endfunction()
 
-# ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...)
+# ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...): writes the sources, and returns their
+# paths.
 function(ladon_attention_sources out)
   set(in_one_file 16)
   set(sources "")
@@ -65,7 +67,8 @@ function(ladon_attention_sources out)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...)
+# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...): writes the sources, and returns their
+# paths.
 function(ladon_layer_sources out)
   set(in_one_file 4)
   set(sources "")

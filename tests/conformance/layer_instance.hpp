@@ -1,4 +1,4 @@
-// What is instantiated for PyTorch's layers: one sentence through a layer of one size.
+// The instantiations for PyTorch's layers: one sentence through a layer of one size.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace conformance {
 struct LayerSizes {
   bool decoder;
   std::size_t model, heads, feed_forward;
-  std::size_t length, memory;  // tokens of the input, and of what a decoder's cross-attention reads
+  std::size_t length, memory;  // tokens of the input, and of the memory of a decoder's cross-attention
   ladon::Activation activation;
   ladon::NormOrder norm;
 
   friend bool operator==(const LayerSizes&, const LayerSizes&) = default;
 };
 
-// One sentence. Every parameter tensor of the layer holds the same numbers, each as many as it needs.
+// The data of one sentence. Every parameter tensor of the layer begins with the numbers of `parameters`.
 struct Sentence {
   const float* input;   // [length][model]
   const float* memory;  // [memory][model]
@@ -36,7 +36,7 @@ struct LayerInstance {
   void (*run)(const Sentence&);
 };
 
-// Instances announce themselves before main().
+// Instances register themselves before main().
 struct LayerInstances {
   LayerInstances(std::initializer_list<LayerInstance> instances);
 };

@@ -1,5 +1,6 @@
-// Runs the conformance cases below folders: ladon_conformance [--onnx | --pytorch] FOLDER...
-// A line a case with its largest error, then how many passed and failed. Not 0 where one failed or there was none.
+// Runs the conformance cases below folders: ladon_conformance [--onnx | --pytorch] FOLDER... Prints one line for each
+// case, with its largest error, and then the numbers of passed and failed cases. The exit status is not 0 if a case
+// fails or no case is found.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -72,7 +73,7 @@ std::vector<fs::path> json_files_below(const fs::path& folder) {
   return files;
 }
 
-// How many cases were found below the folder, of the wanted kinds.
+// Runs the cases of the wanted kinds below a folder. Returns the number of cases.
 int run_folder(const fs::path& folder, Wanted wanted, Tally& total) {
   if (!fs::is_directory(folder)) {
     std::printf("skipped: there is no folder %s; -DLADON_CONFORMANCE_DIR=<folder> names one\n",

@@ -2,11 +2,11 @@
 """Cases of ONNX's operator Attention (opset 23 to 25), with expected outputs from plain loops in float64.
 
     make_cases.py FOLDER           writes the cases of this file, one JSON file each
-    make_cases.py --check FOLDER   compares the loops with the cases that lie in FOLDER
+    make_cases.py --check FOLDER   compares the loops with the cases in FOLDER
 
-The form is that of the conformance data: {name, opset, attributes, inputs, outputs}, a tensor is {dims, dtype, data} in
-row-major order, and "nan", "inf", "-inf" stand as strings. It follows the operator's specification
-(https://onnx.ai/onnx/operators/onnx__Attention.html) and needs nothing but Python.
+A case is {name, opset, attributes, inputs, outputs}, as in the other conformance data. A tensor is {dims, dtype, data}
+in row-major order. "nan", "inf" and "-inf" are strings. The loops follow the specification of the operator
+(https://onnx.ai/onnx/operators/onnx__Attention.html). The program needs only Python.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Tensor:
         return cls(stored["dims"], data, stored["dtype"])
 
     def at(self, *index):
-        """The element at an index that broadcasts: missing leading dimensions and those of 1 repeat."""
+        """Returns the element at an index that broadcasts: missing leading dimensions and dimensions of 1 repeat."""
         flat = 0
         for size, i in zip(self.dims, index[len(index) - len(self.dims):]):
             flat = flat * size + (0 if size == 1 else i)
@@ -68,7 +68,7 @@ def rounded(value, dtype):
 
 
 def by_head(tensor, heads):
-    """[batch][heads][length][width] of a tensor with four dimensions, or with three: [batch, length, heads * width]."""
+    """Returns a tensor as [batch][heads][length][width]. Three dimensions are [batch, length, heads * width]."""
     if len(tensor.dims) == 4:
         return tensor
     batch, length, model = tensor.dims
@@ -100,7 +100,7 @@ def softmax(scores):
 
 
 def run(opset, attributes, inputs):
-    """All four outputs."""
+    """Returns the four outputs of the operator."""
     option = attributes.get
     q = by_head(inputs["Q"], option("q_num_heads"))
     k = appended(inputs.get("past_key"), by_head(inputs["K"], option("kv_num_heads")))
@@ -114,7 +114,7 @@ def run(opset, attributes, inputs):
     left, right = option("left_window_size", -1), option("right_window_size", -1)
 
     def bias(b, h, i, j):
-        """What the masks add to a score: -inf hides the key."""
+        """Returns the sum of the masks' addends for a score. -inf hides the key."""
         position = i + (before if valid is None else valid.data[b] - queries)
         if option("is_causal", 0) and j > position:
             return -INF
@@ -160,7 +160,7 @@ def run(opset, attributes, inputs):
 
 
 class Maker:
-    """Numbers to two decimals, as their dtype rounds them; every case has a generator of its own."""
+    """Makes numbers with two decimals, rounded to their dtype. The name of a case is the seed of its numbers."""
 
     def __init__(self, name):
         self.random = random.Random(name)
@@ -175,7 +175,7 @@ class Maker:
 
 def case(name, q, kv, attributes=None, *, batch=1, opset=24, form=4, past=None, mask=None, valid=None, dtype="float32",
          spread=1.0, change=None, outputs=("Y",)):
-    """q is (heads, queries, width), kv (kv_heads, keys, value_width); mask makes a tensor of a Maker."""
+    """q is (heads, queries, width). kv is (kv_heads, keys, value_width). mask(maker) returns the tensor of the mask."""
     make, attributes = Maker(name), dict(attributes or {})
     heads, queries, width = q
     groups, keys, value_width = kv
@@ -200,7 +200,7 @@ def case(name, q, kv, attributes=None, *, batch=1, opset=24, form=4, past=None, 
 
 
 def floats(*dims, hidden=0.0, dtype="float32"):
-    """A float mask, some of whose entries are -inf."""
+    """Returns a maker of float masks, some of whose entries are -inf."""
 
     def make(maker):
         tensor = maker.floats(*dims, dtype=dtype)
@@ -211,7 +211,7 @@ def floats(*dims, hidden=0.0, dtype="float32"):
 
 
 def bools(*dims, shown=0.6, empty_rows=()):
-    """A bool mask; empty_rows hide every key."""
+    """Returns a maker of bool masks. The rows `empty_rows` hide every key."""
 
     def make(maker):
         tensor = maker.bools(*dims, shown=shown)
@@ -299,7 +299,7 @@ def cases():
     yield case("valid_keys_capped_scores", (2, 3, 4), (1, 7, 3), {"softcap": 3.0, "qk_matmul_output_mode": 1}, batch=2,
                valid=[3, 5], mask=bools(1, 7), outputs=SCORES)
 
-    # Causal without a cache: top left
+    # Causal without a cache: the mask is aligned to the top left
     yield case("causal_more_queries_than_keys", (2, 9, 3), (2, 4, 5), {"is_causal": 1, "qk_matmul_output_mode": 3},
                outputs=SCORES)
     yield case("causal_more_keys_than_queries", (3, 4, 3), (1, 9, 5), {"is_causal": 1, "qk_matmul_output_mode": 2},

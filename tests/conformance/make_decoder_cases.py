@@ -4,8 +4,8 @@
     make_decoder_cases.py FILE
 
 The form is that of the conformance data's encoder layers: every parameter tensor holds cos(0), cos(1), ... in row-major
-order, tensors are [length][batch][model], padding masks [batch][length] with 1 = not to be seen. It needs nothing but
-Python. --check FILE compares the loops with a stored file, of encoder or decoder layers.
+order. Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a token. The program needs
+only Python. --check FILE compares the loops with a stored file, of encoder or decoder layers.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def parameter(size):
 
 
 def linear(x, width_out, first_row=0):
-    """One token through rows [first_row, first_row + width_out) of a weight and its bias."""
+    """Multiplies one token by rows [first_row, first_row + width_out) of a weight, and adds the bias of these rows."""
     width = len(x)
     numbers = parameter((first_row + width_out) * width)
     return [sum(numbers[(first_row + r) * width + i] * x[i] for i in range(width)) + numbers[first_row + r]
@@ -35,7 +35,7 @@ def layer_norm(x, epsilon):
 
 
 def attend(queries, keys, hidden, heads):
-    """Multi-head attention of one sentence with packed projections; hidden keys take no part."""
+    """Computes multi-head attention of one sentence with packed projections. Hidden keys have the weight 0."""
     model = len(queries[0])
     width = model // heads
     q = [linear(x, model) for x in queries]
@@ -71,7 +71,7 @@ def sentence(x, memory, hidden, memory_hidden, document, activation):
 
 
 def run(document, case):
-    """[length][batch][model]"""
+    """Returns the outputs of a case, [length][batch][model]."""
     length, batch = len(case["input"]), len(case["input"][0])
     memory = case.get("memory")
     out = [[None] * batch for _ in range(length)]

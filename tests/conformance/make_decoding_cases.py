@@ -4,7 +4,7 @@
     make_decoding_cases.py FILE
 
 PyTorch computes the whole target at once, with a causal mask. decoding.cpp computes the target token by token. Needs
-PyTorch 1.13 or later (Debian: python3-torch). All weights are rounded to float32 and stored, in the order of
+PyTorch 1.13 or later (Debian: python3-torch). All weights are rounded to float32. The file stores them in the order of
 state_dict. Tensors are [length][model].
 """
 
@@ -18,7 +18,7 @@ MODEL, HEADS, FEED_FORWARD, LAYERS, TARGET, MEMORY = 6, 3, 10, 2, 7, 5
 
 
 def shortest(tensor):
-    """The numbers of a float32 tensor, as nested lists of short decimals that read back as the same float32."""
+    """Returns a float32 tensor as nested lists of short decimals, which read back as the float32 numbers."""
     if tensor.dim() > 0:
         return [shortest(part) for part in tensor]
     return float(f"{float(tensor):.9g}")

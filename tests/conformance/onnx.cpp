@@ -33,7 +33,8 @@ const Instance& instance_of(const OnnxCase& test) {
   throw Failure("nothing is instantiated for this case: was CMake run with this folder?");
 }
 
-// What the mask says of one batch entry, its dimensions of 1 repeated: [heads][queries][columns], or without heads.
+// Returns the mask of one batch entry, [heads][queries][columns], or [queries][columns] without heads. Dimensions of 1
+// repeat.
 std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads, std::size_t queries,
                            std::size_t columns) {
   std::vector<float> all;
@@ -53,15 +54,15 @@ std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads,
   return all;
 }
 
-// How many columns the mask has. Since opset 24 the columns that are missing hide their keys; before, one column is for
-// every key.
+// Returns the number of columns of the mask. Since opset 24, missing columns hide their keys. Before opset 24, a single
+// column applies to every key.
 std::size_t columns_of(const OnnxCase& test) {
   const std::size_t columns = test.inputs.mask->from_last(0), keys = test.inputs.k.dims[2];
   if (columns > keys) throw Failure("attn_mask has more columns than there are keys");
   return columns == 1 && test.attributes.opset < 24 ? keys : columns;
 }
 
-// What one call touches, every buffer of just the size it may; outputs start as NaN.
+// The arrays of one call, each of exactly the size that the call may use. Outputs start as NaN.
 struct Buffers {
   std::vector<float> q, k, v, out, captured, values;
   std::vector<std::uint8_t> may_see, padding;
@@ -101,7 +102,7 @@ Buffers buffers_of(const OnnxCase& test, std::size_t b) {
   return buffers;
 }
 
-// The lengths of one batch entry, and where its queries stand.
+// Sets the lengths of one batch entry, and the position of its first query.
 void place(const OnnxCase& test, std::size_t b, Buffers& buffers, Entry& entry) {
   entry.active_keys = test.inputs.k.dims[2];
   entry.offset = static_cast<std::ptrdiff_t>(test.inputs.past);
@@ -137,7 +138,7 @@ Outputs compute(const OnnxCase& test) {
   return all;
 }
 
-// 1e-5, and no better than the coarsest of the case's types: its results are rounded to them.
+// Returns the tolerance of a case: 1e-5, or the rounding error of the coarsest type of the case, if larger.
 float tolerance_of(const json& document, int precision) {
   float tolerance = precision == 10 ? 1e-3f : precision == 16 ? 1e-2f : 1e-5f;
   for (const char* group : {"inputs", "outputs"}) {
@@ -183,7 +184,7 @@ Outcome run_onnx(const json& document) {
     const std::string& name = output.key();
     const Tensor expected = tensor(output.value());
     const auto expect = [&](const std::vector<std::size_t>& dims, const std::vector<float>& got) {
-      if (dims != expected.dims) throw Failure(name + " has other dims than computed");
+      if (dims != expected.dims) throw Failure(name + " has other dims than the computed output");
       compare(name, got, expected.data, tolerance, outcome);
     };
     if (name == "Y") {

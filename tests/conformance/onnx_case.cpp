@@ -43,13 +43,13 @@ Attributes attributes_of(const json& document) {
 
 Tensor by_head(Tensor in, int heads_given) {
   if (in.dims.size() == 4) return in;
-  if (in.dims.size() != 3 || heads_given <= 0) throw Failure("Q, K and V have three dimensions and heads, or four");
+  if (in.dims.size() != 3 || heads_given <= 0) throw Failure("Q, K and V need four dimensions, or three and heads");
   const auto heads = static_cast<std::size_t>(heads_given);
   const std::size_t batch = in.dims[0], tokens = in.dims[1], width = in.dims[2] / heads;
   return {{batch, heads, tokens, width}, in.dtype, transposed(in.data, batch, tokens, heads, width)};
 }
 
-// past and then new, along the tokens
+// Returns `past` followed by `new_tokens`, along the tokens.
 Tensor appended(const std::optional<Tensor>& past, Tensor new_tokens) {
   if (!past) return new_tokens;
   Tensor all{new_tokens.dims, new_tokens.dtype, {}};
@@ -100,7 +100,7 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Scores before the mask are asked of hidden keys too, so there the padding is a mask and not a length.
+  // Captured scores before the mask include hidden keys, so the padding is then a mask, not a length.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

@@ -1,5 +1,5 @@
-// A case of ONNX's operator Attention as the file has it, its optional parts given their defaults, and past keys and
-// values put before the new ones.
+// A case of ONNX's operator Attention, read from a file. Absent optional parts have their defaults. Past keys and
+// values stand before the new keys and values.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace conformance {
 struct Attributes {
   int opset = 23;
   bool causal = false;
-  int heads = 0, kv_heads = 0;  // of inputs with three dimensions
+  int heads = 0, kv_heads = 0;  // the attributes for inputs with three dimensions
   int left = -1, right = -1;
   int mode = 0;
   int precision = 1;
@@ -35,13 +35,13 @@ struct Inputs {
 struct OnnxCase {
   Attributes attributes;
   Inputs inputs;
-  bool captures;  // qk_matmul_output
-  Form form;      // what it needs instantiated
+  bool captures;  // the case expects qk_matmul_output
+  Form form;      // the form of the instantiation for this case
 };
 
 OnnxCase onnx_case(const nlohmann::json& document);
 
-// [batch][outer][inner][width] -> [batch][inner][outer][width]
+// Returns in [batch][outer][inner][width] as [batch][inner][outer][width].
 std::vector<float> transposed(const std::vector<float>& in, std::size_t batch, std::size_t outer, std::size_t inner,
                               std::size_t width);
 

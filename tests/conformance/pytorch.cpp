@@ -1,6 +1,5 @@
-// Cases of PyTorch's TransformerEncoderLayer and TransformerDecoderLayer, every parameter tensor of which holds cos(0),
-// cos(1), ... in row-major order. Tensors are [length][batch][model], padding masks [batch][length] with 1 = not to be
-// seen.
+// Cases of PyTorch's TransformerEncoderLayer and TransformerDecoderLayer. Every parameter tensor holds cos(0), cos(1),
+// ... in row-major order. Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a token.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -58,7 +57,7 @@ const LayerInstance& instance_of(const LayerSizes& sizes) {
   throw Failure("nothing is instantiated for this case: was CMake run with this folder?");
 }
 
-// Number b of the batch: [length][model].
+// Returns sentence `b` of the batch: [length][model].
 std::vector<float> tokens(const json& positions, std::size_t b) {
   std::vector<float> values;
   for (const json& position : positions) {
@@ -67,7 +66,7 @@ std::vector<float> tokens(const json& positions, std::size_t b) {
   return values;
 }
 
-// Which tokens may be seen; empty where the case has no such mask.
+// Returns 1 for each visible token and 0 for each hidden token, or nothing if the case has no such mask.
 std::vector<std::uint8_t> seen(const json& test, const char* name, std::size_t b) {
   std::vector<std::uint8_t> may_see;
   if (!test.contains(name) || test.at(name).is_null()) return may_see;

@@ -1,8 +1,8 @@
-# What CMake reads of the conformance files: their sizes and kinds, since shapes are template arguments. Their numbers
-# are read by the program at run time.
+# Functions that read the sizes and kinds of conformance files, because shapes are template arguments. The program reads
+# the numbers of the files at run time.
 
-# ladon_json_text(<variable> <file>): the file's text without its long lists of numbers, which would be parsed again at
-# every look into it.
+# ladon_json_text(<variable> <file>): returns the text of a file without its long lists of numbers. CMake would parse
+# these lists again at each access.
 function(ladon_json_text out file)
   file(READ ${file} text)
   string(REGEX REPLACE "\"data\"[ \t\r\n]*:[ \t\r\n]*\\[[^]]*\\]" "\"data\":[]" short "${text}")
@@ -13,7 +13,7 @@ function(ladon_json_text out file)
   set(${out} "${short}" PARENT_SCOPE)
 endfunction()
 
-# ladon_json_has(<variable> <text> <path>...): whether something other than null is there
+# ladon_json_has(<variable> <text> <path>...): returns whether the path exists and is not null.
 function(ladon_json_has out text)
   string(JSON type ERROR_VARIABLE error TYPE "${text}" ${ARGN})
   if(error OR type STREQUAL "NULL")
@@ -23,7 +23,7 @@ function(ladon_json_has out text)
   endif()
 endfunction()
 
-# ladon_json_get(<variable> <default> <text> <path>...)
+# ladon_json_get(<variable> <default> <text> <path>...): returns the value at a path, or the default.
 function(ladon_json_get out default text)
   ladon_json_has(there "${text}" ${ARGN})
   set(value "${default}")
@@ -33,7 +33,7 @@ function(ladon_json_get out default text)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_conformance_kind(<variable> <text>): onnx, pytorch or other, by the fields of a file
+# ladon_conformance_kind(<variable> <text>): returns onnx, pytorch or other, depending on the fields of a file.
 function(ladon_conformance_kind out text)
   set(kind other)
   ladon_json_has(opset "${text}" opset)
@@ -53,9 +53,10 @@ function(ladon_conformance_kind out text)
   set(${out} ${kind} PARENT_SCOPE)
 endfunction()
 
-# ladon_onnx_instance(<variable> <text>): the instantiation that a case of ONNX's Attention needs, as the arguments of
-# instance<> in attention_instance.hpp, then the score's scale and softcap: "<form>|<scale or usual>|<softcap>". Empty
-# where there is nothing to compute. The program derives the same form from the same fields (onnx.cpp).
+# ladon_onnx_instance(<variable> <text>): returns the instantiation that a case of ONNX's Attention needs:
+# "<form>|<scale or usual>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and
+# softcap belong to the score. The result is empty if the case computes nothing. The program derives an equal form from
+# these fields (onnx.cpp).
 function(ladon_onnx_instance out text)
   foreach(tensor Q K V attn_mask past_key)
     set(${tensor} "")
@@ -101,7 +102,7 @@ function(ladon_onnx_instance out text)
     return()
   endif()
   if(keys EQUAL 0)
-    set(keys 1) # a shape has at least one; the run then sees none of it
+    set(keys 1) # a shape has at least one key; the call then sees no key
   endif()
 
   set(stage -1)
@@ -134,7 +135,7 @@ function(ladon_onnx_instance out text)
   ladon_json_get(left -1 "${text}" attributes left_window_size)
   ladon_json_get(right -1 "${text}" attributes right_window_size)
   ladon_json_has(padding "${text}" inputs nonpad_kv_seqlen)
-  # Scores before the mask are asked of hidden keys too, so there the padding is a mask and not a length.
+  # Captured scores before the mask include hidden keys, so the padding is then a mask, not a length.
   if(padding AND (stage EQUAL 0 OR stage EQUAL 1))
     set(padding true)
   else()
@@ -150,8 +151,8 @@ function(ladon_onnx_instance out text)
   set(${out} "${form}|${scale}|${softcap}" PARENT_SCOPE)
 endfunction()
 
-# ladon_pytorch_instances(<variable> <text>): for the cases of one file, a list of the arguments of instance<> in
-# layer_instance.hpp
+# ladon_pytorch_instances(<variable> <text>): returns the arguments of instance<> in layer_instance.hpp for each case of
+# a file.
 function(ladon_pytorch_instances out text)
   string(JSON layer GET "${text}" layer)
   foreach(size model heads feed_forward)
@@ -179,7 +180,7 @@ function(ladon_pytorch_instances out text)
       ".decoder = ${decoder}, .model = ${model}, .heads = ${heads}, .feed_forward = ${feed_forward}, "
       ".length = ${length}, .memory = ${memory}, .activation = ladon::Activation::${activation}, "
       ".norm = ladon::NormOrder::${norm}")
-    if(activation MATCHES "^(relu|gelu)$") # the program names others as failures
+    if(activation MATCHES "^(relu|gelu)$") # the program reports other activations as failures
       list(APPEND instances "${form}")
     endif()
     math(EXPR i "${i} + 1")

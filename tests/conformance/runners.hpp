@@ -1,4 +1,4 @@
-// One function a kind of case.
+// The functions that run cases, one for each kind of case.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 namespace conformance {
 
 bool is_onnx(const nlohmann::json& document);
-// Throws Failure, or what nlohmann's json throws, where the case is not understood.
+// Runs a case. Throws Failure, or an exception of nlohmann's json, if the case is malformed or unsupported.
 Outcome run_onnx(const nlohmann::json& document);
 
 bool is_pytorch(const nlohmann::json& document);
-// Each of a file's cases: reports its name and a function that runs it.
+// Calls `report` for each case of a file, with the name of the case and a function that runs the case.
 void for_pytorch_cases(const nlohmann::json& document,
                        const std::function<void(const std::string& name, const std::function<Outcome()>& run)>& report);
 
-// Stacks of PyTorch's decoder layers, token by token (decoding.cpp).
+// Cases of PyTorch's stack of decoder layers, decoded token by token (decoding.cpp).
 bool is_decoding(const nlohmann::json& document);
 void for_decoding_cases(
     const nlohmann::json& document,

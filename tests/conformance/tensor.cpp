@@ -19,7 +19,7 @@ float number(const json& value) {
   if (word == "nan") return std::numeric_limits<float>::quiet_NaN();
   if (word == "inf") return infinity;
   if (word == "-inf") return -infinity;
-  throw Failure("'" + word + "' is no number");
+  throw Failure("'" + word + "' is not a number");
 }
 
 float error_of(float got, float expected) {
@@ -43,7 +43,7 @@ Tensor tensor(const json& stored) {
   result.data.reserve(size);
   for (const json& value : stored.at("data")) result.data.push_back(number(value));
   if (result.data.size() != size) {
-    throw Failure("a tensor has " + std::to_string(result.data.size()) + " numbers, but its dims say " +
+    throw Failure("a tensor has " + std::to_string(result.data.size()) + " numbers, but its dims give " +
                   std::to_string(size));
   }
   return result;

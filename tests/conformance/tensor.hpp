@@ -1,4 +1,4 @@
-// Tensors of the conformance files, and the comparison of what came out with what they expect.
+// Tensors of the conformance files, and the comparison of results with expected tensors.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace conformance {
 
-// What is wrong with a case, or with what came of it: the case counts as failed.
+// An error in a case or in its result. The case counts as failed.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,27 +22,29 @@ struct Tensor {
   std::string dtype;
   std::vector<float> data;
 
-  // The dimension so many places before the last; 1 where there is none, which broadcasts.
+  // Returns the dimension that is `place` places before the last dimension, or 1 if no such dimension exists. A
+  // dimension of 1 broadcasts.
   std::size_t from_last(std::size_t place) const { return place < dims.size() ? dims[dims.size() - 1 - place] : 1; }
 };
 
-// {dims, dtype, data}, where "nan", "inf" and "-inf" stand as strings.
+// Reads {dims, dtype, data}. "nan", "inf" and "-inf" are strings.
 Tensor tensor(const nlohmann::json& stored);
-// The tensor of that name, unless it is absent or null.
+// Reads the tensor `name`. Returns nothing if the tensor is absent or null.
 std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::string& name);
 
 // The result of one case.
 struct Outcome {
   float largest_error = 0;  // relative for expected values beyond 1, else absolute
-  std::string failure;      // empty where all is well
+  std::string failure;      // empty if the case passed
   bool passed() const { return failure.empty(); }
 };
 
-// Adds one output to the outcome. NaN and infinity are expected as such.
+// Compares one output with the expected numbers, and adds the result to the outcome. NaN and infinity must match
+// exactly.
 void compare(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
              float tolerance, Outcome& outcome);
 
-// A number as short as it can be told.
+// Returns a number in at most nine digits.
 std::string text(double value);
 
 }  // namespace conformance

@@ -1,5 +1,5 @@
-# -DASKED=<what find_package is told, parted by spaces> -DSAYS=<regex> -DFOUND=<0 or 1> [-DMORE=<a setting>]
-# A project asks for Ladon, finds it or not, and is told something.
+# -DASKED=<arguments of find_package, separated by spaces> -DSAYS=<regex> -DFOUND=<0 or 1> [-DMORE=<a setting>]
+# Configures a project that calls find_package for Ladon. Checks whether Ladon is found, and the output of CMake.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 string(REPLACE " " ";" asked "${ASKED}")
 execute_process(

@@ -1,12 +1,12 @@
-# A project that contains Ladon and names no build type is warned, once. A project that names a build type or a level of
-# optimisation is not.
+# A project that contains Ladon and sets no build type gets one warning. A project that sets a build type or an
+# optimisation level gets no warning.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 list(FILTER SETTINGS EXCLUDE REGEX "^-DCMAKE_CXX_FLAGS=")
 unset(ENV{CMAKE_BUILD_TYPE})
 
-# expect_warnings(<count> <settings>...)
+# expect_warnings(<count> <settings>...): configures the project and counts the warnings.
 function(expect_warnings expected)
   file(REMOVE_RECURSE ${FOLDER}/build)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/build ${SETTINGS} ${ARGN})

@@ -1,8 +1,10 @@
-# A project that copied include/, on a machine without xsimd, which its compiler notes: plain arrays compute.
+# A project that copied include/, on a machine without xsimd. The compiler must print a note, and plain arrays must
+# compute.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 
-# The compiler's own folders of headers, seen through links to all in them but xsimd.
+# hide_xsimd(<variable>): returns flags that replace the header folders of the compiler. A folder with xsimd is replaced
+# by a folder of links to all its entries but xsimd.
 function(hide_xsimd out)
   file(WRITE ${FOLDER}/empty.cpp "")
   run(said ${COMPILE_CXX} -E -v empty.cpp)

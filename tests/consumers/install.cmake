@@ -1,6 +1,6 @@
 # -DCONFIG=<configuration>
-# Installs Ladon and moves what it installed to PREFIX, below FOLDER, where the other consumers find it: it is written
-# into nothing where it was built, or installed.
+# Installs Ladon to a folder below FOLDER, and moves the installed files to PREFIX, where the other consumers find
+# Ladon. No installed file may contain the path of the build or of the first folder.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 run(said ${CMAKE_COMMAND} --install ${LADON_BUILD} --config "${CONFIG}" --prefix ${FOLDER}/elsewhere --component ladon)
 file(RENAME ${FOLDER}/elsewhere ${PREFIX})
@@ -14,9 +14,9 @@ foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsi
   endif()
 endforeach()
 
-# For a machine whose pointers have two bytes: headers are the same everywhere.
+# A machine whose pointers have two bytes must accept the headers, which are equal on all machines.
 set(CMAKE_SIZEOF_VOID_P 2)
 include(${PREFIX}/share/ladon/cmake/ladonConfigVersion.cmake)
 if(PACKAGE_VERSION_UNSUITABLE)
-  message(FATAL_ERROR "${PACKAGE_VERSION} says that it is not for this architecture")
+  message(FATAL_ERROR "${PACKAGE_VERSION} rejects this architecture")
 endif()

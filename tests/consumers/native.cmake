@@ -1,12 +1,12 @@
 # -DFOUND=<0 or 1>
-# A program that links ladon::native is compiled with the flags of LADON_ARCH, which is `native` by default and nothing in
-# a cross build. A program beside it that links ladon::ladon is not.
+# A program that links ladon::native is compiled with the flags of LADON_ARCH. The default of LADON_ARCH is `native`, or
+# no flags in a cross build. A program beside it that links ladon::ladon is compiled without these flags.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 
-# expect_flag(<build folder> <regular expression> <settings>...): in the command that compiles for `app`, and no such flag
-# for `plain`
+# expect_flag(<build folder> <regular expression> <settings>...): the command that compiles `app` must match, and the
+# command that compiles `plain` must not match.
 function(expect_flag build regex)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/${build} ${SETTINGS} -DFOUND=${FOUND}
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
@@ -31,7 +31,7 @@ run(said ${FOLDER}/native/app)
 message(STATUS "${said}")
 expect_flag(avx2 "-march=x86-64-v3" -DLADON_ARCH=avx2)
 
-# A cross build, to CMake.
+# CMake regards this build as a cross build.
 run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/cross ${SETTINGS} -DFOUND=${FOUND}
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_SYSTEM_NAME=${CMAKE_HOST_SYSTEM_NAME})
 file(READ ${FOLDER}/cross/compile_commands.json commands)

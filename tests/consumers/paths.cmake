@@ -1,5 +1,5 @@
-# A kernel with weights, whose paths have the unusual characters that CMake and the file system allow. CMake itself refuses
-# a build folder with a quote or ${}.
+# A kernel with weights, in paths with all unusual characters that CMake and the file system allow. CMake refuses a
+# build folder with a quote or ${}.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(project ${FOLDER}/project)

@@ -1,5 +1,6 @@
 # -DPACKAGE=<name> -DSOURCE=<file in shared/> -DFROM=<prefix> -DLANGUAGE=<CXX or C>
-# Compiles and runs one file with the flags that pkg-config gives, and none besides but warnings, -O1 and the standard.
+# Compiles and runs one file with the flags that pkg-config prints. The only other flags are warnings, -O1 and the
+# standard.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 set(ENV{PKG_CONFIG_PATH} "${FROM}/share/pkgconfig:${FROM}/lib/pkgconfig")

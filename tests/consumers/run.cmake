@@ -1,9 +1,9 @@
-# What all the scripts beside this one begin with. cmake -DCOMMON=<common.cmake> -DFOLDER=<folder> ... -P <script>:
-# COMMON says what is tested and by what (CMakeLists.txt writes it), FOLDER is the test's own.
+# The beginning of all scripts beside this file. cmake -DCOMMON=<common.cmake> -DFOLDER=<folder> ... -P <script>:
+# CMakeLists.txt writes COMMON, which sets the tested copy of Ladon and the tools. Each test has a separate FOLDER.
 cmake_minimum_required(VERSION 3.25)
 include(${COMMON})
 
-# A fresh folder, and none of what this shell may tell compilers and CMake.
+# Creates an empty folder, and removes variables of the shell that compilers and CMake read.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 foreach(variable IN ITEMS CFLAGS CXXFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
@@ -11,7 +11,7 @@ foreach(variable IN ITEMS CFLAGS CXXFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PAT
   unset(ENV{${variable}})
 endforeach()
 
-# run(<variable> <command>...): what it printed; it must succeed
+# run(<variable> <command>...): runs a command, which must succeed, and returns its output.
 function(run out)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE said
     ERROR_VARIABLE said)
@@ -22,7 +22,7 @@ function(run out)
   set(${out} "${said}" PARENT_SCOPE)
 endfunction()
 
-# expect(<text> <regular expression>): wherever its lines are broken
+# expect(<text> <regular expression>): the text must match. Line breaks count as spaces.
 function(expect text regex)
   string(REGEX REPLACE "[ \r\n]+" " " flat "${text}")
   if(NOT flat MATCHES "${regex}")

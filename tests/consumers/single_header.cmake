@@ -1,4 +1,4 @@
-# A project that copied one file, ladon.hpp: with vectors, and with plain arrays. Made twice, the file is the same.
+# A project that copied one file, ladon.hpp: with vectors, and with plain arrays. Amalgamating twice gives equal files.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 run(said ${CMAKE_COMMAND} -P ${LADON_CHECKOUT}/cmake/amalgamate.cmake)

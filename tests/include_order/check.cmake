@@ -5,7 +5,7 @@
 #   1. Each header belongs to exactly one layer.
 #   2. A header includes headers of Ladon from its own layer and from lower layers only. Includes have no cycle.
 #   3. No header outside detail/ opens the namespace detail, simd, assembly or target.
-#   4. No header outside isa_folders and isa_exempt names an instruction set, comments and texts apart.
+# 4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
 #
 # Prints every broken rule, then fails.
 cmake_minimum_required(VERSION 3.25)
@@ -17,7 +17,8 @@ function(broken text)
   set(errors "${errors}" PARENT_SCOPE)
 endfunction()
 
-# The code of a header: without comments, and with empty texts except in #include lines.
+# read_code(<variable> <file>): returns the code of a header, without comments. String literals are empty, except in
+# #include lines.
 function(read_code out file)
   file(READ ${file} text)
   string(REPLACE "'\"'" "' '" text "${text}")
@@ -28,7 +29,8 @@ function(read_code out file)
   set(${out} "\n${text}\n" PARENT_SCOPE)
 endfunction()
 
-# layer_of: the number of a header's layer. An entry for the header itself comes first, then the deepest folder.
+# layer_of_<header> is the number of a header's layer. An entry for the header itself takes precedence over a folder,
+# and a deeper folder over the folder around it.
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/*.hpp)
 list(SORT headers)
 if(NOT headers)
@@ -77,7 +79,7 @@ endforeach()
 foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
-  # Includes. Those of the same layer are kept in open_<header> for the search for cycles.
+  # Includes. open_<header> keeps the includes from the header's layer, for the search for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)
@@ -143,7 +145,7 @@ foreach(header IN LISTS isa_exempt)
   endif()
 endforeach()
 
-# Cycles: headers that include no open header of their layer are closed, until no header closes.
+# Cycles: a header that includes no open header of its layer is closed. The loop ends when no header can be closed.
 set(waiting ${headers})
 set(closed TRUE)
 while(closed)

@@ -1,8 +1,8 @@
-# The layers of include/ladon, from the lowest layer to the highest layer. A header may include headers of its own layer
-# and of lower layers.
+# The layers of include/ladon, from the lowest layer to the highest layer. A header may include headers of its layer and
+# of lower layers.
 #
-# An entry is a header, or a folder that ends in a slash. A folder stands for all headers in the folder, except those
-# that an entry of their own or a deeper folder names.
+# An entry is a header, or a folder that ends in a slash. A folder stands for all its headers, except those with an
+# entry for the header or for a deeper folder.
 set(layers
   "version.hpp bfloat16.hpp detail/target/"
   "detail/simd/"
@@ -23,5 +23,5 @@ set(may_be_empty "")
 # Folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
-# Headers elsewhere that name an instruction set. An exemption without a need is an error.
+# Other headers that name an instruction set. An unneeded exemption is an error.
 set(isa_exempt "")

@@ -2,7 +2,7 @@
 # check.cmake must accept a small tree of headers, and must report each change that breaks a rule. FOLDER is overwritten.
 cmake_minimum_required(VERSION 3.25)
 
-# Writes the tree, changed as the caller wants, and runs check.cmake. Leaves `status` and `said`.
+# Writes the tree, with the changes of the caller, and runs check.cmake. Sets `status` and `said`.
 macro(check_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(header IN ITEMS low.hpp middle.hpp detail/steps.hpp top.hpp)
@@ -19,7 +19,7 @@ macro(check_tree)
   string(REGEX REPLACE "[ \n]+" " " said "${said}") # CMake breaks long lines
 endmacro()
 
-# A tree without errors. Comments, texts and uses of internal namespaces break no rule.
+# Sets a tree without errors. Comments, string literals and uses of internal namespaces break no rule.
 macro(usual_tree)
   set(low.hpp "#pragma once\n#include <cstddef>\n// namespace detail { __AVX2__ }\n/* avx2 */\nnamespace ladon { }\n")
   set(middle.hpp "#include <ladon/low.hpp>\n#include <ladon/detail/steps.hpp>\nconstexpr auto compiled = \"-mavx2\"\;\n")
@@ -37,7 +37,8 @@ function(accepts)
   endif()
 endfunction()
 
-# must_report(<message> <variable> <value>): the tree in which a header, `layers` or `extra` is another
+# must_report(<message> <variable> <value>): check.cmake must report the message if a header, `layers` or `extra` has
+# another value.
 function(must_report expected variable value)
   usual_tree()
   set(${variable} "${value}")

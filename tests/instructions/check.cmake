@@ -1,5 +1,6 @@
-# cmake -DVALGRIND= -DPROGRAM= -DFUNCTION= -DEXPECTED= -DCOMPILER= -DCOMPILER_OF_EXPECTED= -P check.cmake: counts the
-# instructions of FUNCTION, calls included; 2% more or less than EXPECTED is an error.
+# cmake -DVALGRIND= -DPROGRAM= -DFUNCTION= -DEXPECTED= -DCOMPILER= -DCOMPILER_OF_EXPECTED= -P check.cmake
+# Counts the instructions of FUNCTION, with the functions that it calls. A difference of more than 2% from EXPECTED is
+# an error.
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(COMMAND ${VALGRIND} --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=${FUNCTION} ${PROGRAM}
@@ -17,5 +18,5 @@ endif()
 math(EXPR more "100 * (${counted} - ${EXPECTED})")
 math(EXPR allowed "2 * ${EXPECTED}")
 if(more GREATER allowed OR more LESS -${allowed})
-  message(FATAL_ERROR "more than 2% away; if that is meant: tests/instructions/expected.cmake")
+  message(FATAL_ERROR "more than 2% from the expected count; tests/instructions/expected.cmake holds the counts")
 endif()

@@ -1,4 +1,4 @@
-// Products of int8 weights, whose loops tile_loops looks at.
+// Products of int8 weights. tile_loops checks the loops of these products.
 #include <ladon/ladon.hpp>
 
 namespace {

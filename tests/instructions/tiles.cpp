@@ -1,4 +1,4 @@
-// Instances whose loops tile_loops looks at.
+// Instances of kernels. tile_loops checks their loops.
 #include <ladon/ladon.hpp>
 
 namespace {

@@ -1,4 +1,4 @@
-"""What the tests beside this one share: the checkout, its version, commands, tools that may be missing, an oracle."""
+"""The shared parts of these tests: the checkout, its version, commands, tools that may be missing, and an oracle."""
 
 import importlib.util
 import math
@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 COMPILER = os.environ.get("CXX", "c++")
 FLAGS = ["-std=gnu++20", "-ffp-contract=off", "-fno-math-errno"]
 CORTEX_M7 = ["-mcpu=cortex-m7", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-fno-exceptions", "-fno-rtti"]
-# Set where all tools are to be there: then a missing one is a failure, not a test left out.
+# If set, all tools must be installed: a missing tool is a failure, and no test is skipped.
 NOTHING_SKIPPED = os.environ.get("LADON_INTEGRATION_TOOLS") == "all"
 
 
@@ -26,7 +26,7 @@ def version():
 
 
 def need(what, there):
-    """A decorator: the test needs a tool, and is left out, saying so, where that is missing."""
+    """A decorator that skips a test, with a message, if a tool is missing."""
     return unittest.skipUnless(there or NOTHING_SKIPPED, f"{what} is not installed")
 
 
@@ -39,7 +39,7 @@ def need_command(name):
 
 
 def run(*command, cwd=None, **environment):
-    """What the command printed; it must succeed."""
+    """Runs a command, which must succeed. Returns its output."""
     done = subprocess.run([str(part) for part in command], cwd=cwd, env={**os.environ, **environment}, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
@@ -48,27 +48,27 @@ def run(*command, cwd=None, **environment):
 
 
 def copy_of_checkout(folder):
-    """The checkout as a user has it, without what was built in it."""
+    """Copies the checkout as a user has it, without build results. Returns the folder."""
     built = shutil.ignore_patterns("build", "dist", "node_modules", ".git", ".cache", ".pio", "__pycache__")
     return shutil.copytree(ROOT, folder, ignore=built)
 
 
 def machine_of(program):
-    """ELF's e_machine: 40 is Arm, 62 is x86-64."""
+    """Returns e_machine of an ELF file: 40 is Arm, 62 is x86-64."""
     return int.from_bytes(program.read_bytes()[18:20], "little")
 
 
 class InFolder(unittest.TestCase):
-    """Tests with a folder of their own."""
+    """Tests with a temporary folder."""
 
     def setUp(self):
-        # Resolved, for PlatformIO and CMake tell of real paths.
+        # Resolved, because PlatformIO and CMake print real paths.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ladon-")).resolve()
         self.addCleanup(shutil.rmtree, self.folder)
 
 
 def numbers(count, seed):
-    """As the examples make theirs."""
+    """Returns the numbers that the examples compute."""
     result = []
     for _ in range(count):
         seed = (seed * 1664525 + 1013904223) % 2**32
@@ -81,7 +81,7 @@ def dot(a, b):
 
 
 def attention_of_examples(tokens=8, model=16, heads=2):
-    """The first feature of the last token in the examples' attention, which under their causal mask sees all."""
+    """Returns the first feature of the examples' last token, which sees all tokens under the causal mask."""
     in_weight, in_bias = numbers(3 * model * model, 1), numbers(3 * model, 2)
     out_weight, out_bias = numbers(model * model, 3), numbers(model, 4)
     x = numbers(tokens * model, 5)

@@ -1,5 +1,5 @@
-"""The library that cmake/arduino.cmake makes: the rules of Arduino's library specification (format 1.5, revision 2.2),
-and its example as Arduino's own builder compiles it."""
+"""Tests the library that cmake/arduino.cmake makes. The library must follow Arduino's library specification (format
+1.5, revision 2.2), and Arduino's builder must compile its example."""
 
 import re
 import zipfile

@@ -1,5 +1,5 @@
-"""The component of ESP-IDF: idf_component.yml as ESP-IDF's component manager reads it. ESP-IDF itself is on no package
-registry, so no test builds the component."""
+"""Tests the component of ESP-IDF: ESP-IDF's component manager must accept idf_component.yml. No package registry has
+ESP-IDF, so no test builds the component."""
 
 import pathlib
 import re

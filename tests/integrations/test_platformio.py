@@ -1,4 +1,4 @@
-"""library.json and examples/platformio: as PlatformIO reads them, builds them, and as it would call the compilers."""
+"""Tests library.json and examples/platformio: PlatformIO's parser, its build, and its compiler commands."""
 
 import json
 import re
@@ -38,7 +38,7 @@ class Manifest(unittest.TestCase):
         from platformio.package.manifest.parser import ManifestParserFactory
         from platformio.package.manifest.schema import ManifestSchema
 
-        # PlatformIO asks the network for the list of licences; of it one is needed.
+        # PlatformIO downloads the list of licences. The test needs only one entry.
         ManifestSchema.load_spdx_licenses = staticmethod(lambda: {"licenses": [{"licenseId": "Apache-2.0"}]})
         manifest = ManifestParserFactory.new_from_file(str(ROOT / "library.json")).as_dict()
         self.assertEqual(ManifestSchema().load_manifest(manifest)["version"], version())

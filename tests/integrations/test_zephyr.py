@@ -1,6 +1,6 @@
-"""The module of Zephyr in zephyr/: its manifest, and its options as kconfiglib reads them, the library by which Zephyr
-reads Kconfig. Zephyr itself is on no package registry, so zephyr/Kconfig here declares the symbols that the options
-depend on, and no test builds the module."""
+"""Tests the Zephyr module in zephyr/: its manifest, and its options by kconfiglib, the library by which Zephyr reads
+Kconfig. No package registry has Zephyr, so no test builds the module. tests/integrations/zephyr/Kconfig declares the
+symbols that the options depend on."""
 
 import os
 import unittest
@@ -33,7 +33,7 @@ class Module(unittest.TestCase):
         self.assertEqual(self.configured("CPP", "STD_CPP20", "LADON"), ("n", "n"))
 
     def configured(self, *symbols):
-        """LADON and APP_LINK_WITH_LADON when these are wished for."""
+        """Returns LADON and APP_LINK_WITH_LADON after these symbols are set."""
         import kconfiglib
 
         os.environ["LADON_MODULE"] = str(ROOT)

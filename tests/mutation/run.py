@@ -35,7 +35,7 @@ def one_line(expression):
 
 
 def rewrite(text, numbered):
-    """Returns `text` with a choice in the place of every expression that has mutants."""
+    """Returns `text` with a choice between original and mutants in place of each expression that has mutants."""
     groups = defaultdict(list)
     for number, mutant in numbered:
         groups[mutant.outer].append((number, mutant))
@@ -83,7 +83,7 @@ class Build:
 
     @staticmethod
     def put(path, content):
-        """Writes a file, but not if the file has the content: ninja compiles what changed."""
+        """Writes a file, unless the file already has the content. So ninja compiles only changed files."""
         content = content.encode() if isinstance(content, str) else content
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ class Build:
             return any(subprocess.run([*command, ROOT / test], capture_output=True).returncode for test in CONSTANT)
 
     def not_compiling(self, mutants, output, dropped):
-        """Returns the mutants on the lines of errors."""
+        """Returns the mutants in lines with errors."""
         lines = {(m[1], int(m[2])) for m in re.finditer(r"include/(ladon/[\w/.]+):(\d+):\d+: error", output)}
         found = set()
         for number, mutant in enumerate(mutants):
@@ -157,7 +157,7 @@ class Build:
 
 
 def run_test(test, limit, **variables):
-    """Returns "" if the test passes, or why it fails."""
+    """Returns "" if the test passes, or the reason of its failure."""
     _, command, expression = test
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         try:
@@ -190,10 +190,10 @@ def reached_by(tests, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="folder of the copy and the build")
-    parser.add_argument("--mutants", type=int, default=320, help="how many mutants are drawn (320)")
+    parser.add_argument("--mutants", type=int, default=320, help="number of mutants to draw (320)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the drawing (1)")
-    parser.add_argument("--jobs", type=int, default=2, help="compilers and tests at a time (2)")
-    parser.add_argument("--files", default="", help="a regular expression: only headers that it matches")
+    parser.add_argument("--jobs", type=int, default=2, help="number of compilers and tests that run at a time (2)")
+    parser.add_argument("--files", default="", help="a regular expression: mutate only headers whose path matches")
     parser.add_argument("--compiler", default="clang++", help="a clang++ whose system headers libclang reads")
     parser.add_argument("--cmake", action="append", default=[], help="an argument for CMake, such as -DLADON_ARCH=sse2")
     arguments = parser.parse_args()

@@ -1,5 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Code that differs has another name: the inline namespace for each of these flags on x86-64 is another.
+# Different code must have different symbol names: for each of these flags on x86-64, the inline namespace has another
+# name.
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f
@@ -17,7 +18,7 @@ foreach(choice IN LISTS flags)
   endif()
   message("${CMAKE_MATCH_1}: ${choice}")
   if(CMAKE_MATCH_1 IN_LIST names)
-    message(FATAL_ERROR "${choice} shares its name ${CMAKE_MATCH_1} with flags before it")
+    message(FATAL_ERROR "${choice} shares the name ${CMAKE_MATCH_1} with earlier flags")
   endif()
   list(APPEND names ${CMAKE_MATCH_1})
 endforeach()

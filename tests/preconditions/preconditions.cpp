@@ -1,4 +1,4 @@
-// Breaks the promise that its argument names: a checked build ends the program and says which it was.
+// Breaks the precondition that its argument names. A checked build prints this precondition and ends the program.
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -15,7 +15,7 @@ using ladon_test::shape, ladon_test::Attention;
 
 namespace {
 
-// A run with everything as it must be, but for the options.
+// Runs attention with correct arguments, except for the options.
 template <class Mask>
 void run(const typename Attention<Mask>::Options& options) {
   static typename Attention<Mask>::Workspace workspace;
@@ -87,7 +87,7 @@ const std::array<float, 12> self_weight{};
 const Self::Weights self_weights{.in_proj = {self_weight.data(), self_weight.data()},
                                  .out_proj = {self_weight.data(), self_weight.data()}};
 
-// A run of attention of `x` to itself. `shift` is added to the address of the workspace.
+// Runs self-attention of `x`. `shift` is added to the address of the workspace.
 void run_self(const float* x, float* y, unsigned char* memory, std::size_t shift = 0) {
   static_assert(sizeof(Self::Workspace) + 64 <= 65536);
   Self::run(x, self_weights, y, *reinterpret_cast<Self::Workspace*>(memory + shift));
@@ -96,7 +96,7 @@ void run_self_phase(const float* x, float* y) {
   static Self::Workspace workspace;
   Self::run_phase(3, {}, x, self_weights, y, workspace.shared, workspace.scratch);
 }
-// A run of attention with int8 weights. `lacking` names a member of in_proj that is null.
+// Runs attention with int8 weights. `lacking` names a member of in_proj that is null.
 void run_int8(std::string_view lacking) {
   using Int8 = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2}, ladon::mask::None,
                                          ladon::layout::Int8<ladon::layout::InProj>>;
@@ -119,11 +119,11 @@ alignas(64) unsigned char workspace_memory[65536];
 
 int main(int, char** arguments) {
   using namespace ladon::mask;
-  std::signal(SIGABRT, [](int) { std::_Exit(1); });  // what was said is the result; CTest counts a crash as a failure
+  std::signal(SIGABRT, [](int) { std::_Exit(1); });  // the message is the result; CTest counts a crash as a failure
   const std::string_view broken(arguments[1]);
   const std::array<std::uint8_t, 12> pairs{};
   const std::array<float, 12> values{};
-#line 1000  // the number that the test of `queries` expects
+#line 1000  // the test `queries` expects this number
   if (broken == "queries") run<None>({.queries = 4});
   if (broken == "beside_unchecked") {
     std::fprintf(stderr, "%zu queries, unchecked\n", ladon_test::unchecked_queries());
@@ -219,6 +219,6 @@ int main(int, char** arguments) {
   }
   if (broken == "first_position") run_before_the_first_position();
   ladon_test::break_in_a_stack(broken);
-  std::puts("nothing was said");
+  std::puts("no check failed");
   return 0;
 }

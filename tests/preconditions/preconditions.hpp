@@ -1,5 +1,5 @@
-// One broken promise, for both of this program's files: the one that is checked and the one that is not. What they
-// share by name is internal to each, for its types are not the same.
+// A broken precondition for the checked and the unchecked file of this program. The functions are internal to each
+// file, because their types differ between the files.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
 template <class Mask>
 using Attention = ladon::Attention<shape, Mask>;
 
-// By pointer, so that the function has a symbol of its own for the linker to see.
+// Called through a pointer, so that the linker sees a symbol of the function.
 static std::size_t queries_of_too_many() {
   using Options = Attention<ladon::mask::None>::Options;
   const Options options{.queries = 4};

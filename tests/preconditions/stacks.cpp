@@ -1,4 +1,4 @@
-// Breaks the promises of encoders and decoders, as preconditions.cpp does for attention.
+// Breaks preconditions of encoders and decoders, as preconditions.cpp does for attention.
 #include "stacks.hpp"
 
 #include <array>
@@ -36,7 +36,7 @@ DecoderLayer::Weights decoder_weights() {
           .norm3 = norm};
 }
 
-// An object and an array directly before it.
+// An object, and an array directly before the object.
 template <class Object>
 struct Behind {
   alignas(64) std::array<float, 16> before{};
@@ -95,7 +95,7 @@ void ladon_test::break_in_a_stack(std::string_view broken) {
   if (broken == "decoder_extend_x") {
     Decoder::extend(growing.array(6), decoder_caches.object, projected, decoder, y, growing.object);
   }
-  if (broken == "decoder_memory_keys") {  // nothing has been projected
+  if (broken == "decoder_memory_keys") {  // no memory has been projected
     Decoder::extend(x, decoder_caches.object, projected, decoder, y, growing.object,
                     {.self = {}, .memory = {.keys = 1}});
   }

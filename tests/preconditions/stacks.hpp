@@ -1,11 +1,11 @@
-// Broken promises of encoders and decoders.
+// Broken preconditions of encoders and decoders.
 #pragma once
 
 #include <string_view>
 
 namespace ladon_test {
 
-// Breaks the promise that `broken` names, if it is one of an encoder or a decoder.
+// Breaks the precondition that `broken` names, if it belongs to an encoder or a decoder.
 void break_in_a_stack(std::string_view broken);
 
 }  // namespace ladon_test

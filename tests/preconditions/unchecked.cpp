@@ -1,4 +1,4 @@
-// What is checked elsewhere in this program is not checked here.
+// This file is compiled without checks. The other files of the program have checks.
 #include "preconditions.hpp"
 
 static_assert(!LADON_CHECKED);

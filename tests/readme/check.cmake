@@ -1,18 +1,18 @@
-# cmake -DCOMPILE=<compiler;flags> -DREADME=<file> -P check.cmake
-# Each piece of C++ in the README must compile as it stands there, behind an #include of Ladon.
-file(READ ${README} text)
-set(source ${CMAKE_CURRENT_BINARY_DIR}/readme_snippet.cpp)
+# cmake -DCOMPILE=<compiler;flags> -DPAGE=<file> -DFOLDER=<folder> -P check.cmake
+# Each piece of C++ in a page must compile as it stands there, behind an #include of Ladon.
+file(READ ${PAGE} text)
+set(source ${FOLDER}/snippet.cpp)
 # Not foreach: a list would be cut at the semicolons of the code.
 string(REGEX MATCH "```cpp\n([^`]+)```(.*)" found "${text}")
 if(NOT found)
-  message(FATAL_ERROR "${README} shows no C++")
+  message(FATAL_ERROR "${PAGE} shows no C++")
 endif()
 while(found)
   set(rest "${CMAKE_MATCH_2}")
   file(WRITE ${source} "#include <ladon/ladon.hpp>\n${CMAKE_MATCH_1}")
   execute_process(COMMAND ${COMPILE} ${source} RESULT_VARIABLE status ERROR_VARIABLE said)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "the README's C++ does not compile:\n${said}")
+    message(FATAL_ERROR "the C++ of ${PAGE} does not compile:\n${said}")
   endif()
   string(REGEX MATCH "```cpp\n([^`]+)```(.*)" found "${rest}")
 endwhile()

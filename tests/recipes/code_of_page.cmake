@@ -1,5 +1,5 @@
-# ladon_code_of_page(<file> <page> <name>): writes the piece of code of a Markdown page that follows the line
-# <!-- NAME -->. The file changes only if the code does.
+# ladon_code_of_page(<file> <page> <name>): writes a file with the block of code that follows the line <!-- NAME --> of
+# a Markdown page. The file changes only if the code changes.
 function(ladon_code_of_page file page name)
   file(READ ${page} text)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""export.py FOLDER: runs the Python code of docs/pytorch.md, and writes what the tests of the recipes read.
+"""export.py FOLDER: runs the Python code of docs/pytorch.md, and writes the files that the tests of the recipes read.
 
-Below FOLDER, a folder for each recipe has the checkpoint, and expected.safetensors with
+FOLDER gets a folder for each recipe, with the checkpoint and expected.safetensors. expected.safetensors contains
 
     x        [tokens][model]  the input of the original model
-    may_see  [tokens]         which keys the mask shows; all, where the recipe has no such mask
+    may_see  [tokens]         which keys the mask shows; all keys, if the recipe has no such mask
     y        [tokens][model]  the output of the original model, computed in double precision and rounded to float32
 
-Needs the packages of requirements.txt. The stored files (tests/recipes/files) were made by this script.
+Needs the packages of requirements.txt. This script wrote the stored files in tests/recipes/files.
 """
 
 import copy
@@ -25,11 +25,11 @@ from safetensors.numpy import save_file
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/pytorch.md"
 TOKENS, MODEL = 6, 8
-HIDDEN = 3  # a key in the middle, so that the mask is more than a length
+HIDDEN = 3  # a key in the middle, so that the mask is not equivalent to a length
 
 
 def code_of(name):
-    """The Python code of a recipe: what makes the model, and what exports the trained model."""
+    """Returns the Python code of a recipe in two parts: the code that makes the model, and the code that exports it."""
     block = re.search(rf"<!-- {re.escape(name)} -->\n```python\n(.*?)\n```", PAGE.read_text(), re.DOTALL)
     before, after = re.split(r"^# After training.*\n", block[1], flags=re.MULTILINE)
     return before, after
@@ -75,7 +75,7 @@ def onnx_layer(model, x, may_see):
 
 
 def in_double(model):
-    """The model with the same weights in double precision. A Keras layer is made anew, because its dtype is fixed."""
+    """Returns the model in double precision. A Keras layer is made anew, because the dtype of the layer is fixed."""
     if not isinstance(model, keras.layers.Layer):
         return copy.deepcopy(model).double()
     double = type(model).from_config(model.get_config() | {"dtype": "float64"})

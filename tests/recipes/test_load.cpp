@@ -1,4 +1,4 @@
-// load: what the tensors of a file become, and what is wrong with a file.
+// load: the weights that it makes from the tensors of a file, and its errors for wrong files.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -46,7 +46,7 @@ void check_has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("the weights lie in the file, also after the file was moved") {
+TEST_CASE("the weights point into the file, also after the File object was moved") {
   const TemporaryFolder folder;
   File opened(folder.file("m.safetensors", attention("self_attn.").content()));
   const auto weights = load<Attention>(opened, "self_attn");
@@ -57,7 +57,7 @@ TEST_CASE("the weights lie in the file, also after the file was moved") {
   CHECK(weights.out_proj.bias.data[3] == 303);
 }
 
-TEST_CASE("SeparateQKV takes the rows of PyTorch's in_proj") {
+TEST_CASE("SeparateQKV points to the rows of PyTorch's in_proj") {
   const TemporaryFolder folder;
   const File file(folder.file("m.safetensors", attention().content()));
   const auto weights = load<Separate>(file, "");
@@ -84,7 +84,7 @@ TEST_CASE("bfloat16 weights") {
             R"(in_proj_weight: tensor "in_proj_weight": expected dtype BF16, found "F32")");
 }
 
-TEST_CASE("attention whose only bias is that of its output") {
+TEST_CASE("attention with a bias only in its output") {
   using ladon::layout::InProj, ladon::layout::SeparateQKV, ladon::layout::WithoutProjectionBias;
   const std::string bfloat16_weights(96, 'a'), bfloat16_output(32, 'b');
   const TemporaryFolder folder;
@@ -130,13 +130,13 @@ TEST_CASE("epsilon reaches every norm") {
   CHECK(weights.norm.epsilon == 1e-12f);
   CHECK(weights.norm.weight.data == file.tensor("m.norm.weight", {4}));
 
-  // A stack without the last norm has no place for it.
+  // A stack without the last norm does not take the tensors of this norm.
   using WithoutNorm = ladon::Encoder<1, shape, config>;
   check_has(complaint<WithoutNorm>(checkpoint, "m.layers"), R"(no place for "m.norm.weight", "m.norm.bias")");
   CHECK(load<WithoutNorm>(file, "m.layers", {.strict = false}).layers[0].norm2.bias.data != nullptr);
 }
 
-TEST_CASE("what is wrong is named") {
+TEST_CASE("each error names its cause") {
   check_has(complaint<Attention>(attention("encoder.self_attn."), "self_attn"), R"(prefix "encoder.self_attn")");
   check_has(
       complaint<Attention>(
@@ -160,7 +160,7 @@ TEST_CASE("what is wrong is named") {
                                      .add("out_proj.weight", 4, 4, 0)
                                      .add("out_proj.bias", 4, 0)),
             R"(expected dtype F32, found "F16")");
-  // One byte before the others moves them.
+  // One byte before the other tensors breaks their alignment.
   check_has(complaint<Attention>(Checkpoint()
                                      .add("a", "U8", "[1]", "x")
                                      .add("in_proj_weight", 12, 4, 0)

@@ -1,4 +1,5 @@
-// The code of docs/pytorch.md gives the numbers of the original models. export.py wrote the files.
+// The code of docs/pytorch.md gives the numbers of the original models. export.py wrote the inputs and the expected
+// numbers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 #include "text_encoder.h"
 
-// The page's code includes headers, all of which are included above.
+// The code of the page includes headers. All of these headers are included above.
 namespace pytorch {
 #include "pytorch.cpp"
 }
@@ -31,15 +32,15 @@ namespace {
 
 constexpr std::size_t tokens = 6, model = 8, room = 64;
 using Tokens = std::array<float, tokens * model>;
-using MaySee = std::array<std::uint8_t, room>;  // only the bytes of the tokens are read
+using MaySee = std::array<std::uint8_t, room>;  // attention reads only the bytes of the tokens
 
-// A float32 is within 2^-24 of 1, and no number of y is 4 or more. The tolerance is 16 units in the last place of the
-// numbers from 2 to 4. The models have some ten roundings one after another.
+// The relative rounding error of float32 is at most 2^-24, and no number of y is 4 or more. The tolerance is 16 units
+// in the last place of the numbers from 2 to 4. The models have about ten roundings one after another.
 constexpr float tolerance = 0x1p-18f;
 
 std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
 
-// What the original model was given, and what it gave.
+// The inputs and the outputs of the original model.
 struct Expected {
   explicit Expected(const std::string& recipe) {
     const ladon::safetensors::File file(path_of(recipe + "/expected.safetensors"));
@@ -61,7 +62,8 @@ float difference(const Tokens& a, const Tokens& b) {
   return largest;
 }
 
-// Checks that `run(may_see, y)` gives the expected y with the mask of the model, and another y with PyTorch's polarity.
+// Checks that `run(may_see, y)` gives the expected y with the mask of the model. With PyTorch's polarity of the mask,
+// `run` must give another y.
 template <class Run>
 void check_with_mask(const Expected& expected, const Run& run) {
   Tokens y{};
@@ -104,7 +106,7 @@ TEST_CASE("Keras' attention, causal") {
   y.fill(NAN);
   keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens, y.data());
   CHECK(difference(y, expected.y) <= tolerance);
-  // With fewer tokens, the first rows stay: no query sees a later key.
+  // No query sees a later key, so fewer tokens do not change the first rows.
   Tokens shorter = expected.y;
   keras::attend(path_of("keras/attention.safetensors").c_str(), expected.x.data(), tokens - 2, shorter.data());
   CHECK(difference(shorter, expected.y) <= tolerance);

@@ -1,4 +1,4 @@
-"""The Conan recipe in packaging/conan: conan create, which builds and runs packaging/conan/test_package."""
+"""Tests the Conan recipe in packaging/conan: conan create, which builds and runs packaging/conan/test_package."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ class Recipe(unittest.TestCase):
         self.conan("profile", "detect")
 
     def conan(self, *arguments):
-        """Runs conan without any remote, in a home of its own. Returns what conan printed."""
+        """Runs conan without any remote, with a separate home folder. Returns the output."""
         return run(CONAN, *arguments, cwd=self.folder, CONAN_HOME=str(self.folder / "home"))
 
     def create(self, *arguments):
@@ -29,7 +29,7 @@ class Recipe(unittest.TestCase):
                           "-c:h", f"tools.cmake.cmake_layout:test_folder={self.folder / 'test'}", *arguments)
 
     def test_with_xsimd_of_the_system(self):
-        # Conan takes the dependency as installed by the system, because there is no remote to get it from.
+        # Conan treats the dependency as installed by the system, because no remote provides the package.
         (self.folder / "system_xsimd").write_text("include(default)\n[platform_requires]\nxsimd/8.1.0\n")
         said = self.create("-pr:h", "system_xsimd", "-pr:b", "default")
         self.assertIn("xsimd/8.1.0 - Platform", said)
@@ -47,7 +47,7 @@ class Recipe(unittest.TestCase):
             self.create("-o", "ladon/*:with_xsimd=False", "-s:h", "compiler.cppstd=17")
 
     def check_package(self):
-        """The package has the licence, and no compiled file."""
+        """Checks that the package has the licence, and has no compiled file."""
         package = next(path for path in (self.folder / "home/p").glob("**/licenses")).parent
         self.assertTrue((package / "licenses/LICENSE").is_file())
         self.assertTrue((package / "share/ladon/cmake/ladonConfig.cmake").is_file())

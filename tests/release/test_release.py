@@ -1,5 +1,5 @@
-"""./dev release: the files, their checksums and their bill of materials; and that a second run gives the same bytes.
-Run by ./dev test --release from a checkout without uncommitted changes. The WebAssembly modules are compiled once, for
+"""Tests ./dev release: the files, their checksums and their bill of materials. A second run must give equal bytes. Run
+by ./dev test --release, from a checkout without uncommitted changes. The WebAssembly modules are compiled once, for
 both runs."""
 
 import hashlib
@@ -42,7 +42,7 @@ class Release(unittest.TestCase):
 
     def test_second_run_gives_the_same_bytes(self):
         again = self.temporary / "second"
-        # bash keeps the umask for its children.
+        # Programs that bash starts inherit its umask.
         run("bash", "-c", 'umask 077; exec "$@"', "bash", ROOT / "dev", "release", again, LADON_URL=URL,
             TZ="Asia/Tokyo", LC_ALL="C")
         for path in self.folder.iterdir():
@@ -104,7 +104,7 @@ class Release(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """./dev release in a clone that cannot make one."""
+    """./dev release in a clone from which it must refuse to make a release."""
 
     def setUp(self):
         self.clone = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-")) / "clone"

@@ -1,8 +1,8 @@
 # cmake [-DFIX=ON] [-DROOT=<folder>] -P licence_lines.cmake
 #
 # Checks that each source file in include, src, wasm/src, cmake and tools begins with its licence: a comment with
-# "SPDX-License-Identifier: Apache-2.0" in the first line, or in the second line after #!. Files that are copied into
-# other projects keep their licence so. FIX adds the missing lines.
+# "SPDX-License-Identifier: Apache-2.0" in the first line, or in the second line after #!. So a file keeps its licence
+# when it is copied into another project. FIX adds the missing lines.
 cmake_minimum_required(VERSION 3.25)
 if(NOT ROOT)
   cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH ROOT)
@@ -16,8 +16,10 @@ set(licence "SPDX-License-Identifier: Apache-2.0")
 function(licence_line out file)
   if(file MATCHES "[.]h[.]in$")
     set(line "/* ${licence} */") # for C
-  elseif(file MATCHES "[.](hpp|cpp|ts)([.]in)?$")
+  elseif(file MATCHES "[.](hpp|cpp|ts|js)([.]in)?$")
     set(line "// ${licence}")
+  elseif(file MATCHES "[.]jinja2$")
+    set(line "{# ${licence} #}")
   else()
     set(line "# ${licence}")
   endif()

@@ -1,4 +1,5 @@
-# cmake -DFOLDER=<folder> -P self_test.cmake: licence_lines.cmake names the files that lack the line, and FIX adds it.
+# cmake -DFOLDER=<folder> -P self_test.cmake: licence_lines.cmake must name the files that lack the line, and FIX must
+# add the line.
 cmake_minimum_required(VERSION 3.25)
 set(check ${CMAKE_COMMAND} -DROOT=${FOLDER})
 set(script -P ${CMAKE_CURRENT_LIST_DIR}/licence_lines.cmake)

@@ -27,8 +27,8 @@ AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_
 
 namespace {
 
-// NaN and infinity in every row of the inputs that must not matter. A token that is hidden as a key but asks as a query
-// gets NaN only: then its own row of y is NaN, while what becomes of infinities depends on signs.
+// Writes NaN and infinity to every row of the inputs that must not matter. A token that is hidden as a key, but active
+// as a query, gets only NaN: its row of y is then NaN. With infinities, its row of y would depend on signs.
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, AttentionProblem& problem) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);
@@ -55,7 +55,7 @@ void check_aliased(const Subject& subject, Task task, const Outcome& apart) {
   const Outcome same = run_guarded(subject, task);
   const std::span<const float> y(same.y);
   CHECK_MESSAGE(same_bits(y.first(task.y_used), std::span(apart.y).first(task.y_used)), "y == x changes y");
-  CHECK_MESSAGE(same_bits(y.subspan(task.y_used), std::span(task.x).subspan(task.y_used)), "y is written beyond");
+  CHECK_MESSAGE(same_bits(y.subspan(task.y_used), std::span(task.x).subspan(task.y_used)), "the rest of y changed");
 }
 
 void check_variation(const Subject& subject, const Variation& variation, bool cross, std::uint64_t seed) {
@@ -176,7 +176,7 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
     for (std::size_t q = 0; q < scores[h].rows; ++q) {
       for (std::size_t k = 0; k < shape.keys; ++k) {
         Real score = k < scores[h].columns ? scores[h](q, k) : beyond;
-        // divided by log2(e) again, which is a constant and a product
+        // The division by log2(e) has two roundings: the constant and the product.
         if (score.deviation != 0) score = rounded(score.value, score.deviation, 0, 2);
         all[(h * shape.queries + q) * shape.keys + k] = score;
       }
@@ -199,7 +199,7 @@ void check_row_sums(const Floats& map, const Subject& subject, const Variation& 
       worst = std::max(worst, std::abs(sum - seen));
     }
   }
-  // the sum that divides has keys - 1 roundings, then come the quotient, the product, and the corrections of blocks
+  // The sum of the divisor has keys - 1 roundings. The quotient, the product, and the corrections of blocks follow.
   CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * corrections_of(shape.keys)) * unit);
 }
 

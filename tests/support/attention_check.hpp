@@ -9,34 +9,34 @@
 
 namespace ladon_test {
 
-// Self-attention where queries and keys are as many, and keys from elsewhere.
+// Checks self-attention, if the shape has as many queries as keys, and attention to a context.
 void check_attention(const Subject& subject);
 
-// Self-attention only.
+// Checks only self-attention.
 void check_self(const Subject& subject);
 
-// Only keys from elsewhere.
+// Checks only attention to a context.
 void check_cross(const Subject& subject);
 
-// q, k and v given.
+// Checks attention of given q, k and v.
 void check_given(const Subject& subject);
 void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
 
-// Checks one variation of one problem. First overwrites everything that no query may see by NaN and infinities.
+// Checks one variation of one problem. First writes NaN and infinities to all inputs that no query may see.
 struct AttentionProblem;
 struct GivenProblem;
 void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
 void check_problem(const Subject& subject, Variation variation, GivenProblem given);
 
-// The parts, for tests that change one of them.
+// The parts of a check, for tests that change one of the parts.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
   Floats x;                // [queries][model]
   Floats context;          // [keys][key_model]; empty in self-attention
-  Floats value_context{};  // [keys][value_model]; empty where values come from where keys do
+  Floats value_context{};  // [keys][value_model]; empty: the values come from `context`
 };
 AttentionProblem random_problem(const ladon::Shape& shape, bool cross, std::uint64_t seed);
-// The same, with int8 weights if the subject has them.
+// Returns a random problem for `subject`, with int8 weights if the subject has int8 weights.
 AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_t seed);
 Task task_of(const Subject& subject, const AttentionProblem& problem, const Variation& variation);
 
@@ -59,25 +59,26 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
 ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
                                      const Variation& variation);
 
-// The map of some heads: probabilities where a query is active, nothing elsewhere.
+// Returns the map of all heads: probabilities for active queries, and no expectation for the other queries.
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights);
 
-// Whether a query sees a NaN. Such a query has no probabilities: each of its keys may have the weight NaN or 0.
+// Returns whether a query sees a NaN. The weights of such a query are no probabilities: each weight may be NaN or 0.
 bool sees_nan(const oracle::Matrix& weights, std::size_t query);
-// What agrees with any weight.
+// Returns a Real that agrees with any weight.
 Real any_weight();
 
-// The scores of some heads in natural units; `beyond` where a query is active and a key is not.
+// Returns the scores of all heads in natural units. For an active query, the score of an inactive key is `beyond`.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);
 
-// What a task takes of a variation.
+// Copies the data of a variation to a task.
 void append_variation(Task& task, const Subject& subject, const Variation& variation);
 
-// Runs it, and holds the output, the map, its sums, and every stage that can be captured against the oracle.
+// Runs a task. Compares the output, the map, the sums of its rows, and every stage that can be captured with the
+// oracle.
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
                   const ExpectedAttention& expected);
 
-// Each row of a map sums to 1, or is 0 where its query sees nothing.
+// Checks that each row of a map sums to 1, or is 0 if the query sees no key.
 void check_row_sums(const Floats& map, const Subject& subject, const Variation& variation);
 
 }  // namespace ladon_test

@@ -1,4 +1,4 @@
-// Attention as a subject: with projections, with keys projected in advance, or of given q, k and v.
+// Subjects for attention: with projections, with keys that are projected in advance, or of given q, k and v.
 #pragma once
 
 #include "guarded.hpp"
@@ -15,7 +15,7 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// A rotary embedding and how its table is filled. The table ends at a page that may not be touched.
+// A rotary embedding and the parameters that fill its table. The table ends at an inaccessible page.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -33,25 +33,25 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// The oracle computes the default scale itself. It takes any other scale from the score policy, whose formula has a
-// test.
+// The oracle computes the default scale without the score policy. The oracle takes any other scale from the score
+// policy, and test_scores.cpp tests the formulas of the scales.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
   if (Score::scale(S) != ladon::score::Scaled::scale(S)) form.scale = static_cast<double>(Score::scale(S));
   if constexpr (Position::rotates) {
     constexpr bool halves = Position::pairing == ladon::Pairing::halves;
-    // by default the last query stands at the last key
+    // By default, the last query has the position of the last key.
     form.rotary = {Position::width, halves, Position::base, Position::scaling, S.keys - S.queries, 0};
     form.positions = Position::positions;
   }
   return form;
 }
 
-// Whether a subject is asked for scores before the softmax too: each stage is compiled by itself.
+// Selects the captures of a subject: the weights, or every stage of the scores. Each stage is a separate instantiation.
 enum class Captures { weights, every_stage };
 
-// Calls run(what): with nothing, with the map, or with what captures the stage that is asked for.
+// Calls run() without a map, run(map), or run(capture) for the stage in the call.
 template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;
@@ -112,7 +112,8 @@ Subject attention_subject() {
                               Position, C>();
 }
 
-// Keys and values projected into a cache, and then attended to. They may come from different tokens.
+// Returns the subject that projects keys and values into a cache, and then attends to them. Keys and values may come
+// from different tokens.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
           class Position = ladon::position::None>
 Subject projected_subject() {
@@ -150,7 +151,7 @@ Subject projected_subject() {
           activation_bits<typename Layout::Precision>};
 }
 
-// x, context and weights[0] are q, k and v.
+// Returns the subject for given q, k and v. The call passes them as x, context and weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
           Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {

@@ -14,7 +14,7 @@ namespace ladon_test {
 
 namespace {
 
-// What the oracle needs of a subject.
+// Returns the subject for the oracle.
 Subject as_subject(const CachedSubject& cached) {
   Subject subject{};
   subject.shape = cached.shape;
@@ -24,20 +24,20 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-// A piece of a text, and what it must become.
+// A piece of a text, and its expected results.
 struct Piece {
   std::size_t past, tokens;
   Variation variation;
   Expected y;    // [tokens][model]
-  Expected map;  // [heads][queries][capacity], queries of the call's shape
+  Expected map;  // [heads][queries][capacity], with the queries of the call's shape
 };
 
 struct Step {
-  std::size_t queries;  // of the call's shape
+  std::size_t queries;  // the queries of the call's shape
   Floats y, map;
 };
 
-// One cache, fed piece by piece: everything that is read is guarded, everything that is written was NaN.
+// Feeds one cache piece by piece. All inputs are guarded, and all outputs are filled with NaN before each call.
 class Feeder {
  public:
   Feeder(const CachedSubject& subject, const CachedProblem& text, Edge edge)
@@ -53,7 +53,7 @@ class Feeder {
     const ladon::Shape& shape = subject_.shape;
     const bool one = by_one && piece.tokens == 1;
     const std::size_t queries = one ? 1 : shape.queries;
-    const std::size_t room = edge_ == Edge::end ? piece.tokens : queries;  // beyond the tokens nothing is touched
+    const std::size_t room = edge_ == Edge::end ? piece.tokens : queries;  // the call must not touch the rest of y
     const Guarded<float> x(std::span(text_.x).subspan(piece.past * shape.model, piece.tokens * shape.model), edge_);
     const Guarded<float> y(room * shape.model, edge_), map(shape.heads * queries * shape.keys, edge_);
     const std::size_t bytes = one ? subject_.one_workspace_bytes : subject_.workspace_bytes;
@@ -64,7 +64,7 @@ class Feeder {
     for (const Guarded<float>& weight : weights_) weights.push_back(weight.data());
     float* const maps[] = {map.data()};
     Call call{piece.variation.lengths};
-    call.offset = bottom_right;  // in a cache: behind what it holds
+    call.offset = bottom_right;  // in a cache: after the tokens that the cache holds
     call.queries = call.keys = ladon::all;
     call.tokens = piece.tokens == queries ? ladon::all : piece.tokens;
     call.x = x.data();
@@ -81,7 +81,7 @@ class Feeder {
     call.sinks = given(piece.variation.sinks);
     (one ? subject_.extend_by_one : subject_.extend)(call, cache_.data());
     CHECK_MESSAGE((x.intact() && y.intact() && map.intact() && workspace.intact() && cache_.intact()),
-                  "a guard byte was written to");
+                  "a guard byte has been overwritten");
     Floats out(y.data(), y.data() + y.size());
     CHECK(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(piece.tokens * shape.model), out.end(), is_poison));
     out.resize(piece.tokens * shape.model);
@@ -96,7 +96,7 @@ class Feeder {
   std::vector<Guarded<float>> weights_;
 };
 
-// Column k of the weights lies where the cache keeps token k.
+// Returns the expected map. The weight of token k is in the column where the cache stores token k.
 Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Matrix>& weights, std::size_t queries) {
   const ladon::Shape& shape = subject.shape;
   Expected map(shape.heads * queries * shape.keys);
@@ -120,7 +120,7 @@ Piece expected_piece(const CachedSubject& cached, const CachedProblem& text, std
   const ladon::Shape& shape = cached.shape;
   Piece piece{past, tokens, {}, {}, {}};
   fill_at_random(subject, piece.variation, past);
-  piece.variation.lengths.rotary_offset = 2;  // of every piece: keys that were turned stay so
+  piece.variation.lengths.rotary_offset = 2;  // equal for all pieces: cached keys keep their rotation
   if (cached.mask.padding) {
     piece.variation.may_see.assign(shape.keys, 1);
     for (std::size_t k = 2; k < shape.keys; k += 5) piece.variation.may_see[k] = 0;

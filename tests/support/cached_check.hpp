@@ -1,5 +1,5 @@
-// Checks attention to a text that grows: the cache is fed in pieces, and each piece must be what the oracle makes of
-// the whole text so far. However it is cut, the same tokens come out within the bound.
+// Checks attention to a growing text. The cache is fed in pieces, and each piece must agree with the oracle of the
+// whole text so far. Every cut of a text must agree within the bound.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace ladon_test {
 
-// Two instantiations that share a cache: for up to shape.queries tokens at once, and for one.
+// Two instantiations that share a cache: one takes up to shape.queries tokens, and one takes a single token.
 struct CachedSubject {
-  ladon::Shape shape;  // complete; keys: the cache's capacity
+  ladon::Shape shape;  // complete; the keys are the capacity of the cache
   WeightLayout layout;
   MaskForm mask;
   ScoreForm score;
-  bool ring;  // keeps the latest tokens only
+  bool ring;  // the cache keeps only the latest tokens
   std::size_t cache_bytes;
   std::size_t workspace_bytes, one_workspace_bytes;
   void (*clear)(void* cache);
@@ -26,8 +26,8 @@ struct CachedSubject {
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
-// Tokens of each call, in turn; the text is as long as they are together. A call of one token goes to the instantiation
-// for one where `by_one` says so.
+// The number of tokens of each call. Their sum is the length of the text. If `by_one` is true, the instantiation for
+// one token takes the calls of one token.
 struct Cut {
   std::vector<std::size_t> pieces;
   bool by_one = true;
@@ -42,10 +42,10 @@ struct CachedProblem {
 };
 CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed);
 
-// Checks one cut of a text, which is as long as the cut.
+// Checks one cut of a text. Text and cut have equal lengths.
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
 
-// The outputs [tokens][model] of one cut, which check_cached has held against the oracle.
+// Returns the outputs [tokens][model] of one cut, after check_cached has compared them with the oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 
 template <class Attention, class Mask, class Position>

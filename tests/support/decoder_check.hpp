@@ -1,8 +1,10 @@
-// Checks a stack of decoder layers, or one, against the oracle with every kind of length.
+// Checks a decoder layer, or a stack of decoder layers, against the oracle with every kind of length.
 //
-// As a Subject its shape is that of the attention to the memory, and its maps are those of each layer's two attentions:
-// self (in the room of the other, which must be no smaller), then memory. As a Call, `queries` of `tokens` ask, `keys`
-// tokens of the memory are active, and may_see is the padding of whichever mask takes one.
+// The shape of the Subject is the shape of the attention to the memory. Each layer has two maps: self-attention, then
+// attention to the memory. Both maps have the size of the memory's map, so the memory must be at least as long as the
+// text. In a Call, `queries` is the number of active queries. `tokens` is the number of tokens that self-attention
+// sees, and `keys` is the number of active tokens of the memory. may_see is the padding for each mask that takes a
+// padding.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@ namespace ladon_test {
 
 namespace {
 
-// Queries of every layer but the last: whoever is a key of the next layer must be computed.
+// Returns the number of queries of every layer but the last. A token that is a key of the next layer must be computed.
 std::size_t inner_queries(const Subject& subject, const Variation& variation) {
   return std::max(variation.queries(subject.shape), variation.keys(subject.shape));
 }
@@ -31,7 +31,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, En
   }
 }
 
-// The largest bound of a number that is one.
+// Returns the largest bound of all finite numbers.
 double widest_bound(const Expected& expected) {
   double widest = 0;
   for (const auto& real : expected) {
@@ -50,10 +50,10 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
   CHECK(worst_distance(outcome.y, expected.y) <= 1);
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
-  // An integer that may be rounded to either side makes the bound of an int8 problem as wide as steps of quantisation.
+  // An integer that rounding may move to either neighbour widens the bound of an int8 problem to steps of quantisation.
   const bool is_int8 = form.activation_bits != 0 && form.activation_bits != bfloat16_weights;
   const double widest = is_int8 ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
-  CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound says nothing");
+  CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");
   task.aliased = true;
   const Outcome aliased = run_guarded(subject, task);
   const std::span<const float> y(aliased.y);

@@ -1,4 +1,4 @@
-// Checks an encoder layer or a stack of them against the oracle in every variation.
+// Checks an encoder layer, or a stack of encoder layers, against the oracle in every variation.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace ladon_test {
 struct EncoderForm {
   std::size_t layers = 1;
   ladon::LayerConfig layer{.feed_forward = 1};
-  ladon::Bias projections = ladon::Bias::with;  // of attention, and of its output
-  ladon::Bias output = ladon::Bias::with;
+  ladon::Bias projections = ladon::Bias::with;  // the biases of query, key and value
+  ladon::Bias output = ladon::Bias::with;       // the bias of attention's output
   bool final_norm = false;
   float epsilon = 1e-5f;
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)

@@ -1,4 +1,4 @@
-// Encoder layers and stacks as subjects.
+// Subjects for encoder layers and stacks.
 #pragma once
 
 #include <tuple>

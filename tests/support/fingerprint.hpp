@@ -10,8 +10,8 @@
 
 namespace ladon_test {
 
-// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. Which NaN a NaN is
-// does not count, for that is the processor's own.
+// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of the bits of floats, the low byte first. All NaNs count as
+// equal, except the poison, because processors differ in the bits of a NaN.
 class Fingerprint {
  public:
   constexpr void add(std::span<const float> values) {

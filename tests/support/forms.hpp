@@ -1,5 +1,5 @@
 // The forms of masks and scores: the definitions of include/ladon/mask/ and score.hpp without lanes and key ranges. A
-// mask of several parts has each part once.
+// form has each kind of mask at most once.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace ladon_test {
 
-inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();  // keys - queries
+inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();  // default: keys - queries
 
 struct MaskForm {
   bool causal = false;
   bool window = false;
   std::size_t left = 0, right = 0;     // of the window; ladon::all: no end on that side
   bool fixed_offset = false;           // CausalAt, WindowAt
-  std::ptrdiff_t offset = 0;           // theirs
-  bool padding = false;                // a byte a key
-  bool bits = false, boolean = false;  // a bit or a byte a pair
+  std::ptrdiff_t offset = 0;           // the offset of these two masks
+  bool padding = false;                // one byte for each key
+  bool bits = false, boolean = false;  // one bit or byte for each pair of query and key
   bool boolean_per_head = false;
   bool additive = false;
   bool additive_per_head = false;
@@ -30,7 +30,7 @@ struct MaskForm {
   constexpr bool takes_offset() const { return (causal || window || alibi) && !fixed_offset; }
   constexpr bool per_pair() const { return bits || boolean || boolean_per_head; }
   constexpr bool adds() const { return additive || additive_per_head; }
-  // Masks of fewer columns than keys: those beyond are hidden.
+  // Returns whether the mask's data may have fewer columns than keys. Keys beyond the columns are hidden.
   constexpr bool takes_columns() const { return boolean || boolean_per_head || adds(); }
 
   friend constexpr MaskForm operator&(const MaskForm& a, const MaskForm& b) {
@@ -52,7 +52,7 @@ struct ScoreForm {
   double softcap = 0;
   bool sinks = false;
   oracle::Rotary rotary{};
-  std::size_t positions = 0;  // of its table
+  std::size_t positions = 0;  // of the table of the rotary embedding
 };
 
 }  // namespace ladon_test

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// WebAssembly has the header, but no page that can be forbidden.
+// WebAssembly has this header, but has no inaccessible pages.
 #if __has_include(<sys/mman.h>) && __has_include(<unistd.h>) && !defined(__wasm__)
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace ladon_test {
 
 namespace {
 
-constexpr unsigned char guard = 0xff;  // four of them are a NaN
+constexpr unsigned char guard = 0xff;  // four such bytes are a NaN
 
 #if !defined(LADON_TEST_HAS_PAGES)
 constexpr std::size_t margin = 4096, alignment = 64;
@@ -33,7 +33,7 @@ std::size_t page_size() {
 }
 }  // namespace
 
-// | forbidden page | pages of the buffer | forbidden page |
+//  inaccessible page | pages of the buffer | inaccessible page |
 Pages::Pages(std::size_t bytes, Edge edge) : bytes_(bytes) {
   const std::size_t page = page_size(), inner = std::max<std::size_t>((bytes + page - 1) / page, 1) * page;
   mapped_ = inner + 2 * page;

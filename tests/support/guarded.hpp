@@ -1,9 +1,9 @@
-// Memory that tells when somebody leaves it.
+// Memory that detects accesses beyond its ends.
 //
-// A Guarded buffer lies at one edge of its own pages, next to a page that may not be touched: a load or store beyond
-// that edge ends the program. On the other side stand guard bytes, which also are NaN for whoever reads them. Tests run
-// everything at both edges, which makes the buffers start at all sorts of addresses as well. Where there is no mmap,
-// guard bytes stand on both sides.
+// A Guarded buffer lies at one edge of separate pages, next to an inaccessible page. A load or store beyond this edge
+// ends the program. At the other edge, guard bytes detect stores, and loads of guard bytes give NaN. Tests run
+// everything at both edges, so buffers also start at many different addresses. Without mmap, guard bytes lie on both
+// sides.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ladon_test {
 
-enum class Edge { begin, end };  // the side on which the forbidden page lies
+enum class Edge { begin, end };  // the side of the inaccessible page
 
 class Pages {
  public:
@@ -22,7 +22,7 @@ class Pages {
   ~Pages();
 
   unsigned char* data() const { return data_; }
-  void make_read_only();  // from here on a store into it ends the program
+  void make_read_only();  // from now on, a store to the pages ends the program
   bool guards_intact() const;
 
  private:
@@ -30,7 +30,7 @@ class Pages {
   [[maybe_unused]] std::size_t mapped_ = 0;
   unsigned char* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::vector<unsigned char> fallback_;  // where there is no mmap
+  std::vector<unsigned char> fallback_;  // the memory on systems without mmap
 };
 
 template <class T>
@@ -38,7 +38,7 @@ class Guarded {
  public:
   Guarded(std::size_t count, Edge edge) : pages_(count * sizeof(T), edge), count_(count) {}
 
-  // A copy that cannot be written to.
+  // Makes a read-only copy of `values`.
   Guarded(std::span<const T> values, Edge edge) : Guarded(values.size(), edge) {
     for (std::size_t i = 0; i < count_; ++i) data()[i] = values[i];
     pages_.make_read_only();

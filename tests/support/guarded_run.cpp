@@ -34,7 +34,7 @@ double worst_distance(std::span<const float> actual, const Expected& expected) {
 
 namespace {
 
-// The buffers of one task, all at the same edge.
+// The buffers of one task, all at one edge of their pages.
 class Stage {
  public:
   Stage(const Subject& subject, const Task& task, Edge edge)
@@ -85,7 +85,7 @@ class Stage {
     call.workspace = workspace_.data();
     call.maps = with_maps ? maps.data() : nullptr;
     subject_.run(call);
-    CHECK_MESSAGE(guards_intact(), "a guard byte was written to");
+    CHECK_MESSAGE(guards_intact(), "a guard byte has been overwritten");
     return outcome(with_maps);
   }
 

@@ -1,5 +1,5 @@
-// Sweeps of masks and scores over shapes of awkward sizes: one query, one key, as many as lanes and one more or less,
-// several panels, several blocks of keys. Most go without projections: what a mask does, it does to the scores.
+// Sweeps of masks and scores over shapes of awkward sizes: one query, one key, the number of lanes and one more or
+// less, several panels, several blocks of keys. Most sweeps have no projections, because masks affect only the scores.
 #pragma once
 
 #include "attention_check.hpp"

@@ -13,11 +13,11 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// What a hidden pair's score becomes. Exact: a score that is infinite by itself has no finite deviation.
+// The score of a hidden pair. The value is exact. An infinite score that is computed has no finite deviation.
 constexpr double not_seen = -infinity;
 bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
-// Columns [first, first + count) of m.
+// Returns columns [first, first + count) of m.
 Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
   Matrix part(m.rows, count);
   for (std::size_t r = 0; r < m.rows; ++r) {
@@ -124,7 +124,7 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// The integer sums are exact, so only integers in doubt have a deviation.
+// Computes a linear map with int8 weights. The integer sums are exact, so only integers in doubt have a deviation.
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
@@ -175,9 +175,9 @@ Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first) {
 
 namespace {
 
-// scale * q k^T for every pair.
+// Returns scale * q k^T for every pair.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
-  const Real rounded_scale = rounded(scale, 0, 0, 3);  // a root, a quotient, and log2(e) that joins them
+  const Real rounded_scale = rounded(scale, 0, 0, 3);  // a square root, a quotient, and the product with log2(e)
   Matrix scores(q.rows, k.rows);
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {
@@ -194,12 +194,12 @@ Matrix capped_scores(const Matrix& scaled, double softcap) {
   if (softcap == 0) return scores;
   for (Real& s : scores.data) {
     s = Real(softcap) * tanh(s * rounded(1 / softcap));
-    s = rounded(s.value, s.deviation, 0, 2);  // log2(e) comes after the cap: the constant and its product
+    s = rounded(s.value, s.deviation, 0, 2);  // the softcap is multiplied by log2(e): the constant and the product
   }
   return scores;
 }
 
-// Each pair plus what is added to it; -inf where it is hidden, whatever stood there.
+// Returns the score of each pair plus the mask's addends, and -inf for each hidden pair.
 Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, const MaySee& may_see) {
   Matrix scores = capped;
   for (std::size_t i = 0; i < scores.rows; ++i) {

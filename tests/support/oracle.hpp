@@ -1,6 +1,6 @@
-// The oracle: attention and the encoder around it in plain float64 loops, written for reading, from the equations
-// ("Attention Is All You Need", arXiv 1706.03762) and DESIGN's rules for masks. Its numbers are Reals: they carry how
-// far float32 may be from them (bound.hpp). Nothing here knows of panels, lanes, tiles or blocks.
+// The oracle: attention and encoders in plain float64 loops, written for readability. The code follows the equations of
+// "Attention Is All You Need" (arXiv 1706.03762) and the rules of DESIGN for masks. Its numbers are Reals, which carry
+// the bound of the float32 result (bound.hpp). The oracle has no panels, lanes, tiles or blocks.
 //
 // Every weight is (out, in), as PyTorch stores it.
 #pragma once
@@ -34,9 +34,9 @@ struct Linear {
   std::size_t out = 0;
   std::size_t in = 0;
   std::vector<float> weight;   // [out][in]
-  std::vector<float> bias{};   // [out]; empty: none
-  int activation_bits = 0;     // not 0: int8; `weight` then holds integers, and each row has a scale
-  bool bfloat16 = false;       // the call reads the weights as bfloat16; `weight` holds the same values
+  std::vector<float> bias{};   // [out]; empty: no bias
+  int activation_bits = 0;     // not 0: int8. `weight` then holds integers, and each row has a scale
+  bool bfloat16 = false;       // the call reads the weights as bfloat16; `weight` holds their values
   std::vector<float> scale{};  // [out]
 };
 
@@ -63,7 +63,7 @@ struct Norm {
 
 struct LayerWeights {
   AttentionWeights attention;
-  Linear gate;  // where the feed-forward network has one
+  Linear gate;  // empty: the feed-forward network has no gate
   Linear linear1;
   Linear linear2;
   Norm norm1;
@@ -71,37 +71,37 @@ struct LayerWeights {
 };
 
 struct DecoderLayerWeights {
-  LayerWeights own;  // its attention is to the layer's own tokens
+  LayerWeights own;  // its attention is the self-attention
   AttentionWeights cross;
   Norm norm3;
 };
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
-// What a layer gives, and what it looked at: a matrix [queries][keys] for each head, of the softmax's weights and of
-// the scores on their way there: scaled products, the same capped, and with what is added, where -inf (exact) hides a
-// key.
+// The results of attention. Each matrix is [queries][keys], one for each head: the weights of the softmax, and the
+// scores at each earlier stage. `scaled` holds the scaled products, `capped` the scores after the softcap, and `masked`
+// the scores with the mask's addends. In `masked`, an exact -inf hides a key.
 struct Attended {
   Matrix out{};
   std::vector<Matrix> weights{};
   std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// Everything of one more head but its output.
+// Appends the matrices of one more head to `all`. The output of the head is not appended.
 void append(Attended& all, Attended head);
 
-// One head: softmax(score(q, k)) v over the keys that each query may see; 0 where it may see none.
+// Computes one head: softmax(score(q, k)) v over the keys that each query may see, or 0 if a query sees no key.
 Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& form, std::size_t head,
                 const MaySee& may_see);
 
 Attended multi_head_attention(const Matrix& x, const Matrix& context, const AttentionWeights& weights,
                               const Heads& heads, const MaySee& may_see);
 
-// Keys and values of one token made from different inputs: [keys][key_model] and [keys][value_model].
+// Computes attention whose keys and values come from different inputs, [keys][key_model] and [keys][value_model].
 Attended multi_head_attention(const Matrix& x, const Matrix& key_input, const Matrix& value_input,
                               const AttentionWeights& weights, const Heads& heads, const MaySee& may_see);
 
-// One head's queries or keys, whose first row stands at position `first`.
+// Returns the rotated queries or keys of one head. The first row has the position `first`.
 Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first);
 
 Matrix linear(const Linear& w, const Matrix& x);
@@ -110,11 +110,12 @@ Matrix rms_norm(const Norm& norm, const Matrix& x);
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
 Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x);
 
-// The first `queries` tokens of x ask, the first `keys` of them can be seen, by those whom may_see allows.
+// Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. may_see
+// decides which query sees which key.
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
-// The same, with all of `memory` seen by whom memory_seen allows.
+// The results of a decoder layer. memory_seen decides which query sees which token of `memory`.
 struct Decoded {
   Matrix out;
   std::vector<Matrix> self_weights;

@@ -10,10 +10,10 @@
 
 namespace ladon_test::oracle {
 
-// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2): of the first `width` numbers of a query or a
-// key at position t, pair i is turned by the angle t / scaling * base^(-2 i / width).
+// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2). For a query or key at position t, pair i of
+// the first `width` numbers is rotated by the angle t / scaling * base^(-2 i / width).
 struct Rotary {
-  std::size_t width = 0;  // 0: no turns
+  std::size_t width = 0;  // 0: no rotation
   bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX and Llama; otherwise (2 i, 2 i + 1)
   double base = 10000;
   double scaling = 1;
@@ -21,14 +21,14 @@ struct Rotary {
   std::size_t first_key = 0;
 };
 
-// What is added to a score, in natural units; -inf hides the key.
+// Returns the addend of a score, in natural units. -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
 struct Score {
   double scale = 1;
-  double softcap = 0;  // 0: none; otherwise s becomes softcap * tanh(s / softcap)
+  double softcap = 0;  // 0: no softcap; otherwise s becomes softcap * tanh(s / softcap)
   std::vector<Bias> biases{};
-  std::vector<float> sinks{};  // [heads]: a score that takes its share of the softmax and has no value; empty: none
+  std::vector<float> sinks{};  // [heads]: a score with a share of the softmax, and without a value; empty: no sinks
   Rotary rotary{};
 };
 

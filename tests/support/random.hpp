@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere (the standard's distributions are not).
+// Random numbers that are equal on all platforms. The distributions of the standard library differ between platforms.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Random {
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  // Nearly normal: twelve uniforms have a variance of 1.
+  // Returns an approximately normal number: the sum of twelve uniform numbers has a variance of 1.
   float normal(double deviation = 1) {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += uniform();

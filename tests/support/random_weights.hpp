@@ -1,4 +1,4 @@
-// Weights of an attention, a layer or a stack, for tests that compare two calls with one another.
+// Random weights of an attention, a layer or a stack, for tests that compare two calls.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ladon_test {
 
-// Weights, tensor after tensor from one pool of small numbers.
+// Weights whose tensors follow each other in one pool of small numbers.
 template <class Weights>
 struct RandomWeights {
   std::vector<float> pool = Random(3).normals(2000, 0.3);

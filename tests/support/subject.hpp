@@ -28,7 +28,7 @@ namespace ladon_test {
 
 enum class WeightLayout { in_proj, separate, in_out, per_head };
 
-// The numbers that one call can change.
+// The lengths and offsets that one call can change.
 struct Lengths {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
@@ -58,7 +58,7 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
-// In place of a number of activation bits: the linear maps have bfloat16 weights, and their inputs are not quantised.
+// A value for activation_bits that means: the linear maps have bfloat16 weights, and their inputs are not quantised.
 inline constexpr int bfloat16_weights = 16;
 
 struct Subject {
@@ -70,7 +70,7 @@ struct Subject {
   void (*run)(const Call&);
   MaskForm mask{};
   ScoreForm score{};
-  bool captures = false;    // takes a stage
+  bool captures = false;    // the subject can capture each stage
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 

@@ -1,4 +1,5 @@
-// Who makes the calls to run_phase: one thread that takes the shares in turn, or (threads.hpp) a thread a share.
+// The callers of run_phase: one thread that computes all shares one after the other, or one thread for each share
+// (threads.hpp).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace ladon_test {
 
-// The last share first: none may lean on one before it.
+// Computes the last share first, because no share may depend on an earlier share.
 template <std::size_t Size>
 struct InTurn {
   static constexpr std::size_t size = Size;
@@ -20,14 +21,14 @@ struct InTurn {
   }
 };
 
-// Overwrites what a thread has for itself: nothing in it goes from a phase to the next.
+// Overwrites the scratch of a thread, because a phase must not use data of an earlier phase in the scratch.
 template <class Scratch>
 void spoil(Scratch& scratch, float value) {
   float* const floats = reinterpret_cast<float*>(&scratch);
   for (std::size_t i = 0; i < sizeof scratch / sizeof(float); ++i) floats[i] = value;
 }
 
-// A layer, a stack or an attention whose run is driven by a team, share by share.
+// A layer, a stack or an attention whose run() lets a team compute all phases and shares.
 template <class Layer, class Team>
 struct InPhases : Layer {
   using Workspace = typename Layer::template TeamWorkspace<Team::size>;

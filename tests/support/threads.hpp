@@ -1,4 +1,4 @@
-// Makes the calls to run_phase: a thread a share.
+// Calls run_phase with one thread for each share.
 #pragma once
 
 #include <barrier>

@@ -15,7 +15,7 @@ using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
-// 0: float32
+// The argument of `quantise` for a precision. 0 means float32.
 template <class Precision>
 constexpr int activation_bits = 0;
 template <>
@@ -37,7 +37,7 @@ constexpr WeightLayout weight_layout =
     : same_but_for_biases<Layout, ladon::layout::InOut>       ? WeightLayout::in_out
                                                               : WeightLayout::per_head;
 
-// Points the views of a weights struct, one after the other, to where `next` says.
+// Points the views of a weights struct to the tensors at `next`, and advances `next`.
 template <class View>
   requires requires(View view) { view.weight; }
 void point(View& view, const float* const*& next) {

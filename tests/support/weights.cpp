@@ -17,7 +17,7 @@ Linear random_linear(Random& random, std::size_t out, std::size_t in, double gai
 }
 
 AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
-  const double livelier = 1.3;  // scores of deviation 1.7: softmax weights that are neither even nor one-hot
+  const double livelier = 1.3;  // scores have the deviation 1.7: the softmax is neither uniform nor one-hot
   return {random_linear(random, shape.query_rows(), shape.model, livelier),
           random_linear(random, shape.key_rows(), shape.key_model, livelier),
           random_linear(random, shape.value_rows(), shape.value_model),
@@ -90,8 +90,8 @@ void quantise(oracle::DecoderLayerWeights& weights, int activation_bits) {
 
 namespace {
 
-// Returns elements in the memory of floats. The last element ends with the memory, so that the guard behind the memory
-// finds each load beyond the end. elements_at (weight_views.hpp) finds the first element.
+// Returns elements in an array of floats. The last element ends with the array, so that the guard after the array
+// detects each load beyond the end. elements_at (weight_views.hpp) finds the first element.
 template <class Element>
 Floats in_floats(const std::vector<Element>& elements) {
   const auto bytes = std::as_bytes(std::span(elements));
@@ -109,7 +109,7 @@ Floats stored(const Floats& weights, bool bfloat16) {
   return in_floats(elements);
 }
 
-// Appends weight, scale, row_sum and bias of several linear maps that lie in one tensor.
+// Appends the weight, scale, row_sum and bias of several linear maps that share one tensor.
 void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linear*> linears) {
   std::vector<std::int8_t> weight;
   Floats scale, row_sum, bias;
@@ -129,7 +129,7 @@ void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linea
   if (!bias.empty()) tensors.push_back(bias);
 }
 
-// Rows [first, first + count) of w, transposed: (in, out).
+// Returns rows [first, first + count) of w, transposed to (in, out).
 Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
   Floats transposed(w.in * count);
   for (std::size_t i = 0; i < w.in; ++i) {
@@ -138,7 +138,7 @@ Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
   return transposed;
 }
 
-// What a layer has not is empty, and no tensor.
+// Appends a tensor. An absent part of a layer is empty, and adds no tensor.
 void append(std::vector<Floats>& tensors, const Floats& values) {
   if (!values.empty()) tensors.push_back(values);
 }

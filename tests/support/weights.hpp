@@ -1,4 +1,4 @@
-// Weights for the tests: made at random, and laid out as each layout wants them.
+// Random weights for the tests, and their tensors in each layout.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace ladon_test {
 
-// Outputs of unit size from inputs of unit size, times gain; biases large enough to be missed.
+// Returns a linear map with random weights. Inputs of magnitude 1 give outputs of magnitude `gain`. The biases are so
+// large that a missing bias breaks the bound.
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
 oracle::Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon);
@@ -21,7 +22,7 @@ oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, con
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
                                                  const ladon::LayerConfig& config, float epsilon);
 
-// Takes the biases out that a layout has not.
+// Removes the biases that a layout lacks.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
 // Makes the weights of all linear maps int8, for inputs of `activation_bits` bits. If `activation_bits` is
@@ -31,7 +32,7 @@ void quantise(oracle::AttentionWeights& weights, int activation_bits);
 void quantise(oracle::LayerWeights& weights, int activation_bits);
 void quantise(oracle::DecoderLayerWeights& weights, int activation_bits);
 
-// The tensors in the order in which Call::weights takes them. Appended, so that layers can follow one another.
+// Appends the tensors in the order of Call::weights. The tensors of further layers may follow.
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,
                     const oracle::AttentionWeights& weights);
 void append_tensors(std::vector<Floats>& tensors, WeightLayout layout, const ladon::Shape& shape,

@@ -1,5 +1,6 @@
 # cmake -DNM=<nm> -DOBJECT=<file> -P check.cmake
-# No libm, no allocation, no exceptions, no static constructors: of the outside only the compiler's own block moves.
+# Checks that the object code needs only the block moves of the compiler: no libm, no allocation, no exceptions. The
+# code must have no static constructors.
 execute_process(COMMAND ${NM} ${OBJECT} RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE err)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${NM} failed: ${err}")
@@ -10,7 +11,8 @@ set(wrong "")
 foreach(line IN LISTS symbols)
   if(line MATCHES " U (.*)$")
     set(name ${CMAKE_MATCH_1})
-    # _GLOBAL_OFFSET_TABLE_ is the linker's, as is WebAssembly's __stack_pointer; macOS puts an underscore before each name
+    # The linker provides _GLOBAL_OFFSET_TABLE_, and WebAssembly's __stack_pointer. macOS puts an underscore before each
+    # name.
     if(NOT name MATCHES "^_?(memcpy|memmove|memset)$|^_GLOBAL_OFFSET_TABLE_$|^__stack_pointer$")
       list(APPEND wrong "${name} is undefined")
     endif()

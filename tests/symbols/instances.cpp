@@ -1,4 +1,4 @@
-// Object code of a few instantiations, compiled as firmware would: check.cmake looks at what it needs from elsewhere.
+// Object code of some instantiations, compiled as for firmware. check.cmake checks its undefined symbols.
 #include <ladon/ladon.hpp>
 
 namespace {

@@ -1,12 +1,12 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# A note where the headers are compiled without optimisation, once for a translation unit, which -Werror does not make an
-# error. No note where they are optimised, and where LADON_ALLOW_UNOPTIMIZED is defined.
+# Headers that are compiled without optimisation print one note for each translation unit. With -Werror, the note is no
+# error. Optimised headers print no note, and neither do headers with LADON_ALLOW_UNOPTIMIZED.
 include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
 set(headers -DLADON_ARRAY_LANES=1 -include ladon/shape.hpp -include ladon/ladon.hpp)
 
 foreach(level IN ITEMS "" -O0)
   compile_headers(said ${headers} ${level})
-  # The compiler prints the text of the note, and the line of the source, which begins with the text, too.
+  # The output contains the text of the note, and the source line, which begins with this text, too.
   string(REGEX MATCHALL "(note|warning): [^\n]*ladon: compiled without optimisation" notes "${said}")
   list(LENGTH notes count)
   if(NOT count EQUAL 1)
@@ -16,6 +16,6 @@ endforeach()
 foreach(flag IN ITEMS -O1 -O3 -Os -DLADON_ALLOW_UNOPTIMIZED)
   compile_headers(said ${headers} ${flag})
   if(said)
-    message(FATAL_ERROR "${flag}: there should be nothing to say: ${said}")
+    message(FATAL_ERROR "${flag}: expected no output: ${said}")
   endif()
 endforeach()

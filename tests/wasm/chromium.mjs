@@ -1,5 +1,5 @@
-// Runs a test program in headless Chromium: a server on this machine's loopback gives the page, the program and the
-// files it asks for, and takes what it writes and how it ends.
+// Runs a test program in headless Chromium. A server on the loopback address sends the page, the program and its input
+// files, and receives the output and the exit status.
 import {spawn} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -17,7 +17,7 @@ async function bodyOf(request) {
   return Buffer.concat(parts);
 }
 
-// The browser's other processes may still be writing when it has ended.
+// Other processes of the browser may still write to the folder after the main process has ended.
 async function remove(folder) {
   for (let i = 0; i < 50; ++i) {
     try {
@@ -55,7 +55,7 @@ export function runInChromium(program, {args, environment, files, write}) {
     });
     server.listen(0, '127.0.0.1', () => {
       const page = `http://127.0.0.1:${server.address().port}/`;
-      // The page stays until the program has ended: nothing else keeps a headless browser open.
+      // The page stays open until the program has ended, because only a page keeps a headless browser open.
       child = spawn(browser, [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, page],
                     {stdio: ['ignore', 'ignore', 'pipe']});
       let said = '';
@@ -65,7 +65,7 @@ export function runInChromium(program, {args, environment, files, write}) {
         server.close();
         server.closeAllConnections?.();
         remove(profile);
-        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // where it has not resolved
+        reject(new Error(`${browser} ended (${code}) before the program did:\n${said}`)); // no effect once resolved
       });
     });
   }).finally(() => child?.kill());

@@ -1,6 +1,6 @@
-// What tests and examples use of C++20 and the libc++ of Emscripten 3.1.6 (that of LLVM 13) does not have. Included
-// before all else where programs are compiled with that one, so that they are written as for all others. The ranges
-// have no iterators but those of begin() and end(), and no checks by concepts.
+// The parts of C++20 that tests and examples use, and that the libc++ of Emscripten 3.1.6 (from LLVM 13) lacks. For
+// this version, the header is included before all other headers, so that the programs need no special code. These
+// ranges support only begin() and end(), and do not check concepts.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-# Programs as standalone WASI commands, run by run.mjs: what all of them are compiled and linked with.
+# Compiles and links programs as standalone WASI commands, which run.mjs runs.
 enable_language(C)
 set(CMAKE_EXECUTABLE_SUFFIX_C .wasm)
 set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)
@@ -8,7 +8,7 @@ ladon_wasm_flags(flags ${LADON_WASM_VARIANT})
 list(FILTER flags INCLUDE REGEX "^-m")
 add_compile_options(${flags})
 
-# Tests throw where data are wrong, and doctest where a REQUIRE fails.
+# Tests throw on wrong data, and doctest throws if a REQUIRE fails.
 target_compile_options(ladon_checks INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fwasm-exceptions>)
 target_compile_definitions(ladon_checks INTERFACE DOCTEST_CONFIG_NO_POSIX_SIGNALS)
 if(EMSCRIPTEN_VERSION VERSION_LESS 3.1.40)

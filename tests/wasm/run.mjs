@@ -1,12 +1,13 @@
-// node run.mjs PROGRAM.wasm [ARGS...]: runs a test program, and exits as it does. With LADON_WASM_HOST=chromium it runs
-// in that browser; so it does where this Node cannot run it (Node 18 has no relaxed SIMD).
+// node run.mjs PROGRAM.wasm [ARGS...]: runs a test program, and exits with its status. With LADON_WASM_HOST=chromium,
+// the program runs in Chromium. The program also runs in Chromium if this Node does not support it (Node 18 has no
+// relaxed SIMD).
 import {readFileSync, readdirSync, statSync, writeSync} from 'node:fs';
 
 import '../../wasm/engine/relaxed_simd.mjs';
 import {runInChromium} from './chromium.mjs';
 import {run} from './wasi.mjs';
 
-globalThis.crypto ??= (await import('node:crypto')).webcrypto; // not there by itself in Node 18
+globalThis.crypto ??= (await import('node:crypto')).webcrypto; // Node 18 does not define crypto globally
 
 export const files = {
   status(path) {
@@ -22,7 +23,7 @@ const write = (fd, bytes) => {
     try {
       done += writeSync(fd, bytes, done);
     } catch (problem) {
-      if (problem.code !== 'EAGAIN') throw problem; // a pipe that is full
+      if (problem.code !== 'EAGAIN') throw problem; // the pipe is full
     }
   }
 };

@@ -1,6 +1,6 @@
-/* Files and randomness for programs that Emscripten links as standalone WASI commands: its C library then has no files,
- * as it expects JavaScript to have them. Here the system calls that the tests come to are made of those of WASI
- * (preview 1), which the hosts of wasi.mjs answer. Numbers of errors are the same in both. */
+/* Files and randomness for programs that Emscripten links as standalone WASI commands. In such programs, Emscripten's C
+ * library has no files, because it expects JavaScript to provide them. This file implements the system calls that the
+ * tests use by calls of WASI (preview 1). The hosts of wasi.mjs answer these calls. Both use equal error numbers. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <wasi/api.h>
 
-/* Where the host has put its root. The working directory is that root, too. */
+/* The descriptor of the host's root folder. The root is also the working directory. */
 enum { root = 3, most_descriptors = 256, entry_size = sizeof(struct dirent) };
 
 static __wasi_dircookie_t positions[most_descriptors]; /* in folders that are being listed */
@@ -123,7 +123,7 @@ int __syscall_getcwd(char* to, size_t size) {
   return 2;
 }
 
-/* One entry of a folder at a time. */
+/* Reads the entries of a folder, one entry for each call of WASI. */
 int __syscall_getdents64(int folder, struct dirent* to, size_t size) {
   uint8_t found[sizeof(__wasi_dirent_t) + sizeof to->d_name];
   size_t written = 0;
@@ -168,14 +168,14 @@ int __syscall_unlinkat(int folder, const char* path, int flags) {
   return (flags & AT_REMOVEDIR) ? __syscall_rmdir(path) : __syscall_unlink(path);
 }
 
-/* Newer ones have it. */
+/* Weak, because newer versions of Emscripten define this function. */
 __attribute__((weak)) int getentropy(void* to, size_t size) {
   const __wasi_errno_t error = __wasi_random_get(to, size);
   if (error != 0) errno = (int)error;
   return error == 0 ? 0 : -1;
 }
 
-/* A file that is mapped for reading is read. */
+/* Reads a file that a program maps for reading. */
 void* mmap(void* start, size_t size, int protection, int flags, int file, off_t offset) {
   void* memory = NULL;
   (void)start, (void)protection;

@@ -1,7 +1,7 @@
-// A host of WASI (preview 1) for the test programs, the same in Node and in a browser's worker. It reads the files of
-// this machine, by `files`; the folder for temporary files lives in memory, and only there a program may write.
+// A host of WASI (preview 1) for the test programs, for Node and for a browser's worker. The host reads the files of
+// this machine by `files`. A program may write only to the folder for temporary files, which exists only in memory.
 //
-//   files.status(path)   {folder, size}, or undefined where there is nothing
+//   files.status(path)   {folder, size}, or undefined if the path does not exist
 //   files.read(path)     Uint8Array
 //   files.list(path)     names
 //   write(fd, bytes)     standard output and error
@@ -25,7 +25,7 @@ const normal = (path) => {
 };
 const folderOf = (path) => normal(path + '/..');
 
-// What is on this machine, and over it what programs write.
+// The files of this machine, and the files that programs write in memory.
 class FileSystem {
   constructor(files) {
     this.files = files;
@@ -44,7 +44,7 @@ class FileSystem {
     return [...this.written.keys()].filter((other) => other !== path && folderOf(other) === path)
       .map((other) => other.slice(path.length + 1));
   }
-  // Something that is read where it is asked for: {bytes}.
+  // Returns a file whose bytes are read when they are used: {bytes}.
   open(path) {
     const own = this.written.get(path);
     if (own) return own;
@@ -59,7 +59,7 @@ class FileSystem {
   }
 }
 
-// Runs the program to its end: its exit status. What it traps on is thrown.
+// Runs the program to its end. Returns its exit status. Throws the error if the program traps.
 export async function run(module, {args, environment, files, write}) {
   const system = new FileSystem(files);
   const open = new Map([0, 1, 2].map((fd) => [fd, {device: true}]));
@@ -194,7 +194,7 @@ export async function run(module, {args, environment, files, write}) {
       view().setUint32(done, size, true);
       return 0;
     },
-    // Entries from `cookie` on, as many as there is room for; the last may be cut off.
+    // Writes entries from `cookie` on until the buffer is full. The last entry may be truncated.
     fd_readdir(fd, at, size, cookie, used) {
       const folder = open.get(fd);
       if (!folder?.folder) return error.notdir;
@@ -267,14 +267,14 @@ export async function run(module, {args, environment, files, write}) {
     },
   };
 
-  // What no test calls may still be imported.
+  // A program may import functions that no test calls.
   const imports = {};
-  const emscripten = {emscripten_notify_memory_growth() {}}; // the memory is asked for its buffer each time
+  const emscripten = {emscripten_notify_memory_growth() {}}; // the host takes memory.buffer anew for each call
   for (const {module: from, name, kind} of WebAssembly.Module.imports(module)) {
     if (kind !== 'function') throw new Error(`the program imports ${from}.${name}, a ${kind}`);
     imports[from] ??= {};
     imports[from][name] = {wasi_snapshot_preview1: calls, env: emscripten}[from]?.[name] ?? (() => {
-      throw new Error(`the program calls ${from}.${name}, which is not there`);
+      throw new Error(`the program calls ${from}.${name}, which this host does not provide`);
     });
   }
   const {exports} = await WebAssembly.instantiate(module, imports);

@@ -1,4 +1,5 @@
-// In Chromium: runs the program in a worker, where a request may be waited for, as WASI's calls must.
+// Runs the program in a worker of Chromium. A worker can wait for the answer to a request, and the calls of WASI must
+// wait.
 import {run} from './wasi.mjs';
 
 function ask(what, of, type, body) {

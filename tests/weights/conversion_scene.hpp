@@ -1,4 +1,4 @@
-// `ladon-weights quantise` and `ladon-weights convert` as a user calls them. The shell's quoting is POSIX'.
+// Runs `ladon-weights quantise` and `ladon-weights convert` as a user does. Arguments are quoted for a POSIX shell.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@
 
 namespace ladon::weights {
 
-// A folder with a checkpoint and an output of an earlier time.
+// A folder with a checkpoint, and with an output of an earlier call.
 struct ConversionScene {
   examples::TemporaryFolder folder;
   std::filesystem::path in, out;
@@ -40,8 +40,8 @@ struct ConversionScene {
     return examples::run_in_shell(line(command, in, to, options));
   }
 
-  // Replaces the output by that of a checkpoint with 200 MB of weights, a hole in the file. The address space has room
-  // for the mapped file and 32 MB, but not for the output or for a copy of the weights.
+  // Converts a checkpoint with 200 MB of weights, which are a hole in the file, to the output. The address space has
+  // room for the mapped file and 32 MB, but not for the output or for a copy of the weights.
   [[nodiscard]] examples::Answer run_on_200_mb(const std::string& command, const std::string& options) const {
     constexpr std::size_t weight_bytes = 200'000'000;
     const std::string header = R"({"a.weight":{"dtype":"F32","shape":[1000,50000],"data_offsets":[0,200000000]}})";
@@ -50,7 +50,7 @@ struct ConversionScene {
     std::filesystem::resize_file(large, beginning.size() + weight_bytes);
     std::string limit;
 #ifndef WEIGHTS_TESTS_ARE_SANITIZED
-    const bool is_native = std::string_view(LADON_WEIGHTS_COMMAND).starts_with(" ");  // no emulator before the program
+    const bool is_native = std::string_view(LADON_WEIGHTS_COMMAND).starts_with(" ");  // no emulator runs the program
     if (is_native) limit = "ulimit -v 228000 && ";
 #endif
     return examples::run_in_shell(limit + line(command, large, out, options));

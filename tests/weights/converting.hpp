@@ -1,4 +1,4 @@
-// Converts small files, and reads what came.
+// Converts small files, and reads the results.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ inline std::string error_of_converting(const files::Checkpoint& checkpoint, Targ
   return examples::error_of<files::Error>([&] { static_cast<void>(converted(checkpoint, target, selection)); });
 }
 
-// The output as a file that is open for reading.
+// The output, as a file that is open for reading.
 class ConvertedFile {
  public:
   ConvertedFile(const files::Checkpoint& checkpoint, Target target, const Selection& selection = {})
@@ -69,7 +69,7 @@ class ConvertedFile {
   files::Safetensors file_;
 };
 
-// The bytes of F16 or BF16 values.
+// Returns the bytes of F16 or BF16 values.
 inline std::string halves(const std::vector<std::uint16_t>& values) {
   std::string bytes(values.size() * sizeof(std::uint16_t), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());

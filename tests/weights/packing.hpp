@@ -1,4 +1,4 @@
-// Packs small files, and reads what came.
+// Packs small files, and reads the results.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ struct Result {
   std::vector<std::string> left_out;
   std::string convention;
 
-  // The named constant of the header.
+  // Returns the named constant of the header.
   [[nodiscard]] std::size_t constant(const std::string& name) const {
     const std::string before = "inline constexpr unsigned long " + name + " = ";
     const auto at = packed.offsets.find(before);
@@ -42,7 +42,7 @@ struct Result {
   }
 };
 
-// Packs the file that has these bytes.
+// Packs a file with these bytes.
 inline Result packed_file(const std::string& content, const std::string& spec_text, const std::string& prefix) {
   const examples::TemporaryFolder folder;
   const files::Safetensors file(folder.file("m.safetensors", content));
@@ -56,13 +56,13 @@ inline Result packed(const files::Checkpoint& checkpoint, const std::string& spe
   return packed_file(checkpoint.content(), spec_text, prefix);
 }
 
-// What is said where it cannot be done; "" where it can.
+// Returns the text of the error, or "" if packing succeeds.
 inline std::string complaint(const files::Checkpoint& checkpoint, const std::string& spec_text,
                              const std::string& prefix) {
   return examples::error_of<files::Error>([&] { static_cast<void>(packed(checkpoint, spec_text, prefix)); });
 }
 
-// Queries have four rows, keys and values two, so that no part can be mistaken for another.
+// Queries have four rows, and keys and values have two, so that a test notices if parts are confused.
 inline const std::string in_proj_spec =
     "in_proj_weight 4+2+2 4\nin_proj_bias 4+2+2\nout_proj_weight 4 4\nout_proj_bias 4\n";
 inline const std::string separate_spec =

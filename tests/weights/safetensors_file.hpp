@@ -1,4 +1,4 @@
-// Makes safetensors files, right ones and wrong ones.
+// Makes safetensors files, valid and invalid ones.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline std::string with_length(std::uint64_t length, const std::string& header, 
   return bytes + header + data;
 }
 
-// A header is filled up with spaces so that the data begin at a multiple of 8, as the format's writers do.
+// Returns the bytes of a file. Spaces after the header align the data to 8 bytes, as the writers of the format do.
 inline std::string safetensors(std::string header, const std::string& data) {
   header.resize((header.size() + 7) / 8 * 8, ' ');
   return with_length(header.size(), header, data);
@@ -34,12 +34,12 @@ inline std::vector<float> counted(std::size_t size, float first) {
   return values;
 }
 
-// A file in the making.
+// Builds the bytes of a file, tensor by tensor.
 class Checkpoint {
  public:
   Checkpoint& add(const std::string& name, const std::string& dtype, const std::string& shape,
                   const std::string& bytes) {
-    // piece by piece: g++ 12 takes "x" + string for an overlapping copy (GCC bug 105651)
+    // Appended piece by piece, because g++ 12 takes "x" + string for an overlapping copy (GCC bug 105651).
     header_.append(header_.empty() ? "\"" : ",\"").append(name);
     header_.append(R"(":{"dtype":")").append(dtype).append(R"(","shape":)").append(shape);
     header_.append(R"(,"data_offsets":[)").append(std::to_string(data_.size()));
@@ -48,7 +48,7 @@ class Checkpoint {
     return *this;
   }
 
-  // F32, counted upwards from the first value.
+  // Adds an F32 tensor with the numbers first, first + 1, and so on.
   Checkpoint& add(const std::string& name, std::size_t rows, std::size_t columns, float first) {
     return add(name, "F32", "[" + std::to_string(rows) + "," + std::to_string(columns) + "]",
                floats(counted(rows * columns, first)));

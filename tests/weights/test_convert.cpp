@@ -1,4 +1,4 @@
-// The BF16 version of a checkpoint: which tensors, which numbers, which bytes.
+// The BF16 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -44,7 +44,8 @@ TEST_SUITE_BEGIN("convert");
 
 TEST_CASE("a small weight: its bits and the report") {
   Checkpoint checkpoint;
-  // 1 + 2^-8 is halfway between two bfloat16 and goes down to 1, because the last bit of 1 is 0. 1 + 3 * 2^-8 goes up.
+  // 1 + 2^-8 is halfway between two bfloat16 numbers and is rounded down to 1, because the last bit of 1 is 0. 1 + 3 *
+  // 2^-8 is rounded up.
   checkpoint.add("fc.weight", "F32", "[2,3]", floats({1, -2, 0x1.01p0f, 0x1.03p0f, -0.0f, 4}));
   checkpoint.add("fc.bias", 2, 5);
   const ConvertedFile result = rounded(checkpoint);
@@ -94,12 +95,12 @@ TEST_CASE("tiny weights become subnormal or 0, and zeros have no error") {
   CHECK(rounded(zeros).report().find("weight  [1,2]  0.000000           0.000000\n") != std::string::npos);
 }
 
-TEST_CASE("the selection is that of quantise") {
+TEST_CASE("convert selects the tensors that quantise selects") {
   Checkpoint checkpoint;
   for (const std::string name : {"a.0.weight", "a.1.weight", "in_proj_weight"}) checkpoint.add(name, 2, 2, 1);
   for (const std::string name : {"embed.weight", "lm_head.weight", "tied.weight"}) checkpoint.add(name, 2, 2, 7);
   checkpoint.add("a.kernel", 2, 2, 1).add("norm.weight", 4, 1).add("q.weight", "I8", "[2,2]", "1234");
-  checkpoint.add("q.weight_scale", 2, -1);  // scales are not read: this file is not to be quantised
+  checkpoint.add("q.weight_scale", 2, -1);  // convert does not read scales, because this file is not quantised
   const auto dtypes = [](const ConvertedFile& result) {
     std::string text;
     for (const auto& [name, tensor] : result.file().tensors()) text += name + " " + tensor.dtype + "\n";
@@ -129,7 +130,7 @@ TEST_CASE("a file without a matrix to convert is an error") {
         nothing + "; number of weights that are BF16 already: 1");
 }
 
-TEST_CASE("a wrong number of bytes is an error; a name of a scale is not") {
+TEST_CASE("a wrong number of bytes is an error; the name of a scale is no error") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", 2, 2, 1).add("a.weight_scale", 2, 1);
   CHECK(error_of_rounding(checkpoint).empty());
@@ -140,7 +141,7 @@ TEST_CASE("a wrong number of bytes is an error; a name of a scale is not") {
         "  tensor \"c.weight\": expected 18446744073709551615 bytes of data, found 0");
 }
 
-TEST_CASE("a weight that is or would become infinite, and a NaN, are errors that say where") {
+TEST_CASE("the error for an infinite or NaN weight, or a weight that rounds to infinity, states its position") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), most = 0x1.fefffep127f;
   const auto error_of = [](float bad) {
     Checkpoint checkpoint;
@@ -163,7 +164,7 @@ TEST_CASE("a weight that is or would become infinite, and a NaN, are errors that
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
   CHECK(error_of_rounding(checkpoint).ends_with("found 3.40282347e+38 at row 0, column 69999, counted from 0"));
-  // float32's largest number is a weight for quantise.
+  // quantise accepts the largest number of float32 as a weight.
   CHECK(error_of_converting(checkpoint, Target::int8).empty());
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("the bytes of an output, with larger elements first and the metadata")
         files::safetensors(header, floats({2}) + in_bf16({-127, 0, 1}) + "1"));
 }
 
-TEST_CASE("pack takes the output for a kernel with bfloat16 weights, and gives the bits of packing the input") {
+TEST_CASE("for a kernel with bfloat16 weights, pack gives equal bits for the output and for the input") {
   Checkpoint checkpoint;
   add_bert_attention(checkpoint, "a.");
   const std::string spec =

@@ -1,7 +1,7 @@
-// `ladon-weights convert` as a user calls it.
+// Runs `ladon-weights convert` as a user does.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <limits>
 
@@ -47,7 +47,7 @@ TEST_CASE("options of the program choose the tensors") {
   CHECK(scene.dtype("head.weight") == "BF16");
 }
 
-TEST_CASE("after an error the output is as it was") {
+TEST_CASE("after an error the output is unchanged") {
   const ConvertScene scene, too_large({1, 2, std::numeric_limits<float>::max(), 4});
   check_refused(too_large.convert(), 1,
                 "tensor \"fc.weight\": expected weights that are finite in bfloat16, found 3.40282347e+38 at row 1, "
@@ -59,19 +59,19 @@ TEST_CASE("after an error the output is as it was") {
   scene.check_untouched();
 }
 
-TEST_CASE("wrong usage of convert ends with 2, and says which types there are") {
+TEST_CASE("wrong usage of convert exits with 2, and lists the types") {
   const ConvertScene scene;
   check_refused(scene.convert(""), 2, "--type is required");
   check_refused(scene.convert("--type float16"), 2, "--type: expected bfloat16, found \"float16\"");
   check_refused(scene.convert("--type BF16"), 2, "--type: expected bfloat16, found \"BF16\"");
   check_refused(scene.convert("--type int8"), 2,
                 "--type: expected bfloat16, found \"int8\"; the command quantise makes int8 weights");
-  check_refused(scene.convert("--type bfloat16 --keep '('"), 2, "--keep: '(' is no regular expression");
+  check_refused(scene.convert("--type bfloat16 --keep '('"), 2, "--keep: '(' is not a regular expression");
   check_refused(scene.run("convert", scene.in, "--type bfloat16"), 2, "in.safetensors: is named twice");
   scene.check_untouched();
 }
 
-TEST_CASE("convert --help says how") {
+TEST_CASE("convert --help describes the conversion") {
   const Answer answer = examples::run_in_shell(LADON_WEIGHTS_COMMAND " convert --help");
   CHECK(answer.status == 0);
   CHECK(has(answer.out, "Each weight becomes the nearest bfloat16"));
@@ -79,7 +79,7 @@ TEST_CASE("convert --help says how") {
 }
 
 // The output has 100 MB.
-TEST_CASE("memory holds neither the output nor a copy of the input") {
+TEST_CASE("the program keeps neither the output nor a copy of the input in memory") {
   const ConvertScene scene;
   const Answer answer = scene.run_on_200_mb("convert", "--type bfloat16");
   CHECK(answer.status == 0);

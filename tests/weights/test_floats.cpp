@@ -1,4 +1,4 @@
-// F16 and BF16 as float32, each of the 65536 there are of either.
+// F16 and BF16 as float32: all 65536 numbers of each format.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -11,7 +11,8 @@
 namespace ladon::weights {
 namespace {
 
-// The formats' definition, in double: sign, exponent of so many bits, fraction of so many.
+// Returns a number by the definition of the formats, in double: a sign, `exponent_bits` bits of exponent, and
+// `fraction_bits` bits of fraction.
 double value_of(unsigned bits, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
@@ -30,7 +31,7 @@ std::uint32_t widened(std::string_view dtype, std::uint16_t half) {
   return bits;
 }
 
-// A NaN stays one, with sign and payload, quiet or not.
+// Returns whether the conversion is exact. A NaN keeps its sign and its payload, quiet or signalling.
 bool is_exact(std::uint32_t bits, double expected, std::uint32_t nan_bits) {
   if (std::isnan(expected)) return bits == nan_bits;
   const double found = std::bit_cast<float>(bits);
@@ -61,7 +62,7 @@ TEST_CASE("every BF16 is exact") {
   CHECK(widened("BF16", 0x3FC0) == std::bit_cast<std::uint32_t>(1.5f));
 }
 
-TEST_CASE("F32 is taken bit by bit, a signalling NaN as well") {
+TEST_CASE("F32 keeps its bits, also those of a signalling NaN") {
   const std::uint32_t bits[] = {0x7F800001U, 0x80000000U, 0x00000001U, 0xFF800000U};
   std::string bytes;
   append_floats("F32", std::as_bytes(std::span(bits)), bytes);
@@ -74,7 +75,7 @@ TEST_CASE("other types are not widened") {
     CHECK(bytes_of_float(dtype) == 0);
 }
 
-TEST_CASE("a part of a file's halves is taken, where they lie at odd places, too") {
+TEST_CASE("a part of a F16 tensor is read, also at odd addresses") {
   files::Checkpoint checkpoint;
   const std::string halves("\x00\x3C\x00\x40\x00\x42\x00\x44\x00\x45\x00\x46\x00\x47\x00\x48", 16);  // 1 to 8
   checkpoint.add("one_byte", "I8", "[1]", "x").add("in_proj_bias", "F16", "[8]", halves);

@@ -12,7 +12,7 @@ using examples::content_of, examples::TemporaryFolder;
 
 TEST_SUITE_BEGIN("json_file");
 
-TEST_CASE("the file has its old content until the figures are written") {
+TEST_CASE("the file keeps its old content until the figures are written") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.file("figures", "old");
   std::string text = path.string(), program = "bench", option = "--json";

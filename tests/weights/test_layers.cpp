@@ -1,4 +1,4 @@
-// An encoder layer's tensors, and those of a stack.
+// The tensors of an encoder layer, and of a stack.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"
@@ -8,12 +8,12 @@ namespace {
 
 using files::Checkpoint, files::counted;
 
-// Feed-forward of three.
+// The rest of a layer whose feed-forward network has three hidden features.
 const std::string rest_of_layer =
     "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
     "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";
 
-// The same lines with something before each.
+// Returns the lines with `before` at the beginning of each line.
 std::string below(const std::string& before, const std::string& lines) {
   std::string text;
   for (std::size_t at = 0; at < lines.size(); at = lines.find('\n', at) + 1)
@@ -87,7 +87,7 @@ TEST_CASE("PyTorch's encoder layer with bias=False has no biases at all") {
         std::string::npos);
 }
 
-TEST_CASE("PyTorch's encoder layer whose attention has the bias of its output alone") {
+TEST_CASE("PyTorch's encoder layer whose attention has a bias only in its output") {
   const auto without_in_proj_bias = [](std::string spec) {
     const std::string line = "in_proj_bias 4+2+2\n";
     return spec.replace(spec.find(line), line.size(), "");
@@ -110,7 +110,7 @@ TEST_CASE("PyTorch's encoder layer whose attention has the bias of its output al
             .find("attention.in_proj_bias: there is no \"layers.0.self_attn.in_proj_bias\"") != std::string::npos);
 }
 
-TEST_CASE("BERT's layer, with its norms' names of today and of its first checkpoints") {
+TEST_CASE("BERT's layer, with the names of norms in new and in early checkpoints") {
   for (const auto& [gain, shift] : {std::pair{"weight", "bias"}, std::pair{"gamma", "beta"}}) {
     Checkpoint checkpoint;
     add_bert_layer(checkpoint, "bert.encoder.layer.3.", gain, shift);
@@ -120,7 +120,7 @@ TEST_CASE("BERT's layer, with its norms' names of today and of its first checkpo
   }
 }
 
-TEST_CASE("Llama's layer has a gate, and norms without a shift") {
+TEST_CASE("Llama's layer has a gate, and norms without a bias") {
   Checkpoint checkpoint;
   add_llama_attention(checkpoint, "model.layers.0.self_attn.");
   checkpoint.add("model.layers.0.mlp.gate_proj.weight", 3, 4, 400).add("model.layers.0.mlp.up_proj.weight", 3, 4, 420);
@@ -155,7 +155,7 @@ TEST_CASE("a stack's layers are below its prefix, and its last norm is beside th
     CHECK(result.values("norm_weight", 4) == counted(4, 600));
     CHECK(result.values("norm_bias", 4) == counted(4, 610));
     CHECK(result.left_out == std::vector<std::string>{before + "layers.1.norm1.weight"});
-    // A kernel without a last norm, of a checkpoint that has one.
+    // The kernel has no last norm, but the checkpoint has one.
     CHECK(packed(checkpoint, spec, before + "layers").left_out ==
           std::vector<std::string>{before + "norm.weight", before + "norm.bias", before + "layers.1.norm1.weight"});
   }

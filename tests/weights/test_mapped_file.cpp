@@ -21,7 +21,7 @@ std::string text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// The text of the error that loading throws; "" where none is thrown.
+// Returns the text of the error that loading throws, or "" if loading succeeds.
 std::string error_of_loading(const fs::path& path, Load load) {
   return examples::error_of<Error>([&] { static_cast<void>(MappedFile(path, load)); });
 }
@@ -30,7 +30,7 @@ std::string error_of_loading(const fs::path& path, Load load) {
 
 TEST_SUITE_BEGIN("mapped_file");
 
-TEST_CASE("a mapped file and a copy have the same bytes, at the beginning of a page") {
+TEST_CASE("a mapped file and a copy have equal bytes, and begin at a page") {
   const TemporaryFolder folder;
   const std::string content(10'000, 'x');
   const fs::path path = folder.file("file", content), empty = folder.file("empty", "");
@@ -61,7 +61,7 @@ TEST_CASE("a mapping keeps a file that is replaced by renaming") {
   CHECK(text_of(mapped) == "old");
 }
 
-TEST_CASE("what is no regular file is refused") {
+TEST_CASE("a path that is not a regular file is refused") {
   const TemporaryFolder folder;
   for (const Load load : both) {
     CHECK(error_of_loading(folder.path() / "absent", load) == (folder.path() / "absent").string() + ": no such file");
@@ -69,8 +69,8 @@ TEST_CASE("what is no regular file is refused") {
   }
 }
 
-// Files of Linux that claim another size than they have stand for a file that changes while it is read.
-TEST_CASE("a copy is refused where the file has another size than at first, or cannot be read") {
+// Some files of Linux state a wrong size. They stand for a file that changes while the program reads it.
+TEST_CASE("a copy is refused if the size of the file changed, or if the file cannot be read") {
   const fs::path longer = "/proc/self/status", shorter = "/sys/kernel/mm/transparent_hugepage/enabled";
   if (fs::exists(longer))
     CHECK(error_of_loading(longer, Load::copy) ==

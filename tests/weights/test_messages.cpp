@@ -1,4 +1,4 @@
-// What is said of a checkpoint that is not what the kernel needs.
+// The messages for checkpoints that do not fit the kernel.
 #include <doctest/doctest.h>
 
 #include <ctime>
@@ -20,7 +20,7 @@ Checkpoint bert(const std::string& before = "encoder.layer.0.attention.") {
 
 TEST_SUITE_BEGIN("messages");
 
-TEST_CASE("all that is missing or wrong is said at once") {
+TEST_CASE("one message lists all missing and wrong tensors") {
   Checkpoint checkpoint;
   checkpoint.add("a.self.query.weight", 4, 4, 0).add("a.self.query.bias", 4, 0);
   checkpoint.add("a.self.value.weight", 4, 2, 0).add("a.self.value.bias", 3, 0);
@@ -34,7 +34,7 @@ TEST_CASE("all that is missing or wrong is said at once") {
         "  out_proj_bias: there is no \"a.output.dense.bias\"");
 }
 
-TEST_CASE("every name that was tried is said") {
+TEST_CASE("the message lists every name that was tried") {
   Checkpoint checkpoint;
   checkpoint.add("in_proj_bias", 8, 0).add("out_proj.weight", 4, 4, 0).add("out_proj.bias", 4, 0);
   CHECK(
@@ -47,7 +47,7 @@ TEST_CASE("every name that was tried is said") {
         "  value_proj_weight: there is no \"v_proj_weight\", nor \"in_proj_weight\"");
 }
 
-TEST_CASE("a part is taken only of a tensor that has all three") {
+TEST_CASE("queries, keys or values are read only from a tensor that has all three parts") {
   Checkpoint checkpoint;
   checkpoint.add("in_proj_weight", 12, 4, 0).add("in_proj_bias", 8, 0);
   checkpoint.add("out_proj.weight", 4, 4, 0).add("out_proj.bias", 4, 0);
@@ -58,7 +58,7 @@ TEST_CASE("a part is taken only of a tensor that has all three") {
         "  value_proj_weight: tensor \"in_proj_weight\": expected shape [8,4], found [12,4]");
 }
 
-TEST_CASE("a tensor that lies the other way round is said to") {
+TEST_CASE("the message says that a tensor is transposed") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "self_attn.");
   checkpoint.add("linear1.weight", 4, 3, 0);
@@ -67,7 +67,7 @@ TEST_CASE("a tensor that lies the other way round is said to") {
         "  linear1_weight: tensor \"linear1.weight\": expected shape [3,4], found [4,3], transposed");
 }
 
-TEST_CASE("a tensor whose bytes are not what its shape needs is said to") {
+TEST_CASE("the message says that a tensor's number of bytes does not fit its shape") {
   Checkpoint checkpoint;
   checkpoint.add("out_proj.bias", "F32", "[4]", std::string(12, '\0'));
   CHECK(complaint(checkpoint, "out_proj_bias 4\n", "") ==
@@ -75,13 +75,13 @@ TEST_CASE("a tensor whose bytes are not what its shape needs is said to") {
         "  out_proj_bias: tensor \"out_proj.bias\": expected 16 bytes of data, found 12");
 }
 
-TEST_CASE("a member that a kind of checkpoint has no name for is said to be none of it") {
+TEST_CASE("the message says that a kind of checkpoint has no name for a member") {
   CHECK(complaint(bert("layer.0.attention."), "layers.0.attention.out_proj_bias 4\nnorm_bias 4\n", "layer") ==
         "m.safetensors: is not what the kernel needs\n"
         "  norm_bias: there is no such tensor among the names of Hugging Face BERT");
 }
 
-TEST_CASE("a wrong prefix is one line, and another says where such tensors are") {
+TEST_CASE("a wrong prefix gives one line, and a second line names the prefix of such tensors") {
   CHECK(complaint(bert(), in_proj_spec, "encoder.layers.0.attention") ==
         "m.safetensors: is not what the kernel needs\n"
         "  in_proj_weight and all others: nothing below prefix \"encoder.layers.0.attention\"; tried "
@@ -91,7 +91,7 @@ TEST_CASE("a wrong prefix is one line, and another says where such tensors are")
         "  such tensors are below prefix \"encoder.layer.0.attention\"");
 }
 
-TEST_CASE("prefixes are suggested for layers and for stacks, too, and where a part of it is there") {
+TEST_CASE("prefixes are suggested for layers and for stacks, too, also if some of their tensors are missing") {
   Checkpoint checkpoint = bert();
   checkpoint.add("encoder.layer.0.output.dense.bias", 4, 0);
   const auto suggested = [&](const std::string& spec, const std::string& prefix) {
@@ -106,7 +106,7 @@ TEST_CASE("prefixes are suggested for layers and for stacks, too, and where a pa
   CHECK(suggested(in_proj_spec, "") == "such tensors are below prefix \"encoder.layer.0.attention\"");
 }
 
-TEST_CASE("of many prefixes the most alike are suggested, of those with the most members") {
+TEST_CASE("of the prefixes with the most members, the most similar are suggested") {
   Checkpoint checkpoint;
   for (int layer = 0; layer < 8; ++layer)
     add_bert_attention(checkpoint, "encoder.layer." + std::to_string(layer) + ".attention.");
@@ -127,18 +127,18 @@ TEST_CASE("suggestions take time in proportion to the names") {
   add_pytorch_attention(checkpoint, "right.");
   const std::clock_t start = std::clock();
   const std::string text = complaint(checkpoint, in_proj_spec, "wrong");
-  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 10);  // a quadratic search takes a minute
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 10);  // a quadratic search would take a minute
   CHECK(text.ends_with("such tensors are below prefix \"right\""));
 }
 
-TEST_CASE("where there is nothing alike, nothing is suggested") {
+TEST_CASE("without a similar prefix, nothing is suggested") {
   Checkpoint checkpoint;
   checkpoint.add("embeddings", 4, 0);
   CHECK(complaint(checkpoint, in_proj_spec, "encoder").find("such tensors") == std::string::npos);
   CHECK(complaint(checkpoint, in_proj_spec, "encoder").find("nothing below prefix \"encoder\"") != std::string::npos);
 }
 
-TEST_CASE("names from a file cannot steer a terminal") {
+TEST_CASE("names from a file cannot control the terminal") {
   Checkpoint checkpoint = bert(R"(\u001b[2J.)");
   CHECK(complaint(checkpoint, in_proj_spec, "").ends_with(R"(such tensors are below prefix "\u001b[2J")"));
 }

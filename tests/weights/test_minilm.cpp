@@ -1,4 +1,4 @@
-// The checkpoint of examples/minilm, where it is there.
+// The checkpoint of examples/minilm, if it is present.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 namespace ladon::weights {
 namespace {
 
-// As examples/minilm/fetch_model puts it.
+// Returns the path to which examples/minilm/fetch_model writes the checkpoint.
 std::filesystem::path minilm_file() {
   const auto environment = [](const char* name) {
     const char* value = std::getenv(name);

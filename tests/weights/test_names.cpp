@@ -1,4 +1,4 @@
-// An attention's tensors, by every checkpoint's names and in both layouts.
+// The tensors of an attention, by the names of each kind of checkpoint, and in both layouts.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"
@@ -9,7 +9,7 @@ using files::Checkpoint, files::counted;
 
 TEST_SUITE_BEGIN("names");
 
-TEST_CASE("PyTorch's attention, packed and apart") {
+TEST_CASE("PyTorch's attention, packed and separate") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "encoder.self_attn.");
   const Result result = packed(checkpoint, in_proj_spec, "encoder.self_attn");
@@ -19,18 +19,18 @@ TEST_CASE("PyTorch's attention, packed and apart") {
   check_separate_attention(packed(checkpoint, separate_spec, "encoder.self_attn"));
 }
 
-TEST_CASE("BERT's attention, packed and apart") {
+TEST_CASE("BERT's attention, packed and separate") {
   Checkpoint checkpoint;
   add_bert_attention(checkpoint, "encoder.layer.0.attention.");
   checkpoint.add("encoder.layer.0.attention.output.LayerNorm.weight", 4, 1);
   const Result result = packed(checkpoint, in_proj_spec, "encoder.layer.0.attention");
   check_packed_attention(result);
   CHECK(result.convention == "Hugging Face BERT");
-  CHECK(result.left_out.empty());  // the norm is none of the attention's tensors, whatever its name
+  CHECK(result.left_out.empty());  // the norm does not belong to the attention's tensors
   check_separate_attention(packed(checkpoint, separate_spec, "encoder.layer.0.attention"));
 }
 
-TEST_CASE("Llama's attention, packed and apart") {
+TEST_CASE("Llama's attention, packed and separate") {
   Checkpoint checkpoint;
   add_llama_attention(checkpoint, "model.layers.0.self_attn.");
   const Result result = packed(checkpoint, in_proj_spec, "model.layers.0.self_attn");
@@ -39,7 +39,7 @@ TEST_CASE("Llama's attention, packed and apart") {
   check_separate_attention(packed(checkpoint, separate_spec, "model.layers.0.self_attn"));
 }
 
-TEST_CASE("PyTorch's attention with kdim and vdim has its weights apart, and its biases in one") {
+TEST_CASE("PyTorch's attention with kdim and vdim has separate weights and one tensor of biases") {
   Checkpoint checkpoint;
   checkpoint.add("q_proj_weight", 4, 4, 0).add("k_proj_weight", 4, 3, 20).add("v_proj_weight", 4, 5, 40);
   checkpoint.add("in_proj_bias", 12, 100).add("out_proj.weight", 4, 4, 200).add("out_proj.bias", 4, 300);
@@ -55,33 +55,33 @@ TEST_CASE("PyTorch's attention with kdim and vdim has its weights apart, and its
   CHECK(result.values("value_proj_bias", 4) == counted(4, 108));
 }
 
-TEST_CASE("a file may hold an attention and nothing else") {
+TEST_CASE("a file may contain only one attention") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "");
   check_packed_attention(packed(checkpoint, in_proj_spec, ""));
 }
 
-TEST_CASE("a prefix ends where a name does") {
+TEST_CASE("a prefix matches only whole parts of names") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "encoder.layers.1.self_attn.");
   add_pytorch_attention(checkpoint, "encoder.layers.10.self_attn.");
   CHECK(packed(checkpoint, in_proj_spec, "encoder.layers.1.self_attn").left_out.empty());
 }
 
-TEST_CASE("a bias that the kernel does not take is noticed") {
+TEST_CASE("a bias that the kernel does not take is reported") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "a.");
   const Result result = packed(checkpoint, "in_proj_weight 4+2+2 4\nout_proj_weight 4 4\n", "a");
   CHECK(result.left_out == std::vector<std::string>{"a.in_proj_bias", "a.out_proj.bias"});
 }
 
-TEST_CASE("each tensor begins at a multiple of 64 bytes, behind zeros, and the header says where") {
+TEST_CASE("each tensor begins at a multiple of 64 bytes, after zeros, and the header states its position") {
   Checkpoint checkpoint;
   add_pytorch_attention(checkpoint, "a.b.");
   const Result result = packed(checkpoint, in_proj_spec, "a.b");
   CHECK(result.packed.offsets ==
-        "// Made by ladon-weights from \"m.safetensors\", prefix \"a.b\", whose names are PyTorch's.\n"
-        "// Where each tensor begins in the data beside it, in elements of the tensor.\n"
+        "// Made by ladon-weights from \"m.safetensors\", prefix \"a.b\", with the tensor names of PyTorch.\n"
+        "// The offset of each tensor in the data, in elements of the tensor.\n"
         "#pragma once\n\nnamespace some::weights {\n\n"
         "inline constexpr unsigned long in_proj_weight = 0;\n"
         "inline constexpr unsigned long in_proj_bias = 32;\n"

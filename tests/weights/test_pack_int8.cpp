@@ -1,4 +1,4 @@
-// int8 members: made of float weights, or taken from a file whose weights are int8 already.
+// int8 members: quantised from float weights, or copied from a file with int8 weights.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void check_int8(const Result& result, const std::string& name, const std::vector
   CHECK(result.elements<std::int32_t>(name + "_row_sum", Out) == sums);
 }
 
-// Checks a member that is made of the float weight.
+// Checks a member that is quantised from the float weight.
 template <std::size_t Out, std::size_t In>
 void check_quantised(const Result& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
@@ -66,7 +66,7 @@ Checkpoint int8_attention() {
 
 const std::string refused = "m.safetensors: is not what the kernel needs\n  ";
 
-// An attention whose out_proj.weight is int8 and has this scale.
+// Returns the error for an attention whose out_proj.weight is int8 and has this scale.
 std::string complaint_of_scale(const std::string& dtype, const std::string& shape, const std::string& bytes) {
   Checkpoint checkpoint;
   checkpoint.add("out_proj.weight", "I8", "[4,4]", std::string(16, '\1'));
@@ -113,7 +113,7 @@ TEST_CASE("a row of zeros stays a row of zeros, with the scale 1") {
                    {1, 2.0f / 127});
 }
 
-TEST_CASE("int8 weights and their scales are taken as they are") {
+TEST_CASE("int8 weights and their scales are copied unchanged") {
   const auto check = [](const Result& result) {
     check_int8<8, 4>(result, "in_proj_weight", bytes_from(32, -70), counted(8, 1));
     check_int8<4, 4>(result, "out_proj_weight", bytes_from(16, 20), counted(4, 20));
@@ -149,7 +149,7 @@ TEST_CASE("scales of one dimension, and of 16 bits; zero points that are 0; the 
   }
 }
 
-TEST_CASE("a linear map that was kept in float is refused with its name") {
+TEST_CASE("a linear map with float weights is refused by name") {
   Checkpoint checkpoint;
   add_int8(checkpoint, "in_proj_weight", 8, -70, 1);
   checkpoint.add("out_proj.weight", 4, 4, 0).add("in_proj_bias", 8, 100).add("out_proj.bias", 4, 300);
@@ -157,14 +157,14 @@ TEST_CASE("a linear map that was kept in float is refused with its name") {
         refused +
             "out_proj_weight: tensor \"out_proj.weight\": expected dtype I8, because the file has int8 weights such as "
             "\"in_proj_weight\", found \"F32\": a linear map that was kept in float does not fit a kernel of int8");
-  // A kernel of float32 does not take int8 weights.
+  // A kernel of float32 refuses int8 weights.
   CHECK(complaint(int8_attention(), in_proj_spec, "") ==
         refused +
             "in_proj_weight: tensor \"in_proj_weight\": expected dtype F32, F16 or BF16, found \"I8\"\n"
             "  out_proj_weight: tensor \"out_proj.weight\": expected dtype F32, F16 or BF16, found \"I8\"");
 }
 
-TEST_CASE("int8 weights that are not what the kernel needs") {
+TEST_CASE("int8 weights that do not fit the kernel") {
   const std::string spec = "out_proj_weight 4 4 int8\n", ones(16, '\1'), scale = floats({1, 1, 1, 1});
   const std::string weight = refused + "out_proj_weight: tensor \"out_proj.weight\": ";
   Checkpoint wide, unscaled, shifted;
@@ -180,7 +180,7 @@ TEST_CASE("int8 weights that are not what the kernel needs") {
                                             "\"out_proj.weight_zero_point\"");
 }
 
-TEST_CASE("scales that are not what the weight needs") {
+TEST_CASE("scales that do not fit the weight") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   const std::string scale = refused + "out_proj_weight: tensor \"out_proj.weight_scale\": ";
   const std::string ones = floats({1, 1, 1, 1}), positive = scale + "expected positive and finite scales, found ";

@@ -1,7 +1,7 @@
-// The program as CMake and a user call it.
+// Runs the program as CMake and a user do.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using examples::Answer, examples::check_refused, examples::content_of, examples:
 
 Answer run(const std::string& arguments) { return examples::run_in_shell(LADON_WEIGHTS_COMMAND " " + arguments); }
 
-// A folder with a checkpoint, a SPEC, and outputs of an earlier time.
+// A folder with a checkpoint, a SPEC, and outputs of an earlier call.
 struct Scene {
   TemporaryFolder folder;
   std::filesystem::path checkpoint, spec, data, offsets;
@@ -58,7 +58,7 @@ TEST_CASE("a list of a file's tensors") {
         "layer.0.weight  F32    [2,3]     24\n");
 }
 
-TEST_CASE("a list is not much longer than the file, whatever the names") {
+TEST_CASE("a list is not much longer than the file, for any names") {
   const TemporaryFolder folder;
   files::Checkpoint checkpoint;
   const std::string long_name(50'000, 'a');
@@ -69,10 +69,10 @@ TEST_CASE("a list is not much longer than the file, whatever the names") {
   CHECK(answer.status == 0);
   CHECK(std::ranges::count(answer.out, '\n') == 2'003);
   CHECK(answer.out.size() < 4 * std::filesystem::file_size(file));
-  CHECK(has(answer.out, long_name + "  F32 "));  // whole, and the rest of its line behind it
+  CHECK(has(answer.out, long_name + "  F32 "));  // the whole name, followed by the rest of its line
 }
 
-TEST_CASE("packing writes both files, and says nothing") {
+TEST_CASE("packing writes both files, and prints nothing") {
   const Scene scene;
   const Answer answer = run(scene.pack("layer.0.attention") + " --namespace kernel::stored");
   CHECK(answer.status == 0);
@@ -86,24 +86,24 @@ TEST_CASE("packing writes both files, and says nothing") {
   CHECK(has(offsets, "in_proj_bias = 32;"));
 }
 
-TEST_CASE("the same input gives the same bytes, in another folder, too") {
+TEST_CASE("equal inputs give equal bytes, also in another folder") {
   const Scene scene, other;
   CHECK(run(scene.pack("layer.0.attention")).status == 0);
-  CHECK(run(other.pack("layer.0.attention.")).status == 0);  // the dot that ends a prefix in PyTorch
+  CHECK(run(other.pack("layer.0.attention.")).status == 0);  // in PyTorch, a dot ends a prefix
   CHECK(content_of(scene.data) == content_of(other.data));
   CHECK(content_of(scene.offsets) == content_of(other.offsets));
 }
 
-TEST_CASE("what the checkpoint has and the kernel does not take is noted") {
+TEST_CASE("tensors that the kernel does not take are reported") {
   const Scene scene("in_proj_weight 4+2+2 4\nout_proj_weight 4 4\n");
   const Answer answer = run(scene.pack("layer.0.attention"));
   CHECK(answer.status == 0);
   CHECK(has(answer.err,
-            "note: the checkpoint has more there than the kernel takes: "
+            "note: the kernel does not use these tensors of the checkpoint: "
             "\"layer.0.attention.output.dense.bias\", \"layer.0.attention.self.key.bias\""));
 }
 
-TEST_CASE("a wrong file ends with 1, and the outputs are as they were") {
+TEST_CASE("a wrong file gives the exit status 1, and the outputs are unchanged") {
   const Scene scene;
   check_refused(run(scene.pack("layer.1.attention")), 1, "such tensors are below prefix \"layer.0.attention\"");
   scene.check_untouched();
@@ -139,21 +139,21 @@ TEST_CASE("packing int8: three tensors for each weight, and no output after a Na
   wrong.check_untouched();
 }
 
-TEST_CASE("an output that cannot be written leaves the other as it was") {
+TEST_CASE("an output that cannot be written leaves the other output unchanged") {
   Scene scene;
   scene.offsets = scene.folder.path() / "absent" / "out.h";
   check_refused(run(scene.pack("layer.0.attention")), 1, "out.h: cannot be written: No such file or directory");
   CHECK(content_of(scene.data) == "old data");
 }
 
-TEST_CASE("a list that cannot be written ends with 1, and the error says why") {
+TEST_CASE("a list that cannot be written gives the exit status 1 and the reason") {
   if (!std::filesystem::exists("/dev/full")) return;
   const Scene scene;
   check_refused(run("list '" + scene.checkpoint.string() + "' >/dev/full"), 1,
                 "the list could not be written: No space left on device");
 }
 
-TEST_CASE("wrong usage ends with 2") {
+TEST_CASE("wrong usage gives the exit status 2") {
   Scene scene;
   check_refused(run(""), 2, "A subcommand is required");
   check_refused(run("unpack"), 2, "A subcommand is required");
@@ -161,7 +161,8 @@ TEST_CASE("wrong usage ends with 2") {
   check_refused(run("pack x.safetensors"), 2, "is required");
   check_refused(run(scene.pack("a") + " --colour"), 2, "--colour");
   for (const std::string name : {"1a", "a b", "a::", "::a", "a:b", "a::1", "a{}", ""})
-    check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2, "'" + name + "' is no name in C++");
+    check_refused(run(scene.pack("a") + " --namespace '" + name + "'"), 2,
+                  "'" + name + "' is not a name of a C++ namespace");
   scene.check_untouched();
   scene.offsets = scene.data;
   check_refused(run(scene.pack("layer.0.attention")), 2, "out.bin: is named twice");
@@ -169,7 +170,7 @@ TEST_CASE("wrong usage ends with 2") {
   check_refused(run(scene.pack("layer.0.attention")), 2, "is named twice");
 }
 
-TEST_CASE("help says how") {
+TEST_CASE("help describes the usage") {
   const Answer answer = run("pack --help");
   CHECK(answer.status == 0);
   CHECK(has(answer.out, "in_proj_weight 384+384+384 384"));

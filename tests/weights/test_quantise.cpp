@@ -1,4 +1,4 @@
-// The int8 version of a checkpoint: which tensors, which numbers, which bytes.
+// The int8 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -33,7 +33,7 @@ struct QuantisedFile : ConvertedFile {
   }
 };
 
-// Compares the output with ladon::quantise of the same weight.
+// Compares the output with ladon::quantise for this weight.
 template <std::size_t Out, std::size_t In>
 void check_as_library(const QuantisedFile& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
@@ -68,13 +68,13 @@ TEST_CASE("a small weight: its numbers and the report") {
         "1 tensor quantised, 1 copied; 32 bytes before, 22 after\n");
 }
 
-TEST_CASE("the numbers are those of ladon::quantise, to the bit") {
+TEST_CASE("the numbers equal those of ladon::quantise, to the last bit") {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
-  std::vector<float> small(7 * 13), wide(2 * 70'001);  // a wide row is read in parts
+  std::vector<float> small(7 * 13), wide(2 * 70'001);  // the program reads a wide row in parts
   for (auto* weight : {&small, &wide})
     for (float& value : *weight) value = std::exp(3 * normal(random)) * normal(random);
-  wide.back() = 1e9f;  // the largest is in the last part
+  wide.back() = 1e9f;  // the largest weight is in the last part
   Checkpoint checkpoint;
   checkpoint.add("odd", "I8", "[1]", "x").add("a.weight", "F32", "[7,13]", floats(small));
   checkpoint.add("b.weight", "F32", "[2,70001]", floats(wide));
@@ -127,7 +127,7 @@ TEST_CASE("matrices of linear layers are quantised, everything else is copied") 
   CHECK(result.file().tensors().size() == 2 * quantised.size() + copied.size() + 6);
 }
 
-TEST_CASE("embeddings and heads of language models stay, unless they are asked for") {
+TEST_CASE("embeddings and heads of language models are copied, unless the options select them") {
   Checkpoint checkpoint;
   const std::vector<std::string> names = {"model.embed_tokens.weight", "transformer.wte.weight", "wpe.weight",
                                           "tok_table.weight",          "lm_head.weight",         "tied.weight"};
@@ -141,7 +141,7 @@ TEST_CASE("embeddings and heads of language models stay, unless they are asked f
   for (const std::string& name : names) CHECK(all.tensor(name).dtype == "I8");
 }
 
-TEST_CASE("a tensor whose name matches stays as it is") {
+TEST_CASE("a tensor whose name matches is copied") {
   Checkpoint checkpoint;
   for (const std::string name : {"layers.0.fc.weight", "layers.1.fc.weight", "layers.10.fc.weight", "head.weight"})
     checkpoint.add(name, 2, 2, 1);
@@ -159,7 +159,7 @@ TEST_CASE("a tensor whose name matches stays as it is") {
             .ends_with("expected a name of at most 1000 bytes for --keep"));
 }
 
-TEST_CASE("weights that are int8 already are copied with their scales") {
+TEST_CASE("weights that are already int8 are copied with their scales") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "I8", "[2,2]", "\x01\x02\x03\x04")
       .add("a.weight_scale", "BF16", "[2,1]", halves({0x3F80, 0x4000}));
@@ -179,7 +179,7 @@ TEST_CASE("weights that are int8 already are copied with their scales") {
       "1 tensor quantised, 5 copied (among them 2 weights that already were int8); 37 bytes before, 33 after\n"));
 }
 
-TEST_CASE("scales that cannot be used are errors, all of them") {
+TEST_CASE("one error lists all scales that cannot be used") {
   Checkpoint checkpoint;
   const auto add = [&](const std::string& name, const std::string& dtype, const std::string& shape,
                        const std::string& scale) {
@@ -202,7 +202,7 @@ TEST_CASE("scales that cannot be used are errors, all of them") {
         "  tensor \"f.weight_scale\": expected positive and finite scales, found -1.000000 at row 0");
 }
 
-TEST_CASE("a name that is taken and a wrong number of bytes are errors") {
+TEST_CASE("an output name that exists in the file and a wrong number of bytes are errors") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", 2, 2, 1).add("a.weight_scale", 2, 1).add("b.weight", "F16", "[2,2]", "123456");
   checkpoint.add("c.weight", "F32", "[4294967296,4294967296]", "");
@@ -215,7 +215,7 @@ TEST_CASE("a name that is taken and a wrong number of bytes are errors") {
         "  tensor \"d\": expected 16 bytes of data, found 8");
 }
 
-TEST_CASE("an infinite weight and a NaN are errors that say where") {
+TEST_CASE("the error for an infinite or NaN weight states its position") {
   for (const float bad : {NAN, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
     Checkpoint checkpoint;
     checkpoint.add("a.weight", 2, 2, 1).add("b.weight", "F32", "[2,3]", floats({1, 2, 3, 4, 5, bad}));
@@ -231,7 +231,7 @@ TEST_CASE("an infinite weight and a NaN are errors that say where") {
   CHECK(error_of_planning(checkpoint).ends_with("found NaN at row 0, column 69999, counted from 0"));
 }
 
-TEST_CASE("the metadata stay as they are") {
+TEST_CASE("the metadata are copied") {
   Checkpoint checkpoint;
   checkpoint.add("a.weight", 2, 2, 1);
   CHECK(QuantisedFile(checkpoint).file().metadata().empty());

@@ -1,7 +1,7 @@
-// `ladon-weights quantise` as a user calls it.
+// Runs `ladon-weights quantise` as a user does.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <cmath>
 #include <string_view>
@@ -54,7 +54,7 @@ TEST_CASE("options of the program choose the tensors") {
   check_refused(all_kept, 1, "in.safetensors: there is nothing to quantise");
 }
 
-TEST_CASE("after an error the output is as it was") {
+TEST_CASE("after an error the output is unchanged") {
   const QuantiseScene with_nan({1, 2, NAN, 4});
   check_refused(with_nan.quantise(), 1,
                 "tensor \"fc.weight\": expected finite weights, found NaN at row 1, column 0, counted from 0");
@@ -67,7 +67,7 @@ TEST_CASE("after an error the output is as it was") {
   scene.check_untouched();
 }
 
-TEST_CASE("an output device that is full is an error, and so is a report that cannot be printed") {
+TEST_CASE("a full output device is an error, and a report that cannot be printed is an error") {
   if (!std::filesystem::exists("/dev/full")) return;
   const QuantiseScene scene;
   check_refused(scene.quantise("", "/dev/full"), 1, "/dev/full: cannot be written: No space left on device");
@@ -79,7 +79,8 @@ TEST_CASE("a pipe receives the whole output, or nothing") {
   REQUIRE(scene.quantise().status == 0);
   const auto piped = [](const QuantiseScene& from) {
     const std::string pipe = (from.folder.path() / "pipe").string(), copy = (from.folder.path() / "copy").string();
-    // The shell holds the pipe open for writing, so that the reader does not wait for a program that never opens it.
+    // The shell holds the pipe open for writing. Without this, the reader would wait forever if the program never opens
+    // the pipe.
     const Answer answer =
         examples::run_in_shell("mkfifo '" + pipe + "' && { cat '" + pipe + "' >'" + copy + "' & } && exec 3>'" + pipe +
                                "' && " + LADON_WEIGHTS_COMMAND " quantise '" + from.in.string() + "' '" + pipe +
@@ -90,9 +91,9 @@ TEST_CASE("a pipe receives the whole output, or nothing") {
   CHECK(piped(QuantiseScene({1, 2, 3, NAN})) == std::pair(1, std::string()));
 }
 
-TEST_CASE("wrong usage of quantise ends with 2") {
+TEST_CASE("wrong usage of quantise gives the exit status 2") {
   const QuantiseScene scene;
-  check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is no regular expression");
+  check_refused(scene.quantise("--keep '('"), 2, "--keep: '(' is not a regular expression");
   check_refused(scene.quantise("", scene.in), 2, "in.safetensors: is named twice");
   check_refused(scene.quantise("", scene.folder.path() / "." / "in.safetensors"), 2, "is named twice");
   std::filesystem::create_symlink(scene.in, scene.folder.path() / "link");
@@ -103,14 +104,14 @@ TEST_CASE("wrong usage of quantise ends with 2") {
   scene.check_untouched();
 }
 
-TEST_CASE("quantise --help says how") {
+TEST_CASE("quantise --help describes the output") {
   const Answer answer = examples::run_in_shell(LADON_WEIGHTS_COMMAND " quantise --help");
   CHECK(answer.status == 0);
   CHECK(has(answer.out, "X.weight_scale  F32  [out,1]"));
 }
 
 // The output has 50 MB.
-TEST_CASE("memory holds neither the output nor a copy of the input") {
+TEST_CASE("the program keeps neither the output nor a copy of the input in memory") {
   const QuantiseScene scene;
   const Answer answer = scene.run_on_200_mb("quantise", "");
   CHECK(answer.status == 0);

@@ -18,10 +18,10 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// The system's words for a reason, after the words of replace_file.
+// Returns the end of replace_file's message: the system's text for a reason.
 std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
 
-// The text of the error that replacing the file throws; "" where none is thrown.
+// Returns the text of the error that replacing the file throws, or "" if replacing succeeds.
 std::string error_of_writing(const fs::path& path) {
   return examples::error_of<Error>([&] { replace_file(path.string(), "new"); });
 }
@@ -30,7 +30,7 @@ std::string error_of_writing(const fs::path& path) {
 
 TEST_SUITE_BEGIN("replace_files");
 
-TEST_CASE("files are made and replaced, and nothing is left beside them") {
+TEST_CASE("files are created and replaced, and no other file remains") {
   const TemporaryFolder folder;
   const fs::path a = folder.file("a", "old, and longer"), b = folder.path() / "b";
   replace_files(std::array{Replacement{a.string(), "new"}, Replacement{b.string(), std::string_view("\0\n", 2)}});
@@ -46,7 +46,7 @@ TEST_CASE("a file of the longest name is replaced") {
   CHECK(content_of(file) == "new");
 }
 
-TEST_CASE("where one cannot be written, none is, and the error says why") {
+TEST_CASE("if one file cannot be written, no file is, and the error states the reason") {
   const TemporaryFolder folder;
   const fs::path a = folder.file("a", "old"), absent = folder.path() / "absent" / "b";
   CHECK_THROWS_WITH_AS(replace_files(std::array{Replacement{a.string(), "new"}, Replacement{absent.string(), "new"}}),
@@ -57,7 +57,7 @@ TEST_CASE("where one cannot be written, none is, and the error says why") {
   CHECK(error_of_writing(a / "b") == (a / "b").string() + because(std::errc::not_a_directory));
 }
 
-TEST_CASE("a check in advance says the same, and changes nothing") {
+TEST_CASE("a check in advance gives equal errors, and changes nothing") {
   const TemporaryFolder folder;
   const fs::path a = folder.file("a", "old");
   const auto checked = [](const fs::path& path) { check_replaceable(path.string()); };
@@ -72,7 +72,7 @@ TEST_CASE("a check in advance says the same, and changes nothing") {
   CHECK_THROWS_WITH_AS(checked(a / "b"), said(a / "b", std::errc::not_a_directory).c_str(), Error);
 }
 
-TEST_CASE("a content is written piece by piece, and appears when it is complete") {
+TEST_CASE("content is written piece by piece, and the file changes when the content is complete") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old");
   std::string meanwhile;
@@ -87,7 +87,7 @@ TEST_CASE("a content is written piece by piece, and appears when it is complete"
   CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("a content that throws leaves the file as it was") {
+TEST_CASE("content that throws leaves the file unchanged") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old");
   const auto throwing = [](const Sink& sink) {
@@ -100,7 +100,7 @@ TEST_CASE("a content that throws leaves the file as it was") {
   CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("the file that a link leads to is replaced") {
+TEST_CASE("the target of a link is replaced") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old"), link = folder.path() / "link";
   fs::create_symlink("file", link);
@@ -113,7 +113,7 @@ TEST_CASE("the file that a link leads to is replaced") {
   CHECK(fs::is_symlink(folder.path() / "second link"));
 }
 
-TEST_CASE("a link to a file that does not exist makes the file") {
+TEST_CASE("a link to a file that does not exist creates the file") {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "below");
   fs::create_symlink("below/file", folder.path() / "link");
@@ -122,7 +122,7 @@ TEST_CASE("a link to a file that does not exist makes the file") {
   CHECK(content_of(folder.path() / "below" / "file") == "new");
 }
 
-TEST_CASE("a link that leads to itself is an error") {
+TEST_CASE("a link to itself is an error") {
   const TemporaryFolder folder;
   fs::create_symlink("link", folder.path() / "link");
   CHECK(error_of_writing(folder.path() / "link").ends_with(because(std::errc::too_many_symbolic_link_levels)));

@@ -22,7 +22,7 @@ namespace {
 std::atomic<int> synced_files{0}, synced_folders{0};
 }
 
-// In place of the C library's fsync: counts what is synchronised.
+// Replaces fsync of the C library, and counts the synchronised files and folders.
 extern "C" int fsync(int descriptor) {
   struct stat status{};
   if (fstat(descriptor, &status) == 0) ++(S_ISDIR(status.st_mode) ? synced_folders : synced_files);
@@ -36,14 +36,14 @@ namespace {
 namespace fs = std::filesystem;
 using examples::content_of, examples::TemporaryFolder;
 
-// The bits that chmod sets.
+// Returns the permission bits of a file.
 unsigned mode_of(const fs::path& file) { return static_cast<unsigned>(fs::status(file).permissions()); }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("replace_files");
 
-TEST_CASE("a replaced file keeps its mode, a new one gets the usual") {
+TEST_CASE("a replaced file keeps its mode, and a new file gets the default mode") {
   const TemporaryFolder folder;
   const fs::path file = folder.file("file", "old");
   for (const unsigned mode : {0600U, 0640U, 0444U, 0755U}) {
@@ -55,7 +55,7 @@ TEST_CASE("a replaced file keeps its mode, a new one gets the usual") {
   CHECK(mode_of(folder.path() / "new") == mode_of(folder.file("usual", "")));
 }
 
-TEST_CASE("a link planted under a name that can be guessed is not followed") {
+TEST_CASE("a link with a name that an attacker can guess is not followed") {
   const TemporaryFolder folder;
   const fs::path victim = folder.file("victim", "old"), file = folder.path() / "file";
   fs::create_symlink(victim, folder.path() / "file.part");
@@ -95,7 +95,7 @@ TEST_CASE("a reader beside two writers always finds a whole file") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("a device and a pipe are written as they are") {
+TEST_CASE("a device and a pipe are written in place") {
   replace_file("/dev/null", "new");
   CHECK(fs::is_character_file("/dev/null"));
   const TemporaryFolder folder;
@@ -111,7 +111,7 @@ TEST_CASE("a device and a pipe are written as they are") {
 }
 
 #ifdef __linux__
-TEST_CASE("a device that is full is an error that says so") {
+TEST_CASE("the error for a full device states the reason") {
   const std::string reason = std::make_error_code(std::errc::no_space_on_device).message();
   CHECK_THROWS_WITH_AS(replace_file("/dev/full", "new"), ("/dev/full: cannot be written: " + reason).c_str(), Error);
 }

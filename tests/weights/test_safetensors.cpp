@@ -20,7 +20,7 @@ const std::string two_tensors =
     R"("b":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})";
 const std::string eight_values = floats({1, 2, 3, 4, 5, 6, 7, 8});
 
-// The message of what opening the file, and looking for a 2x3 tensor "w" in it, throws; "" if nothing.
+// Opens the file and reads a 2x3 tensor "w". Returns the text of the error, or "" if there is none.
 std::string complaint(const std::filesystem::path& path) {
   return examples::error_of<Error>([&] {
     const Safetensors file(path);
@@ -33,7 +33,7 @@ std::string complaint(const std::string& content) {
   return complaint(folder.file("m.safetensors", content));
 }
 
-// "w" alone, with the given description.
+// Returns the error for a file with only the tensor "w", which has the given description.
 std::string complaint_of(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return complaint(safetensors(
       R"({"w":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}", eight_values));
@@ -51,7 +51,7 @@ void check_says(const std::string& message, const std::vector<std::string>& part
 
 TEST_SUITE_BEGIN("safetensors");
 
-TEST_CASE("tensors are used where they lie") {
+TEST_CASE("tensors are not copied") {
   const TemporaryFolder folder;
   const Safetensors file(folder.file("m.safetensors", safetensors(two_tensors, eight_values)));
   const float* w = file.tensor("w", {2, 3});
@@ -62,7 +62,7 @@ TEST_CASE("tensors are used where they lie") {
   CHECK(b[1] == 8);
 }
 
-TEST_CASE("an int8 tensor may begin anywhere, and no other dtype is taken for one") {
+TEST_CASE("an int8 tensor may begin anywhere, and a tensor of another dtype is not read as int8") {
   const TemporaryFolder folder;
   const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                              R"("w":{"dtype":"I8","shape":[3,1],"data_offsets":[1,4]}})";
@@ -88,7 +88,7 @@ TEST_CASE("a scalar and an empty tensor are tensors") {
   CHECK(file.tensor("e", {0, 3}) != nullptr);
 }
 
-TEST_CASE("all tensors are listed by name, with their bytes where they lie") {
+TEST_CASE("all tensors are listed by name, with pointers to their bytes") {
   const TemporaryFolder folder;
   const Safetensors file(folder.file("m.safetensors", safetensors(two_tensors, eight_values)));
   REQUIRE(file.tensors().size() == 2);
@@ -109,7 +109,7 @@ TEST_CASE("a moved file keeps its tensors") {
   CHECK(w[0] == 1);
 }
 
-TEST_CASE("a missing file, a folder and an empty file are named") {
+TEST_CASE("a missing file, a folder and an empty file are named in the error") {
   const TemporaryFolder folder;
   check_says(complaint(folder.path() / "absent.safetensors"), {"absent.safetensors", "no such file"});
   check_says(complaint(folder.path()), {folder.path().string(), "not a regular file"});
@@ -126,14 +126,14 @@ TEST_CASE("a truncated file names the first tensor that is cut") {
   check_says(complaint(whole + "x"), {"expected 32 bytes of data, found 33"});
 }
 
-TEST_CASE("every cut of a file is an error, and none is a crash") {
+TEST_CASE("a file that is truncated anywhere is an error, and never a crash") {
   const std::string whole = safetensors(two_tensors, eight_values);
   const TemporaryFolder folder;
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK_FALSE(complaint(folder.file("m.safetensors", whole.substr(0, size))).empty());
 }
 
-TEST_CASE("every flipped byte of a header is an error or leaves the tensor right") {
+TEST_CASE("every flipped byte of a header is an error or leaves the tensor correct") {
   const std::string whole = safetensors(two_tensors, eight_values);
   const TemporaryFolder folder;
   for (std::size_t at = 0; at < whole.size() - eight_values.size(); ++at) {
@@ -148,7 +148,7 @@ TEST_CASE("every flipped byte of a header is an error or leaves the tensor right
   }
 }
 
-TEST_CASE("a tensor that is absent or of another type or shape is named, with what came") {
+TEST_CASE("a tensor that is absent or of another type or shape is named, with the tensor that was found") {
   check_says(complaint(safetensors(R"({"v":{"dtype":"F32","shape":[8],"data_offsets":[0,32]}})", eight_values)),
              {"m.safetensors", "tensor \"w\"", "found none"});
   check_says(complaint_of(R"("F16")", "[4,4]", "[0,32]"), {"tensor \"w\"", "expected dtype F32", "\"F16\""});
@@ -158,7 +158,7 @@ TEST_CASE("a tensor that is absent or of another type or shape is named, with wh
   check_says(complaint_of(R"("F32")", "[2,3]", "[0,32]"), {"tensor \"w\"", "expected 24 bytes of data, found 32"});
 }
 
-TEST_CASE("a tensor that is not aligned to 4 bytes is named") {
+TEST_CASE("a tensor that is not aligned to 4 bytes is named in the error") {
   const std::string header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}} )";
   REQUIRE(header.size() % 4 != 0);
   check_says(complaint(with_length(header.size(), header, floats({1, 2, 3, 4, 5, 6}))),
@@ -181,8 +181,8 @@ TEST_CASE("hostile headers") {
   check_says(complaint(safetensors("null", "")), {"expected a JSON object as header, found null"});
   check_says(complaint(safetensors("{}", "")), {"tensor \"w\"", "found none"});
   check_says(complaint(safetensors(std::string(1'000'000, '['), "")), {"nested too deeply"});
-  check_says(complaint(safetensors(R"({"w":1,"w":2})", "")), {"the key", "w", "is there twice"});
-  check_says(complaint(safetensors(R"({"w":{"dtype":"F16","dtype":"F32"}})", "")), {"dtype", "is there twice"});
+  check_says(complaint(safetensors(R"({"w":1,"w":2})", "")), {"the key", "w", "appears twice"});
+  check_says(complaint(safetensors(R"({"w":{"dtype":"F16","dtype":"F32"}})", "")), {"dtype", "appears twice"});
   check_says(complaint(safetensors(R"({"w":{}})", "")), {"tensor \"w\"", "expected a \"dtype\", found {}"});
   check_says(complaint(safetensors(R"({"w":7})", "")), {"tensor \"w\"", "expected a \"dtype\", found 7"});
   check_says(complaint(safetensors("{\"\\u001b[2J\":7}", "")), {R"(tensor "\u001b[2J")"});
@@ -191,7 +191,7 @@ TEST_CASE("hostile headers") {
 TEST_CASE("hostile shapes") {
   for (const char* shape : {"[-2,3]", "[2.0,3]", "[\"2\",3]", "[[2],3]", "6", "null", "{\"a\":2}", "[2,3e0]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected a \"shape\" of sizes"});
-  // Products that are 6 or 0 modulo 2^64.
+  // Products of sizes that equal 6 or 0 modulo 2^64.
   for (const char* shape : {"[9223372036854775811,2]", "[4294967296,4294967296]", "[18446744073709551615,3]"})
     check_says(complaint_of(R"("F32")", shape, "[0,32]"), {"tensor \"w\"", "expected shape [2,3], found [", shape});
   check_says(complaint_of(R"("F32")", "[99999999999999999999,3]", "[0,32]"), {"expected a \"shape\" of sizes"});
@@ -204,7 +204,7 @@ TEST_CASE("hostile offsets") {
   check_says(complaint_of(R"("F32")", "[2,3]", "[0,18446744073709551615]"), {"tensor \"w\"", "ends at byte 32"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[18446744073709551608,16]"), {"tensor \"w\"", "begins at byte 0"});
   check_says(complaint_of(R"("F32")", "[2,3]", "[8,32]"), {"tensor \"w\"", "begins at byte 0", "[8,32]"});
-  // One that ends before it begins, one that overlaps the other, and a hole between the two.
+  // A tensor that ends before it begins, a tensor that overlaps the other, and a gap between the two.
   const auto second = [](const std::string& offsets) {
     return complaint(safetensors(R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                                  R"("b":{"dtype":"F32","shape":[2],"data_offsets":)" +

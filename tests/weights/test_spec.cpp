@@ -14,7 +14,7 @@ Spec parsed(const std::string& text) {
   return read_spec(folder.file("kernel.spec", text));
 }
 
-// What is said below the line that names the file; "" if nothing.
+// Returns the text of the error without its first line, which names the file, or "" if there is none.
 std::string error_of_spec(const std::string& text) {
   try {
     static_cast<void>(parsed(text));
@@ -83,14 +83,14 @@ TEST_CASE("the kind of a kernel") {
   CHECK(parsed("norm_bias 4").kind == Kind::stack);
 }
 
-TEST_CASE("members of one attention are found beside each other") {
+TEST_CASE("members of one attention may belong to different layers") {
   const Spec spec = parsed("layers.0.attention.query_proj_bias 4\nlayers.1.attention.key_proj_bias 4\n");
   CHECK(spec.beside(spec.members[0], "query_proj_bias") == &spec.members[0]);
   CHECK(spec.beside(spec.members[1], "key_proj_bias") == &spec.members[1]);
   CHECK(spec.beside(spec.members[0], "key_proj_bias") == nullptr);
 }
 
-TEST_CASE("what is no member is said, with its line") {
+TEST_CASE("a name that is no member is reported with its line") {
   for (const std::string name :
        {"foo", "in_proj", "norm3_weight", "attention.linear1_bias", "attention.norm_bias", "layers.0.out_proj_bias",
         "layers.0.norm_bias", "layers.01.norm1_bias", "layers.norm1_bias", "layers.-1.norm1_bias", "layers..norm1_bias",
@@ -99,13 +99,13 @@ TEST_CASE("what is no member is said, with its line") {
     CHECK(error_of_spec("out_proj_bias 4\n" + name + " 4\n") == "  line 2: " + no_member + "\"" + name + "\"");
 }
 
-TEST_CASE("what is no size is said") {
+TEST_CASE("a word that is no size is reported") {
   for (const std::string size :
        {"0", "-1", "+4", "4+", "4++4", "4.0", "x", "04", "4x", "1000000001", "99999999999999999999", "4+0+4"})
     CHECK(error_of_spec("in_proj_bias " + size) == "  line 1: " + no_size + "\"" + size + "\"");
 }
 
-TEST_CASE("how many sizes, and how many parts") {
+TEST_CASE("the numbers of sizes and of parts must be right") {
   CHECK(error_of_spec("linear1_weight") == "  line 1: expected two dimensions of linear1_weight, found 0");
   CHECK(error_of_spec("linear1_weight 4") == "  line 1: expected two dimensions of linear1_weight, found 1");
   CHECK(error_of_spec("norm1_weight 4 4") == "  line 1: expected one dimension of norm1_weight, found 2");
@@ -117,7 +117,7 @@ TEST_CASE("how many sizes, and how many parts") {
   CHECK(error_of_spec("out_proj_bias 2+2") == "  line 1: only the rows of in_proj are a sum");
 }
 
-TEST_CASE("a kernel is one thing, and has each member once") {
+TEST_CASE("a kernel has one kind, and each member occurs once") {
   CHECK(error_of_spec("out_proj_bias 4\nlinear1_bias 4\n") ==
         "  line 2: expected members of an attention, as out_proj_bias is one, found linear1_bias");
   CHECK(error_of_spec("linear1_bias 4\nnorm_bias 4\n") ==
@@ -125,14 +125,14 @@ TEST_CASE("a kernel is one thing, and has each member once") {
   CHECK(
       error_of_spec("layers.0.linear1_bias 4\nattention.out_proj_bias 4\n") ==
       "  line 2: expected members of a stack of them, as layers.0.linear1_bias is one, found attention.out_proj_bias");
-  CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias is there twice");
+  CHECK(error_of_spec("out_proj_bias 4\nout_proj_bias 4\n") == "  line 2: out_proj_bias appears twice");
 }
 
-TEST_CASE("every wrong line is said, and so is a file without any") {
+TEST_CASE("every wrong line is reported, and a file without lines is an error") {
   CHECK(error_of_spec("foo 4\nout_proj_bias 4\nbar 4\n") ==
         "  line 1: " + no_member + "\"foo\"\n  line 3: " + no_member + "\"bar\"");
-  CHECK(error_of_spec("") == "  no line says what the kernel needs");
-  CHECK(error_of_spec("\n \n") == "  no line says what the kernel needs");
+  CHECK(error_of_spec("") == "  expected a line for each tensor, found no line");
+  CHECK(error_of_spec("\n \n") == "  expected a line for each tensor, found no line");
   CHECK_THROWS_AS(static_cast<void>(read_spec("/no/such/file")), files::Error);
 }
 

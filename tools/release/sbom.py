@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """sbom CHECKOUT FOLDER URL: writes FOLDER/ladon-VERSION.spdx.json, a bill of materials in SPDX 2.3.
 
-Lists the files of a release in FOLDER with their checksums, and what they are made with or tested with: the C++
-dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. No file of a release
-contains code of a dependency. xsimd is optional for users of the headers.
+Lists the files of a release in FOLDER with their checksums. Also lists the packages that build or test these files: the
+C++ dependencies that cmake/dependencies.cmake pins, and the npm packages of wasm/package-lock.json. No file of a
+release contains code of a dependency. xsimd is optional for users of the headers.
 """
 
 import base64
@@ -15,7 +15,7 @@ import re
 import sys
 import time
 
-# Name in dependencies.cmake: licence, and the relationship to Ladon.
+# For each name in dependencies.cmake, the licence and the relationship to Ladon.
 CPP_DEPENDENCIES = {
     "xsimd": ("BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF"),
     "doctest": ("MIT", "TEST_DEPENDENCY_OF"),
@@ -24,7 +24,7 @@ CPP_DEPENDENCIES = {
     "utf8proc": ("MIT", "DEV_DEPENDENCY_OF"),
     "benchmark": ("Apache-2.0", "DEV_DEPENDENCY_OF"),
 }
-# Name, address and checksum in a call of dependencies.cmake.
+# Matches the name, the address and the checksum in a call in dependencies.cmake.
 PINNED = re.compile(r"\(\s*(?:\S+::\S+ |folder )?(\w+) [^()]*?URL (\S+)\s+(?:SHA256 |URL_HASH SHA256=)([0-9a-f]{64})")
 AUTHORS = "Organization: The Ladon authors"
 
@@ -45,7 +45,8 @@ def package(identifier, name, version, licence, location, algorithm, checksum, *
 
 
 def released_files(folder, version):
-    """The files of the release. The source archive comes first: all others are made from it."""
+    """Yields the files of the release. The source archive comes first, because all other files are made from the
+    archive."""
     source = folder / f"ladon-{version}.tar.gz"
     for path in [source, *sorted(path for path in folder.iterdir() if path != source)]:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -54,7 +55,7 @@ def released_files(folder, version):
 
 
 def cpp_dependencies(checkout):
-    """Pairs of a package and its relationship, of each dependency that CMake fetches."""
+    """Yields each dependency that CMake fetches, as a pair of the package and its relationship."""
     text = (checkout / "cmake/dependencies.cmake").read_text()
     pinned = PINNED.findall(text)
     found = {name for name, _, _ in pinned}
@@ -67,7 +68,8 @@ def cpp_dependencies(checkout):
 
 
 def npm_dependencies(checkout):
-    """The packages that build and test the binding, without the parts of some for certain systems only."""
+    """Yields the packages that build and test the binding. Skips optional packages, which are for certain systems
+    only."""
     lock = json.loads((checkout / "wasm/package-lock.json").read_text())
     for place, entry in sorted(lock["packages"].items()):
         if not place or entry.get("optional"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zip FOLDER NAME ZIP: writes FOLDER/NAME into an archive. The bytes depend on the files' names and contents, and on
-SOURCE_DATE_EPOCH, the time that all entries get."""
+"""zip FOLDER NAME ZIP: writes FOLDER/NAME into an archive. The bytes depend only on the names and contents of the
+files, and on SOURCE_DATE_EPOCH, the time of all entries."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ def main():
     with zipfile.ZipFile(archive, "w") as out:
         for path in files:
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), date)
-            entry.create_system = 3  # Unix, whose file modes follow
+            entry.create_system = 3  # Unix: external_attr has a Unix file mode
             entry.external_attr = 0o100644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             out.writestr(entry, path.read_bytes())

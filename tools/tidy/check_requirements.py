@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_requirements FOLDER: checks every list of Python packages below the folder. Prints each problem, and exits with
-1 if there is one.
+"""check_requirements FOLDER: checks every list of Python packages below the folder. Prints each problem. The exit
+status is 1 if there is a problem.
 
-A list requirements*.in names the packages that the project uses. The list requirements*.txt beside it is made by
-tools/lock_requirements. It must have each package of the .in list at the same version, a hash of every package, and no
-option, so that it names no index.
+A list requirements*.in names the packages that the project uses. tools/lock_requirements makes the list
+requirements*.txt from the .in list. The .txt list must have each package of the .in list at the same version, and a
+hash of every package. The .txt list must not have options, because an option could name a package index.
 """
 
 import pathlib
@@ -20,13 +20,13 @@ def canonical(name):
 
 
 def joined_lines(text):
-    """The lines of a list without comments. A line that ends with a backslash goes on in the next."""
+    """Returns the lines of a list without comments. Joins a line that ends with a backslash with the next line."""
     lines = re.sub(r" *\\\n *", " ", text).splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def problems_of(asked, locked):
-    """The problems of the texts of a .in list and of its .txt list."""
+    """Yields the problems of a .in list and its .txt list, which are given as texts."""
     versions = {}
     for line in joined_lines(locked):
         found = PINNED.fullmatch(line)

@@ -1,5 +1,6 @@
-// The names that checkpoints give to the tensors of a layer or a stack. A name is that of the kernel's description, such as
-// "layers.0.attention.query_proj_weight". These tables are the tests' own, and not those of the package.
+// The tensor names of checkpoints for a layer or a stack. The argument is a name of the kernel's description, such as
+// "layers.0.attention.query_proj_weight". These tables belong to the tests, and are independent of the package's
+// tables.
 
 /** Hugging Face's BERT. */
 export const bert = (name) =>

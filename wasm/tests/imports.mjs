@@ -1,10 +1,10 @@
-// The imports between the files of src.
+// Finds the imports between the files of src.
 import { readdirSync, readFileSync } from "node:fs";
 
 const folder = new URL("../src/", import.meta.url);
 const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)"\.\/([\w/-]+)\.js"/g;
 
-/** Each file of src with the files that it imports: statically, on demand, or only for types. */
+/** Returns each file of src with the files that it imports: statically, on demand, or only for types. */
 export const importsOfSource = () => {
   const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   return new Map(
@@ -15,7 +15,7 @@ export const importsOfSource = () => {
   );
 };
 
-/** Returns the files of a cycle, the first of them also at the end; undefined if there is no cycle. */
+/** Returns the files of a cycle, with the first file again at the end, or undefined if no cycle exists. */
 export const findCycle = (imports) => {
   const done = new Set();
   const visit = (file, path) => {

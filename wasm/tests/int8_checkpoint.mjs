@@ -1,7 +1,7 @@
-// Makes the int8 form of a float32 checkpoint, as `ladon-weights quantise IN OUT --embeddings` does.
+// Converts a float32 checkpoint to int8, as `ladon-weights quantise IN OUT --embeddings` does.
 import { headerOf, safetensors } from "./safetensors.mjs";
 
-/** Quantises a matrix: one scale for each row, integers from -127 to 127, halves to even. */
+/** Quantises a matrix: one scale for each row, integers from -127 to 127, ties to even. */
 const quantise = (floats, rows) => {
   const columns = floats.length / rows;
   const integers = new Int8Array(floats.length);
@@ -21,9 +21,9 @@ const quantise = (floats, rows) => {
   return { integers, scales };
 };
 
-/** Returns the file. Matrices are the tensors of two dimensions whose names end in ".weight". */
+/** Returns the int8 file. The matrices are the tensors of two dimensions whose names end in ".weight". */
 export const int8Checkpoint = (file) => {
-  const { header, data } = headerOf(new Uint8Array(file)); // slice of a Buffer would be a view
+  const { header, data } = headerOf(new Uint8Array(file)); // slice() of a Buffer would return a view
   const sizes = { F32: 4, I64: 8, I8: 1 };
   const tensors = Object.entries(header)
     .filter(([name]) => name !== "__metadata__")

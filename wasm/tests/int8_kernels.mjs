@@ -1,4 +1,4 @@
-// What tests of int8 kernels share.
+// Code that several tests of int8 kernels use.
 import { existsSync } from "node:fs";
 import { load } from "../dist/index.js";
 import { runs, variants } from "./kernels.mjs";
@@ -8,16 +8,16 @@ export const skipWithoutKernels = existsSync(new URL("int8_layer.scalar.wasm", f
   ? false
   : "tests/kernels is not built";
 
-/** The place of the modules of a kernel that tests/kernels/CMakeLists.txt makes. */
+/** Returns the URL of a kernel's modules that tests/kernels/CMakeLists.txt makes. */
 export const testKernel = (name) => new URL(name, folder);
 
 /** The variants that this engine runs. */
 export const runnable = variants.filter((variant) => runs("minilm_int8", variant));
 
-/** A shipped int8 kernel that computes 8 bits on every engine. */
+/** Loads a shipped int8 kernel that computes 8 bits on every engine. */
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
-/** Returns the kernel, or undefined if `load` says that this engine computes the variant or 8 bits inexactly. */
+/** Returns the kernel, or undefined if `load` reports that this engine computes this variant or 8 bits inexactly. */
 export const exactKernel = (source, options) =>
   load(source, options).catch((error) => {
     if (error.code === "unsupported" && /relaxed/.test(error.message)) return undefined;

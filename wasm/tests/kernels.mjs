@@ -1,4 +1,5 @@
-// What tests of kernels share: random numbers, modules that this engine runs, weights for binding and oracle.
+// Code that several tests use: random numbers, modules that this engine runs, and weights for the binding and the
+// oracle.
 import { readdirSync, readFileSync } from "node:fs";
 import "../engine/relaxed_simd.mjs";
 import { attention, encoderLayer, layerNorm } from "./oracle.mjs";
@@ -17,10 +18,10 @@ export const shippedNames = [
   ),
 ];
 
-/** Whether this engine runs a module: asked of the module, not of the binding. */
+/** Returns whether this engine runs a module. Does not use the binding. */
 export const runs = (name, variant) => WebAssembly.validate(moduleBytes(name, variant));
 
-/** xorshift32: the same numbers on every machine. */
+/** Returns a generator by xorshift32, which gives equal numbers on every machine. */
 export const randomOf = (seed) => () => {
   seed ^= seed << 13;
   seed ^= seed >>> 17;
@@ -33,7 +34,7 @@ export const randoms = (random, count, size = 1, mean = 0) =>
 export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
-/** Weights by the C members' names, as large as training leaves them: activations stay near 1. */
+/** Returns weights by the names of the C members. Their sizes are typical of training: activations stay near 1. */
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {
@@ -43,7 +44,7 @@ export const weightsOf = (description, random) => {
   }
   for (const { name, shape, type } of description.weights) entries.push([name, shape, type]);
   const columns = new Map(entries.map(([name, shape]) => [`${name}_scale`, shape[1]]));
-  const given = entries.filter(([, , type]) => type !== "int32"); // the binding computes the sums of rows
+  const given = entries.filter(([, , type]) => type !== "int32"); // the binding computes the row sums
   return Object.fromEntries(
     given.map(([name, shape, type]) => {
       const count = shape.reduce((a, b) => a * b, 1);
@@ -58,7 +59,7 @@ export const weightsOf = (description, random) => {
   );
 };
 
-/** Rows of a matrix as the oracle takes them, by default all; weights of int8 with their scales. */
+/** Returns rows of a matrix for the oracle, by default all rows. int8 weights have scales. */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
   const bias = weights[`${name}_bias`]?.subarray(first, first + rows);
@@ -68,7 +69,10 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
   return [scale ? { integers: part, scale, bits } : part, bias];
 };
 
-/** The same as the oracle takes them: one layer, whose members begin with `at`. bits: of the inputs of int8 products. */
+/**
+ * Returns the weights of one layer for the oracle. The names of its members begin with `at`. `bits` is the number of
+ * bits of the inputs of int8 products.
+ */
 export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
   const inside = weights[`${at}attention.out_proj_weight`] ? "attention." : "";
@@ -81,7 +85,10 @@ export const parts = (weights, at, model, bits) => {
   return { q, k, v, out, linear1, linear2, norm1, norm2 };
 };
 
-/** What a kernel shall give, by the oracle: y's rows, and every layer's maps. maySee(query, key) */
+/**
+ * Returns the oracle's results for a kernel: the rows of y, and the maps of every layer. maySee(query, key) is the
+ * mask.
+ */
 export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;
   let rows = rowsOf(x, model);
@@ -100,7 +107,7 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
-    // All tokens go on to the next layer; of the last only those that ask.
+    // All tokens of a layer are inputs of the next layer. The last layer computes only the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
     const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);

@@ -1,4 +1,4 @@
-// Where MiniLM's files and the numbers that it must give are; null where they are not at hand.
+// The paths of MiniLM's files and of the expected numbers, or null if the files are absent.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,6 @@ const expected = join(
 );
 export const conformance = existsSync(expected) ? expected : null;
 
-/** For node:test: false, or why a test is skipped. */
+/** For node:test: false, or the reason why a test is skipped. */
 export const skipWithoutModel = model ? false : `no model in ${folder}: examples/minilm/fetch_model gets it`;
 export const skipWithoutConformance = skipWithoutModel || (conformance ? false : `no ${expected}`);

@@ -7,7 +7,7 @@ const section = (id, ...content) => [id, ...sized(content)];
 /** A module without content. */
 export const emptyModule = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
 
-/** Returns a module whose section `ladon` has this text. The first section of a name counts. */
+/** Returns a module whose section `ladon` has this text. If a section occurs twice, the first one counts. */
 export const withSection = (content, module = emptyModule) => {
   const ladon = [...text("ladon"), ...new TextEncoder().encode(content)];
   return Uint8Array.from([...module.subarray(0, 8), 0, ...sized(ladon), ...module.subarray(8)]);
@@ -15,7 +15,7 @@ export const withSection = (content, module = emptyModule) => {
 
 const kinds = { function: 0, memory: 2, global: 3 };
 
-/** The heap begins at 1024, as an i32, as an i64, or as an f64 that is NaN. */
+/** The global __heap_base with the value 1024, as an i32 or as an i64, or an f64 that is NaN. */
 const globals = {
   i32: [0x7f, 0, 0x41, 0x80, 8, 0x0b],
   i64: [0x7e, 0, 0x42, 0x80, 8, 0x0b],
@@ -23,8 +23,8 @@ const globals = {
 };
 
 /**
- * Returns a module with one function () -> i32 that traps, one memory of a page, and one global. `exports`: pairs of a
- * name and a kind. `imports`: true if the module imports a function.
+ * Returns a module with one function () -> i32 that traps, one memory of one page, and one global. `exports` is a list
+ * of pairs of a name and a kind. If `imports` is true, the module imports a function.
  */
 export const trappingModule = ({ exports = [], global = "i32", imports = false }) =>
   Uint8Array.from([

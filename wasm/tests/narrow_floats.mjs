@@ -1,6 +1,6 @@
-// Floats of 16 bits for the tests.
+// Floats of 16 bits, for the tests.
 
-/** Random halves that are finite floats of about unit size, in either format. */
+/** Returns random halves in either format. Their values are finite, with magnitudes near 1. */
 export const randomHalves = (random, count, dtype) =>
   Uint16Array.from({ length: count }, () => {
     const sign = random() < 0 ? 0x8000 : 0;
@@ -10,7 +10,7 @@ export const randomHalves = (random, count, dtype) =>
     return sign | ((123 + Math.floor(size * 4)) << 7) | Math.floor(Math.abs(random()) * 128);
   });
 
-/** The value of a half, by the definition of the format. */
+/** Returns the value of a half, by the definition of the format. */
 export const valueOfHalf = (half, dtype) => {
   const [bits, bias] = dtype === "F16" ? [10, 15] : [7, 127];
   const sign = half & 0x8000 ? -1 : 1;

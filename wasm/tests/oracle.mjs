@@ -1,20 +1,21 @@
-// The oracle: attention and the encoder around it in plain float64 loops, from the equations ("Attention Is All You
-// Need", arXiv 1706.03762) and the rules of the masks. It knows nothing of the binding or of how the kernels compute.
-// Every weight is (out, in), as PyTorch stores it; a matrix is an array of rows.
+// The oracle: attention and encoders in plain float64 loops, from the equations of "Attention Is All You Need" (arXiv
+// 1706.03762) and the rules of the masks. The oracle does not use the binding or the kernels. Every weight is (out,
+// in), as in PyTorch. A matrix is an array of rows.
 
-// Of float32: half of its epsilon.
+// Half the epsilon of float32.
 const unit = 2 ** -24;
 
 /**
- * How far a float32 result may be from float64. n roundings of numbers of size s, independent and without bias, are
- * u s sqrt(n) together (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). The longest sums have `longest` terms, and
- * `depth` such sums stand one behind the other; weights of tests are drawn so that none makes errors larger than it
- * makes numbers. Most sums are shorter than the longest, so twice this is ample: the furthest that any of these tests
- * comes is a third of it, and a wrong epsilon, tanh in place of erf, or one key too many is 5 to 10,000 times beyond.
+ * Returns the allowed difference of float32 and float64 results. n independent and unbiased roundings of numbers of
+ * size s have together an error of u s sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). The longest sums have
+ * `longest` terms, and `depth` such sums follow each other. The weights of tests are such that no sum enlarges errors
+ * more than numbers. Most sums are shorter than the longest sum, so twice this error is ample. The largest error in
+ * these tests is a third of the bound. A wrong epsilon, tanh in place of erf, or one key too many exceeds the bound by
+ * a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
-/** weight: an array, or an int8 matrix, {integers, scale, bits}. */
+/** Computes a linear map. `weight` is an array, or an int8 matrix {integers, scale, bits}. */
 export const linear = (weight, bias, x) => (weight.integers ? linearInt8(weight, bias, x) : linearFloat(weight, bias, x));
 
 const linearFloat = (weight, bias, x) =>
@@ -27,8 +28,8 @@ const linearFloat = (weight, bias, x) =>
   );
 
 /**
- * How near any quotient was to the middle between two integers. A float32 kernel, whose quotients are a little different,
- * finds the same integers if no quotient was nearer to a middle than its errors.
+ * The smallest distance of any quotient from the midpoint of two integers. The quotients of a float32 kernel differ a
+ * little. The kernel finds equal integers if this distance is larger than the kernel's errors.
  */
 export const quotients = { nearest: Infinity };
 
@@ -38,7 +39,7 @@ const nearestInteger = (quotient) => {
   return integer;
 };
 
-/** Quantises one token, with a zero point that makes 0 exact. Returns integers and the value of 1. */
+/** Quantises one token, with a zero point that makes 0 exact. Returns the integers and the value of the integer 1. */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;
   const [low, high] = [Math.min(0, ...row), Math.max(0, ...row)];
@@ -48,7 +49,7 @@ const quantise = (row, bits) => {
   return { integers: row.map((value) => Math.min(nearestInteger(value / unit), levels - zero)), unit };
 };
 
-/** A product with int8 weights: each row of weights and each token has its scale. */
+/** Computes a product with int8 weights. Each row of weights and each token has a scale. */
 const linearInt8 = ({ integers, scale, bits }, bias, x) =>
   x.map((row) => {
     const token = quantise(row, bits);
@@ -57,8 +58,8 @@ const linearInt8 = ({ integers, scale, bits }, bias, x) =>
   });
 
 /**
- * The weights of head h: softmax over the keys that each query may see, all 0 where it may see none. maySee(i, j, h)
- * says yes or no, or a number that joins the score.
+ * Returns the weights of head h: the softmax over the keys that each query may see, or 0 for all keys if a query sees
+ * no key. maySee(i, j, h) returns true, false, or a number that is added to the score.
  */
 const look = (q, k, h, maySee) =>
   q.map((query, i) => {
@@ -77,7 +78,10 @@ const look = (q, k, h, maySee) =>
 
 const columns = (x, first, count) => x.map((row) => row.slice(first, first + count));
 
-/** x asks, `context` is looked at; weights: {q, k, v, out}, each [weight, bias]. Gives y and every head's weights. */
+/**
+ * Computes attention with queries from x, and keys and values from `context`. The weights are {q, k, v, out}, each
+ * [weight, bias]. Returns y and the weights of every head.
+ */
 export const attention = (x, context, weights, heads, maySee) => {
   const [q, k, v] = [linear(...weights.q, x), linear(...weights.k, context), linear(...weights.v, context)];
   const width = q.length ? q[0].length / heads : 0;
@@ -100,7 +104,7 @@ export const layerNorm = ([weight, bias], epsilon, x) =>
     return row.map((a, i) => ((a - mean) / Math.sqrt(variance + epsilon)) * weight[i] + bias[i]);
   });
 
-/** The error function, by its series or by a continued fraction (Abramowitz and Stegun 7.1.6 and 7.1.14). */
+/** Computes the error function, by its series or by a continued fraction (Abramowitz and Stegun 7.1.6 and 7.1.14). */
 export const erf = (x) => {
   const a = Math.abs(x);
   if (a < 3) {
@@ -124,7 +128,10 @@ const activations = {
 
 const sum = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));
 
-/** The first `queries` tokens of x ask, the first `keys` can be seen. form: {heads, norm, activation, epsilon} */
+/**
+ * Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. form:
+ * {heads, norm, activation, epsilon}
+ */
 export const encoderLayer = (x, weights, { heads, norm, activation, epsilon }, queries, keys, maySee) => {
   const pre = norm === "pre";
   const input = pre ? layerNorm(weights.norm1, epsilon, x) : x;

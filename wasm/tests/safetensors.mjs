@@ -1,6 +1,9 @@
-// Writes safetensors files for the tests, sound ones and others.
+// Writes safetensors files for the tests, valid and invalid ones.
 
-/** tensors: [name, shape, Float32Array or Uint8Array, dtype]; `change` may damage the header before it is written. */
+/**
+ * Returns a safetensors file. tensors: [name, shape, Float32Array or Uint8Array, dtype]. `change` may damage the header
+ * before the header is written.
+ */
 export const safetensors = (tensors, { change = (header) => header, pad = 8 } = {}) => {
   const header = { __metadata__: { format: "pt" } };
   let bytes = 0;
@@ -21,7 +24,7 @@ export const safetensors = (tensors, { change = (header) => header, pad = 8 } = 
   return file;
 };
 
-/** A stream of these bytes in pieces of so many; `wait` is awaited before each. */
+/** Returns a stream of these bytes in pieces of `piece` bytes. The stream awaits `wait` before each piece. */
 export const streamOf = (bytes, piece, wait = () => {}) => {
   let at = 0;
   return new ReadableStream({

@@ -1,6 +1,6 @@
-// The packed tarball in fresh projects, as its users have it: Node and a worker of it, Deno, Bun, a page without a bundler,
-// a Web Worker, Vite, webpack, esbuild, tsc. Pages are served with a Content-Security-Policy that lets nothing but
-// WebAssembly be compiled.
+// The packed tarball in fresh projects of users: Node and a worker of Node, Deno, Bun, a page without a bundler, a Web
+// Worker, Vite, webpack, esbuild, tsc. The pages have a Content-Security-Policy that allows only WebAssembly to be
+// compiled.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const file = safetensors([
 let tarball;
 let wanted;
 
-/** A fresh project that has the package, and these files. */
+/** Makes a fresh project with the package and these files. Returns its folder. */
 const project = (name, files) => {
   const at = join(folder, name);
   mkdirSync(at, { recursive: true });
@@ -40,14 +40,14 @@ const project = (name, files) => {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(at, path), text);
   return at;
 };
-/** That an answer of attend() is right: what Node gives by scalar code, to the rounding of other variants. */
+/** Asserts that an answer of attend() agrees with Node's scalar code, up to the roundings of other variants. */
 const agrees = (answer) => {
   assert.ok(["relaxed", "simd", "scalar"].includes(answer.variant));
   for (const key of ["y", "after", "seen"]) {
     assert.equal(answer[key].length, wanted[key].length);
     answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
   }
-  // An engine whose relaxed dot is wrong gets another variant.
+  // An engine with a wrong relaxed dot product uses another variant.
   assert.ok([answer.variant, "simd"].includes(answer.int8), answer.int8);
   assert.ok([7, 8].includes(answer.activationBits));
   const { loaded, code, calls, minilm, unknown } = answer;
@@ -98,7 +98,10 @@ test("Node", () => {
   );
 });
 
-/** The program of an engine beside Node, or why its test is skipped. npm runs no install scripts: see the package. */
+/**
+ * Returns the program of another engine, and the reason why its test is skipped, if the program is absent. npm runs no
+ * install scripts, so the packages contain the programs.
+ */
 const engine = (...paths) => {
   const folder = here("consumers/runtimes/node_modules");
   const program = paths.map((path) => join(folder, path)).find(existsSync);
@@ -147,7 +150,8 @@ test("tsc --strict", () => {
   const server = ["--lib", "es2022", "--types", "node", "--typeRoots", here("../node_modules/@types")];
   const nodenext = ["--module", "nodenext"];
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
-  // The newest and the oldest that reads the package's types. No skipLibCheck: these types are checked, too.
+  // The newest version, and the oldest version that reads the package's types. The compiler checks these types, too,
+  // because skipLibCheck is off.
   for (const version of ["typescript", "typescript-5.2"]) {
     const tsc = (...options) =>
       node(
@@ -158,7 +162,7 @@ test("tsc --strict", () => {
     tsc(...page, ...nodenext);
     tsc(...page, ...bundler);
     tsc(...server, ...nodenext);
-    // Were there no types, everything would be any, and no @ts-expect-error would be met.
+    // Without types, everything would be `any`, and no @ts-expect-error would apply.
     writeFileSync(join(at, "example.ts"), `import { load } from "ladon"; const n: number = load;`);
     assert.throws(() => tsc(...page, ...nodenext), /Command failed/);
   }
@@ -172,7 +176,7 @@ const types = {
 };
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
-/** Serves a folder, all files with the policy, and lets `act` have its address. */
+/** Serves a folder, all files with the policy. Calls `act` with the address. */
 const serving = async (root, act, { csp = policy, mime = types } = {}) => {
   const asked = [];
   const server = createServer((request, response) => {
@@ -194,7 +198,7 @@ const serving = async (root, act, { csp = policy, mime = types } = {}) => {
 const chromium = process.env.LADON_CHROMIUM ?? "/usr/bin/chromium";
 const inChromium = { skip: existsSync(chromium) ? false : `no Chromium at ${chromium} (LADON_CHROMIUM names another)` };
 
-/** What the page has put into document.title when it is done: an answer, or an error. */
+/** Returns the content of document.title after the page is done: an answer, or an error. */
 const titleOf = async (url) => {
   const { chromium: playwright } = await import("playwright-core");
   const flags = [
@@ -231,7 +235,7 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><link rel="icon
 const main = (attend) => `import { attend } from "${attend}";
   const tell = (answer) => (document.title = JSON.stringify(answer));
   attend("./model.safetensors").then(tell, (error) => tell({ error: String(error), cause: String(error.cause) }));`;
-// Without a bundler a name is nothing: the page imports the file, as it would from a server that has the package.
+// Without a bundler, a package name is invalid. So the page imports the file, as from a server that has the package.
 const withoutNames = (at) => {
   const text = readFileSync(join(at, "attend.mjs"), "utf8").replace('"ladon"', '"./node_modules/ladon/dist/index.js"');
   writeFileSync(join(at, "attend.mjs"), text);
@@ -250,11 +254,11 @@ test("a page without a bundler", inChromium, async () => {
     assert.equal(answer.int8, "relaxed", "Chromium's relaxed dot is exact for 7 bits");
     assert.ok(asked.includes("/node_modules/ladon/dist/modules/attention_64_4.relaxed.wasm"), `${asked}`);
   });
-  // A server that knows no .wasm
+  // A server that does not know the type of .wasm
   await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), {
     mime: { ...types, ".wasm": "text/plain" },
   });
-  // A policy that forbids WebAssembly is told, not hung upon.
+  // A policy that forbids WebAssembly gives an error, and the page does not hang.
   await serving(
     at,
     async (url) => {
@@ -286,7 +290,7 @@ test("a page with a base", inChromium, async () => {
   await serving(at, async (url) => assert.deepEqual(await titleOf(`${url}/index.html`), { name: "attention_64_4" }));
 });
 
-test("what a page loads to run attention on given weights: index.js and one module", inChromium, async () => {
+test("a page that runs attention on given weights loads only index.js and one module", inChromium, async () => {
   const at = project("least", {
     "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
     "main.mjs": `import { load } from "./node_modules/ladon/dist/index.js";
@@ -355,13 +359,13 @@ const bundled = () => ({
   "main.mjs": main("./attend.mjs"),
   "index.html": pageOf(`<script type="module" src="dist/main.js"></script>`),
 });
-/** Serves a project without its node_modules: whatever the page needs is in the bundle's folder. */
+/** Serves a project without its node_modules: the bundle's folder must contain all files that the page needs. */
 const servingBundle = async (at, act) => {
   rmSync(join(at, "node_modules"), { recursive: true });
   await serving(at, async (url) => act(await titleOf(`${url}/index.html`)));
 };
 
-/** Runs webpack, which must say nothing. */
+/** Runs webpack, which must print nothing. */
 const webpack = async (at, options) => {
   const { default: make } = await import("webpack");
   const output = { path: join(at, "dist"), filename: "main.js", ...options.output };
@@ -380,7 +384,7 @@ test("webpack", inChromium, async () => {
   await servingBundle(at, agrees);
 });
 
-// As a module: in CommonJS, webpack does not know the folder of the bundle.
+// The bundle is a module, because webpack does not know the folder of a CommonJS bundle.
 test("webpack for Node", async () => {
   const at = project("webpack-node", {
     "main.mjs": `import { attend } from "./attend.mjs";
@@ -392,7 +396,7 @@ test("webpack for Node", async () => {
   agrees(JSON.parse(node(["dist/main.mjs"], at)));
 });
 
-/** Runs esbuild, which must say nothing. */
+/** Runs esbuild, which must print nothing. */
 const esbuild = async (at, options) => {
   const { build } = await import("esbuild");
   const { warnings } = await build({
@@ -409,7 +413,7 @@ const esbuild = async (at, options) => {
 test("esbuild, with the modules copied beside the bundle", inChromium, async () => {
   const at = project("esbuild", bundled());
   await esbuild(at, { format: "esm" });
-  // Without the copy, the error says what is missing.
+  // Without the copy, the error names the missing file.
   await serving(at, async (url) => {
     const { error } = await titleOf(`${url}/index.html`);
     assert.match(error, /LadonError: .*attention_64_4.*HTTP status 200.*404.*bundler copy ladon.dist.modules/);

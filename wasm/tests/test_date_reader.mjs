@@ -1,4 +1,4 @@
-// The date reader in TypeScript, as examples/date_reader/tests has it in C++.
+// The date reader in TypeScript, tested as in examples/date_reader/tests.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ before(async () => {
 
 const dateIn = (text) => reader.read(text, { attention: false }).date;
 
-test("of the held-out set it reads what the native reader does", () => {
+test("the accuracy on the held-out set equals that of the native reader", () => {
   let [dates, right, others, taken] = [0, 0, 0, 0];
   for (const [text, iso] of heldOut) {
     const date = dateIn(text);
@@ -36,11 +36,11 @@ test("of the held-out set it reads what the native reader does", () => {
   assert.equal(((100 * taken) / others).toFixed(2), "0.62");
 });
 
-// SHA-256 of what `cut -f1 tests/data/dates_held_out.tsv | ./dev run date_reader --batch -` prints.
+// SHA-256 of the output of `cut -f1 tests/data/dates_held_out.tsv | ./dev run date_reader --batch -`.
 const nativeAnswers = "60bab91f1d80779f3bfb21987ce87cb9b7b63c5a9c31e3b64b3a033277e30619";
 
 for (const variant of ["relaxed", "simd", "scalar"]) {
-  test(`each answer is the native reader's: ${variant}`, async (t) => {
+  test(`each answer equals that of the native reader: ${variant}`, async (t) => {
     const kernel = await load("date_reader", { variant }).catch((error) => {
       assert.equal(error.code, "unsupported");
     });
@@ -72,7 +72,7 @@ test("every form", () => {
   assert.equal(dateIn("12/31/69"), "1969-12-31");
 });
 
-test("the calendar, and what is no date", () => {
+test("the calendar, and texts that are no dates", () => {
   for (const text of ["2024-02-29", "2000-02-29", "1000-01-01", "2999-12-31", "2023-04-30"]) {
     assert.equal(dateIn(text), text);
   }
@@ -91,7 +91,7 @@ test("the calendar, and what is no date", () => {
   }
 });
 
-test("what cannot be a date", () => {
+test("texts that cannot be a date", () => {
   const statusOf = (text) => reader.read(text).status;
   assert.equal(statusOf(""), "empty");
   assert.equal(statusOf(" \t\r\n "), "empty");
@@ -104,7 +104,7 @@ test("what cannot be a date", () => {
   assert.equal(reader.read(`  ${"a".repeat(38)}    b  `).characters.join(""), `${"a".repeat(38)} b`);
 });
 
-test("attention: shares of the text and the digits, the last layer's first head points, and readings keep theirs", () => {
+test("attention: rows sum to 1, the last layer's first head points, and readings keep their attention", () => {
   const reading = reader.read("3rd of Feb, 2024");
   const before = reading.attention(1, 0).map((row) => [...row]);
   for (let layer = 0; layer < reader.layers; ++layer) {
@@ -119,7 +119,7 @@ test("attention: shares of the text and the digits, the last layer's first head 
       });
     }
   }
-  // The year's digits look at themselves in the text.
+  // The digits of the year look at the year in the text.
   before.slice(0, 4).forEach((row, slot) => assert.equal(row.indexOf(Math.max(...row)), 12 + slot));
   reader.read("31.12.1968");
   assert.deepEqual(
@@ -130,7 +130,7 @@ test("attention: shares of the text and the digits, the last layer's first head 
   assert.ok(reading.certainty.every((share) => share >= 0.7 && share <= 1));
 });
 
-test("errors are the package's", async () => {
+test("errors are LadonErrors", async () => {
   const isAbout = (code) => (error) => error instanceof LadonError && error.code === code;
   assert.throws(() => reader.read("5 may 2001").attention(2, 0), isAbout("attention"));
   assert.throws(() => reader.read("5 may 2001", { attention: false }).attention(0, 0), isAbout("attention"));

@@ -1,4 +1,4 @@
-// What is wrong is told as a LadonError that says what was expected, and nothing is written.
+// Wrong arguments give a LadonError that states the expected value, and write nothing.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -83,7 +83,7 @@ test("options", async () => {
     await refuses(() => instance.run(x, { tokens: 1, padding }), "length", "padding");
 });
 
-test("options that are none, and options that nobody knows, wherever options are", async () => {
+test("values that are no options, and unknown options, wherever options are passed", async () => {
   const instance = ready();
   const x = randoms(random, model);
   const calls = {
@@ -110,7 +110,7 @@ test("options that are none, and options that nobody knows, wherever options are
   for (const prefix of [5, null]) await refuses(() => instance.weights.set(weights, { prefix }), "weights");
 });
 
-test("numbers of other kinds are taken as Float32Array takes them", () => {
+test("numbers of other types are converted as Float32Array converts them", () => {
   const instance = ready();
   const x = randoms(random, 3 * model);
   const y = instance.run(x, { tokens: 3 }).slice();
@@ -133,7 +133,7 @@ test("numbers of other kinds are taken as Float32Array takes them", () => {
   assert.deepEqual(instance.run(room, { tokens: 3 }), y, "all rows may be given");
 });
 
-test("no tokens at all", () => {
+test("no tokens", () => {
   const instance = ready();
   assert.equal(instance.run([], { tokens: 0 }).length, 0);
   const y = instance.run(randoms(random, 2 * model), { queries: 2, keys: 0 });
@@ -146,7 +146,7 @@ test("no tokens at all", () => {
   }
 });
 
-test("x may be the last run's y, or a part of it", () => {
+test("x may be the last run's y, or a part of this y", () => {
   const instance = ready();
   const x = randoms(random, 6 * model);
   const first = instance.run(x, { tokens: 6 }).slice();
@@ -155,14 +155,14 @@ test("x may be the last run's y, or a part of it", () => {
   const part = instance.run(first.subarray(model, 3 * model), { tokens: 2 }).slice();
   const y = instance.run(x, { tokens: 6 });
   assert.deepEqual(instance.run(y.subarray(model, 3 * model), { tokens: 2 }), part);
-  // Attention for the first time: memory grows between reading x and running.
+  // The first run with attention: the memory grows between reading x and the computation.
   const fresh = ready();
   const view = fresh.run(x, { tokens: 6 });
   assert.deepEqual(fresh.run(view, { tokens: 6, attention: true }), second);
   assert.equal(view.length, 0, "a view from before memory grew");
 });
 
-test("masks that the kernel cannot be, and data that the instance was created without", async () => {
+test("masks that the kernel lacks, and data for a mask that the instance lacks", async () => {
   const minilm = await load("minilm", { variant: "scalar" });
   minilm.create({ mask: "none" });
   minilm.create({ mask: [] });
@@ -242,7 +242,7 @@ test("weights from arrays", async () => {
   }
   assert.deepEqual(instance.weights.tensor("a.b.in_proj_bias"), weights.in_proj_bias);
   await refuses(() => instance.weights.tensor("in_proj_bias"), "weights", "a.b.in_proj_bias", "got in_proj_bias");
-  // Views of the instance's own memory, which grows meanwhile
+  // Views of the instance's memory, which grows meanwhile
   const own = Object.fromEntries(
     Object.keys(weights).map((name) => [
       name,
@@ -273,7 +273,7 @@ test("a freed instance", async () => {
   }
 });
 
-test("several instances of one kernel know nothing of each other", () => {
+test("several instances of one kernel are independent", () => {
   const [a, b] = [ready(), kernel.create()];
   const other = weightsOf(kernel.description, random);
   b.weights.set(other);
@@ -362,7 +362,7 @@ test("kernels that are not shipped", async () => {
 
 const scalar = moduleBytes("attention_64_4", "scalar");
 
-test("bytes that are no module of ours", async () => {
+test("bytes that are no module of Ladon", async () => {
   await refuses(() => load(new Uint8Array()), "not-a-module");
   await refuses(() => load(new TextEncoder().encode("<!doctype html>")), "not-a-module", "WebAssembly", '"<!doctyp"');
   await refuses(() => load(scalar.subarray(0, 1000)), "not-a-module");
@@ -392,7 +392,7 @@ test("modules of other versions", async () => {
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
-  // Version 1 had arrays in place of tensors and of options.
+  // In version 1, tensors and options were arrays instead of objects.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
   await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 4, got 1");
   await refuses(() => load(withSection('{"ladon": 5, "name": "later"}')), "version", "expected 4, got 5");
@@ -449,7 +449,7 @@ test("a module from bytes, from a Module, from file: URLs", async () => {
   await refuses(() => load("minilm", { signal: AbortSignal.abort() }), "aborted");
 });
 
-test("the query of a URL stays behind the name of a module", async () => {
+test("the query of a URL stays after the name of a module", async () => {
   const { fetch: own } = globalThis;
   const asked = [];
   globalThis.fetch = (url) => (asked.push(`${url}`), Promise.reject(new TypeError("no network")));
@@ -467,7 +467,7 @@ test("the query of a URL stays behind the name of a module", async () => {
   ]);
 });
 
-test("files of the package that a network gone by now cannot bring", async (t) => {
+test("files of the package that cannot be loaded after a network failure", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));
   cpSync(fileURLToPath(new URL("../dist/index.js", import.meta.url)), join(folder, "index.mjs"));
@@ -486,14 +486,14 @@ test("files of the package that a network gone by now cannot bring", async (t) =
   const instance = kernel.create();
   await tells(() => instance.weights.load(new Uint8Array(9)), "safetensors.js");
   instance.weights.set(weights); // no longer busy
-  assert.equal((await alone.load(moduleBytes("minilm", "scalar"))).description.layers, 6); // which needs none of them
-  await assert.rejects(alone.load(scalar, { nobody: 1 }), { code: "option" }); // which needs none of them
+  assert.equal((await alone.load(moduleBytes("minilm", "scalar"))).description.layers, 6); // needs no missing file
+  await assert.rejects(alone.load(scalar, { nobody: 1 }), { code: "option" }); // needs none of the missing files
 });
 
 test("variants", async () => {
   await refuses(() => load("minilm", { variant: "avx" }), "unsupported", "scalar", "got avx");
   await refuses(() => load(scalar, { variant: "simd" }), "unsupported", "expected simd", "got scalar");
-  // An engine without SIMD, whose validate and compile refuse what has any.
+  // An engine without SIMD: validate and compile refuse modules with SIMD.
   const { validate, compile } = WebAssembly;
   WebAssembly.validate = (bytes) => !/253/.test(`${Array.from(bytes.subarray(0, 40))}`) && validate(bytes);
   WebAssembly.compile = async (bytes) => {
@@ -527,7 +527,7 @@ test("a description is read only", () => {
   assert.throws(() => (description.options[0].name = "keys"), TypeError);
 });
 
-test("warming up with lengths that are none", async () => {
+test("warming up with invalid lengths", async () => {
   for (const tokens of [-1, 0, 1.5, NaN, "2", most + 1])
     await refuses(() => kernel.warmUp({ tokens }), "length", "tokens");
   for (const time of [NaN, -1, "long"]) await refuses(() => kernel.warmUp({ most: time }), "option", "most");

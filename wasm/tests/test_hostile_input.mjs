@@ -51,7 +51,7 @@ test("nested descriptions of modules", async () => {
   assert.equal((await load(withSection(text, scalar))).description.name, "attention_64_4");
 });
 
-test("descriptions that count billions", async () => {
+test("descriptions with billions of elements", async () => {
   const [tensor] = description.weights;
   const option = description.options.find(({ name }) => name === "attention");
   for (const [name, value] of [
@@ -64,7 +64,7 @@ test("descriptions that count billions", async () => {
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
-    // A shape belongs to an array of numbers.
+    // Only an array of numbers has a shape.
     ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });
@@ -86,7 +86,7 @@ test("a description that lacks the tensor of a projection", async () => {
   await refuses(() => instance.weights.set({ in_proj_weight: weights.in_proj_weight }), "weights", "query_proj_weight");
 });
 
-test("modules without the exports of a kernel, or with others", async () => {
+test("modules without the exports of a kernel, or with other exports", async () => {
   const memory = ["memory", "memory"];
   const heap = ["__heap_base", "global"];
   for (const content of [
@@ -159,7 +159,7 @@ test("falsy and false options", async () => {
   }
 });
 
-test("values that have no text, as reasons, texts and places", async () => {
+test("values without a string form, as reasons, texts and sources", async () => {
   const transferred = new Float32Array(4);
   structuredClone(transferred, { transfer: [transferred.buffer] });
   const vocabulary = new Blob(["[UNK]\n[CLS]\n[SEP]\n"]);
@@ -199,7 +199,7 @@ test("bytes and texts that are no module take time in proportion to their length
   const bytes = (...pattern) =>
     Uint8Array.from({ length }, (_, i) => emptyModule[i] ?? pattern[(i - emptyModule.length) % pattern.length]);
   const sources = [
-    bytes(0, 5, 255, 255, 255, 255, 127), // custom sections whose names end far behind the file
+    bytes(0, 5, 255, 255, 255, 255, 127), // custom sections whose names end far beyond the file
     bytes(0, 5, 255, 255, 255, 255, 255),
     bytes(0, 3, 5, 108, 97),
     bytes(128),
@@ -254,7 +254,7 @@ test("a name of 5 MB gives a short message that still says what was expected", a
   await refuses(() => odd.create().weights.set({}), "weights", "expected in_proj_weight");
 });
 
-test("a rotary base that is no number", async () => {
+test("a rotary base that is not a number", async () => {
   const rotary = { positions: 4, width: 2 };
   const options = [...description.options, { name: "rotary", type: "rotary_table" }];
   const content = JSON.stringify({ ...description, rotary, options });
@@ -270,13 +270,13 @@ test("a rotary base that is no number", async () => {
 
 const dateFile = new Uint8Array(readFileSync(new URL("../dist/models/date_reader.safetensors", import.meta.url)));
 
-/** The shipped weights of the date reader, with other metadata or other tensors. */
+/** Returns the shipped weights of the date reader, with other metadata or other tensors. */
 const dateWeights = (change) => {
   const bytes = dateFile.slice();
   const { header, data } = headerOf(bytes);
   return fileOf(JSON.stringify(change(header)), data);
 };
-test("metadata of the date reader that are no strings", async () => {
+test("metadata of the date reader that are not strings", async () => {
   const metadata = (part) => dateWeights((header) => ({ ...header, __metadata__: part }));
   const { alphabet, sure_enough } = headerOf(dateFile).header.__metadata__;
   for (const part of [
@@ -302,7 +302,7 @@ test("metadata of the date reader that are no strings", async () => {
 test("tables of the date reader that are too short", async () => {
   const { header } = headerOf(dateFile);
   for (const name of ["position", "slot", "character.weight", "classifier.weight", "classifier.bias"]) {
-    // The bytes that are missing become a tensor that nobody needs.
+    // The missing bytes become a tensor that the reader does not use.
     const short = dateWeights(({ [name]: { dtype, shape, data_offsets: [begin, end] }, ...rest }) => {
       const [rows, ...columns] = shape;
       const middle = begin + ((end - begin) / rows) * (rows - 1);

@@ -1,4 +1,4 @@
-// The int8 file that the page makes from a file of floats.
+// The int8 file that the page makes from a float file.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ after(() => rmSync(folder, { recursive: true }));
 const random = randomOf(8);
 const ignore = () => undefined;
 
-/** Returns the bytes of the int8 file of a file. */
+/** Returns the bytes of the int8 file that the page makes from a file. */
 const made = async (file, progress = ignore, signal = new AbortController().signal) => {
   const int8 = await page.int8File(await page.openWeightFile(new Blob([file])), progress, signal);
   return new Uint8Array(await int8.arrayBuffer());
@@ -58,7 +58,7 @@ const byModule = (floats, rows) => {
   };
 };
 
-test("a row has the bits of the C++ library: random, ties, zeros, tiny and largest weights", () => {
+test("a row has the bits of the C++ library: random, tie, zero, tiny and largest weights", () => {
   const largest = 3.4028234663852886e38;
   const rows = [
     ...Array.from({ length: 200 }, (_, i) => randoms(random, 64, 10 ** ((i % 60) - 30))),
@@ -90,12 +90,12 @@ const checkpoint = (more = []) =>
     ["a.in_proj_weight", [2, 4], randoms(random, 8)],
     ["norm.weight", [7], randoms(random, 7)],
     ["a.bias", [5], randoms(random, 5)],
-    // More than the page reads at once.
+    // More than the page reads at a time.
     ["embed.weight", [1500, 400], randoms(random, 600_000)],
     ...more,
   ]);
 
-test("matrices become int8 with scales, everything else is copied; progress goes up to the end", async () => {
+test("matrices become int8 with scales, everything else is copied; progress reaches the end", async () => {
   const file = checkpoint();
   const seen = [];
   const { header, data } = headerOf(await made(file, (...both) => seen.push(both)));
@@ -122,7 +122,7 @@ test("matrices become int8 with scales, everything else is copied; progress goes
   assert.equal(seen.at(-1)[0], file.length);
 });
 
-test("the file is the file of another implementation", async () => {
+test("the file equals the file of another implementation", async () => {
   const file = safetensors([
     ["b.weight", [5, 7], randoms(random, 35)],
     ["norm.weight", [7], randoms(random, 7)],
@@ -139,7 +139,7 @@ test("F16 and BF16 matrices have the int8 weights of their values", async () => 
   }
 });
 
-test("an int8 file stays as it is; float embeddings beside int8 weights become int8", async () => {
+test("an int8 file is copied; float embeddings beside int8 weights become int8", async () => {
   const int8 = await made(checkpoint());
   assert.deepEqual(await made(int8), int8);
   const isInt8 = async (file) => page.hasInt8(await page.openWeightFile(new Blob([file])));
@@ -155,7 +155,7 @@ test("an int8 file stays as it is; float embeddings beside int8 weights become i
   assert.deepEqual([...data.slice(...header["w.weight"].data_offsets)], [1, 2, 3, 4]);
 });
 
-test("files that are wrong", async () => {
+test("invalid files", async () => {
   const refuses = (file, message) => assert.rejects(made(file), { message });
   await refuses(Uint8Array.of(1, 2), /2 bytes/);
   await refuses(new TextEncoder().encode("<!doctype html><p>"), /not a safetensors file/);

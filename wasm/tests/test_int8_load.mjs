@@ -1,4 +1,4 @@
-// What load does for int8 kernels: precisions, bits of activations, and the choice of a variant on engines of every kind.
+// `load` for int8 kernels: precisions, bits of activations, and the choice of a variant on every kind of engine.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ test("kernels that are not shipped in int8", async () => {
   );
 });
 
-test("options that are wrong", { skip: skipWithoutKernels }, async () => {
+test("wrong options", { skip: skipWithoutKernels }, async () => {
   for (const precision of ["int4", "bfloat16", 8, "", {}]) {
     await refuses(() => load("minilm", { precision }), "option", "precision: expected float32,int8");
   }
@@ -77,7 +77,7 @@ test("activations of 7 bits, in modules that do not depend on the engine", { ski
   assert.throws(() => (description.activationBits = 8), TypeError);
 });
 
-/** Returns `load` of a copy of the package in which the engine is of this kind, and what modules were told. */
+/** Returns `load` of a copy of the package for this kind of engine, and the arguments of set_activations. */
 const packageFor = async (t, kind) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -171,7 +171,7 @@ test("an engine whose relaxed dot is wrong", { skip: skipWithoutRelaxed || skipW
   assert.equal(globalThis.asked, 0, "float32 kernels need no probe");
 });
 
-test("a probe that the network does not bring", { skip: skipWithoutRelaxed }, async (t) => {
+test("a probe that the network does not deliver", { skip: skipWithoutRelaxed }, async (t) => {
   const load = await packageFor(t, undefined);
   await assert.rejects(load("minilm", { precision: "int8" }), { code: "network", message: /relaxed-dot\.js/ });
   await assert.rejects(load(moduleBytes("minilm_int8", "relaxed")), { code: "network", message: /relaxed-dot\.js/ });
@@ -183,7 +183,7 @@ test("an abort while the engine is probed", async () => {
   await refuses(() => load("minilm", { precision: "int8", signal: AbortSignal.abort() }), "aborted");
 });
 
-test("the portable form has the same bits in all variants", { skip: skipWithoutKernels }, async (t) => {
+test("the portable form gives equal bits in all variants", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(31);
   const bits = [];
   let weights;

@@ -1,5 +1,5 @@
-// The memory of an instance while a checkpoint of MiniLM's size is loaded: at no time more than the file as it is stored,
-// the workspace, and 1 MB.
+// The memory of an instance while a checkpoint of MiniLM's size is loaded. The memory never exceeds the stored size of
+// the file, the workspace, and 1 MB.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
@@ -7,7 +7,7 @@ import { bert } from "./checkpoint_names.mjs";
 import { shippedScalar } from "./int8_kernels.mjs";
 import { refuses } from "./refuses.mjs";
 
-/** The tensors of MiniLM: name and shape, with the embeddings. */
+/** Returns the tensors of MiniLM: names and shapes, with the embeddings. */
 const minilmTensors = ({ layers, layer }) => [
   ["embeddings.word_embeddings.weight", [30522, 384]],
   ["embeddings.position_embeddings.weight", [512, 384]],
@@ -21,7 +21,7 @@ const minilmTensors = ({ layers, layer }) => [
 const product = (shape) => shape.reduce((a, b) => a * b, 1);
 const sizes = { F32: 4, F16: 2, I8: 1 };
 
-/** A stream of a file in pieces of 64 KB. The bytes of floats are those of 0.5; integers are 63, and scales 0.5. */
+/** Returns a stream of a file in pieces of 64 KB. Floats are 0.5, integers are 63, and scales are 0.5. */
 const streamOf = (tensors, size) => {
   let at = 0;
   const header = Object.fromEntries(
@@ -64,7 +64,7 @@ const toInt8 = ([name, shape]) =>
       ]
     : [[name, shape, "F32"]];
 
-/** Calls `act`, and returns the largest size of any WebAssembly memory that grew meanwhile. */
+/** Calls `act`. Returns the largest size of any WebAssembly memory that grew during the call. */
 const peakOf = async (act) => {
   const { grow } = WebAssembly.Memory.prototype;
   let peak = 0;
@@ -87,7 +87,7 @@ const storedBytes = (tensors, isConverted, convertedBytes) =>
     return sum + (isConverted(tensor) ? convertedBytes(shape) : product(shape) * sizes[dtype]);
   }, 0);
 const isLayers = ([name]) => name.startsWith("encoder.layer.");
-/** Weights, and a scale and a sum for each row. */
+/** Returns the bytes of int8 weights with a scale and a sum for each row. */
 const int8Bytes = (shape) => (shape.length === 2 ? product(shape) + 8 * shape[0] : 4 * product(shape));
 
 for (const [what, precision, dtype, bytesOf] of [
@@ -116,7 +116,7 @@ for (const [what, precision, dtype, bytesOf] of [
   });
 }
 
-test("an int8 file that breaks off gives its memory back", async () => {
+test("a truncated int8 file releases its memory", async () => {
   const kernel = await shippedScalar("attention_384_12");
   const tensors = [
     ["in_proj_weight", [1152, 384], "F32"],

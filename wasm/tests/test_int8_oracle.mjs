@@ -1,5 +1,5 @@
-// int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and quantises the
-// inputs of products, so that the bounds are those of float32 kernels.
+// int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and quantises
+// the inputs of products. So the bounds are those of float32 kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
@@ -9,8 +9,8 @@ import { attention, bound, quotients } from "./oracle.mjs";
 const all = () => true;
 
 /**
- * Returns the oracle's answer for the first numbers whose quotients are all so far from the middle between two integers
- * that the errors of a float32 kernel do not change an integer. `problem` makes numbers and the answer.
+ * Returns the oracle's results for the first numbers whose quotients are all far from the midpoint of two integers. The
+ * errors of a float32 kernel then change no integer. `problem` makes the numbers and the results.
  */
 const withoutDoubt = (description, problem) => {
   const { model, feedForward = model, layers = 1, activationBits, kind } = description;
@@ -107,7 +107,7 @@ test("two layers of the portable form, with GELU", { skip: skipWithoutKernels },
   });
 });
 
-/** Checks attention whose keys come from elsewhere or from a cache. `run` runs an instance, and returns y. */
+/** Checks attention whose keys come from a context or from a cache. `run` runs an instance, and returns y. */
 const checkAttention = (kernel, problem, run) => {
   const { description } = kernel;
   const { weights, y, limits, ...data } = withoutDoubt(description, problem);
@@ -117,7 +117,7 @@ const checkAttention = (kernel, problem, run) => {
   instance.free();
 };
 
-test("a context, and masks of a pair", { skip: skipWithoutKernels }, async (t) => {
+test("a context, and masks of pairs", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(24);
   const [queries, keys] = [7, 10];
   const boolean = Uint8Array.from({ length: 2 * queries * keys }, (_, i) => +(i % 3 !== 0));
@@ -144,7 +144,7 @@ test("a context, and masks of a pair", { skip: skipWithoutKernels }, async (t) =
   });
 });
 
-test("a cache that grows", { skip: skipWithoutKernels }, async (t) => {
+test("a growing cache", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(25);
   await forEachKernel(t, testKernel("int8_cache"), [8, 7], (kernel) => {
     const problem = () => {
@@ -160,7 +160,7 @@ test("a cache that grows", { skip: skipWithoutKernels }, async (t) => {
   });
 });
 
-test("rotary embedding, sinks, bits, slopes", { skip: skipWithoutKernels }, async (t) => {
+test("rotary embedding, sinks, a mask of bits, ALiBi slopes", { skip: skipWithoutKernels }, async (t) => {
   const random = randomOf(26);
   const n = 9;
   const still = { tokens: n, slopes: [0, 0], sinks: [-Infinity, -Infinity], rotary: { scaling: 1e9 } };
@@ -194,15 +194,15 @@ for (const name of ["attention_384_12", "attention_512_8"]) {
   });
 }
 
-/** The root of the mean square of the differences, as a share of the root of the mean square of the wanted numbers. */
+/** Returns the RMS of the differences, divided by the RMS of the wanted numbers. */
 const relativeError = (actual, wanted) => {
   const squares = (numbers) => numbers.reduce((sum, value) => sum + value * value, 0);
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// A model of these sizes often has a quotient so near the middle between two integers that the kernel finds another integer
-// than the oracle. Then all later layers differ. So some of the inputs have to agree, and all have to be nearer to the
-// oracle than 7 bits are to 8.
+// In a model of these sizes, a quotient is often so near the midpoint of two integers that the kernel finds another
+// integer than the oracle. Then all later layers differ. So only one input must agree closely. For every input, the
+// error must be less than twice the smallest error to the oracle of the other number of bits.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

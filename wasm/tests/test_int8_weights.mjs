@@ -1,4 +1,5 @@
-// Weights of int8 kernels, and floats of 16 bits: arrays and files, integers with scales and floats that are quantised.
+// Weights of int8 kernels, and floats of 16 bits: arrays and files, integers with scales, and floats that are
+// quantised.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -12,7 +13,7 @@ import { safetensors, streamOf } from "./safetensors.mjs";
 
 const random = randomOf(41);
 
-/** Quantises a row as include/ladon/quantise.hpp defines it. */
+/** Quantises a row as include/ladon/quantise.hpp defines. */
 const quantiseRow = (row) => {
   const largest = Math.max(...row.map(Math.abs));
   const divided = Math.fround(largest / 127);
@@ -26,7 +27,7 @@ const quantiseRow = (row) => {
   return { integers, scale, sum: integers.reduce((a, b) => a + b, 0) };
 };
 
-/** Quantises the matrices among float weights. Returns the weights of an int8 kernel, and the sums of rows. */
+/** Quantises the matrices of float weights. Returns the weights of an int8 kernel, and the row sums. */
 const quantised = (floats, shapes) => {
   const weights = {};
   const sums = {};
@@ -55,7 +56,7 @@ const floatsOf = (shapes) =>
     }),
   );
 
-// The kernel computes 8 bits on every engine.
+// The scalar variant of this kernel computes 8 bits on every engine.
 const kernel = skipWithoutKernels ? undefined : await load(testKernel("int8_layer"), { variant: "scalar" });
 const shapes = kernel && shapesOf(kernel.description);
 const floats = kernel && floatsOf(shapes);
@@ -164,7 +165,7 @@ testHere("PyTorch's packed projections", async () => {
   }
 });
 
-/** All tensors of float weights as halves, and the values of the halves. */
+/** Returns all tensors of float weights as halves, and the values of these halves. */
 const asHalves = (dtype, all = floats) => {
   const halves = Object.fromEntries(Object.entries(all).map(([name, { length }]) => [name, randomHalves(random, length, dtype)]));
   const values = Object.fromEntries(Object.entries(halves).map(([name, data]) => [name, valuesOf(data, dtype)]));
@@ -275,7 +276,7 @@ for (const [what, given, code, ...texts] of refusals ?? []) {
     await refuses(() => instance.weights.set(given), code, ...texts);
     await refuses(() => instance.weights.load(fileOf(given)), code, ...texts);
     await refuses(() => instance.weights.load(streamOf(fileOf(given), 100)), code, ...texts);
-    assert.deepEqual(runOf(instance), oldY, "the weights are what they were");
+    assert.deepEqual(runOf(instance), oldY, "the weights are unchanged");
     for (let i = 0; i < 20; ++i) assert.throws(() => instance.weights.set(given), { code });
     const grown = instance.weights.tensor("norm1_bias").buffer.byteLength - bytes;
     assert.ok(grown <= 65536, `${grown} bytes more`);
@@ -322,7 +323,7 @@ testHere("refused: files", async () => {
   ]) {
     const instance = made(old);
     await refuses(() => instance.weights.load(file), code, ...texts);
-    assert.deepEqual(runOf(instance), oldY, "the weights are what they were");
+    assert.deepEqual(runOf(instance), oldY, "the weights are unchanged");
     await instance.weights.load(zeros(new Array(27).fill(0)));
     assert.deepEqual(runOf(instance), wanted);
   }
@@ -375,7 +376,7 @@ test("a float32 kernel reads F16 and BF16, and refuses int8", async () => {
   await refuses(() => float32.create().weights.load(safetensors(entries)), "weights", "PRECISION int8", "got int8");
 });
 
-test("every half", async () => {
+test("every half is converted exactly", async () => {
   const float32 = await load("attention_64_4", { variant: "scalar" });
   const own = shapesOf(float32.description);
   const all = Uint16Array.from({ length: 65536 }, (_, half) => half);
@@ -410,7 +411,7 @@ test("rows of any numbers are quantised as the library defines", { skip: skipWit
   );
 });
 
-test("any file of int8 tensors is loaded or refused, and never half", { skip: skipWithoutKernels }, async () => {
+test("any file of int8 tensors is loaded completely or refused", { skip: skipWithoutKernels }, async () => {
   const instance = made(old);
   const names = Object.keys(weights);
   const damage = fc.record({
@@ -436,7 +437,7 @@ test("any file of int8 tensors is loaded or refused, and never half", { skip: sk
   );
 });
 
-test("minilm: a float32 checkpoint and its int8 form give the same bits", async () => {
+test("minilm: a float32 checkpoint and its int8 form give equal bits", async () => {
   const minilm = await shippedScalar("minilm");
   const own = shapesOf({ weights: [], layer: minilm.description.layer });
   const [layer, other] = [floatsOf(own), floatsOf(own)];

@@ -1,4 +1,4 @@
-// The memory that loads of weights take: in proportion to the bytes that arrived, and given back after an error.
+// The memory of loading weights: in proportion to the bytes that arrived, and released after an error.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";
@@ -14,14 +14,14 @@ const ready = () => {
   instance.weights.set(weights);
   return instance;
 };
-/** The number of bytes of an instance's memory, also while weights are loaded. */
+/** Returns the number of bytes of an instance's memory, also while weights are loaded. */
 const memoryOf = (instance) => instance.weights.tensor("in_proj_bias").buffer.byteLength;
 const page = 65536;
 
-/** A sound file with that many bytes that no kernel needs. */
+/** Returns a valid file with `bytes` additional bytes that no kernel needs. */
 const fileWith = (bytes) => safetensors([...tensors, ["other", [bytes / 4], new Uint8Array(bytes)]]);
 
-/** The header of a sound file of about 4 GB. */
+/** Returns the header of a valid file of about 4 GB. */
 const hugeHeader = () => {
   let at = 0;
   const entry = (shape, bytes) => ({ dtype: "F32", shape, data_offsets: [at, (at += bytes)] });
@@ -29,7 +29,7 @@ const hugeHeader = () => {
   return fileOf(JSON.stringify({ ...header, other: entry([950_000_000], 3_800_000_000) }));
 };
 
-/** A stream of these pieces that then waits for `release`. `reached` resolves when the reader asks for more. */
+/** Returns a stream of these pieces that then waits for `release`. `reached` resolves when the reader requests more. */
 const waiting = (...pieces) => {
   const { promise: reached, resolve: reach } = deferred();
   const { promise: gate, resolve: release } = deferred();
@@ -40,7 +40,7 @@ const waiting = (...pieces) => {
     await gate;
     controller.close();
   };
-  const stream = new ReadableStream({ pull }, { highWaterMark: 0 }); // nothing is pulled before the reader asks
+  const stream = new ReadableStream({ pull }, { highWaterMark: 0 }); // no pull before a request
   return { stream, reached, release };
 };
 const deferred = () => {
@@ -49,7 +49,7 @@ const deferred = () => {
   return parts;
 };
 
-test("truncated streams of growing size give their memory back", async () => {
+test("truncated streams of growing size release their memory", async () => {
   const instance = ready();
   const before = memoryOf(instance);
   const step = 2 * page;
@@ -63,7 +63,7 @@ test("truncated streams of growing size give their memory back", async () => {
   assert.deepEqual(instance.weights.tensor("in_proj_bias"), weights.in_proj_bias);
 });
 
-test("files of growing size take the place of each other", async () => {
+test("a file of growing size replaces the earlier file", async () => {
   const instance = ready();
   const before = memoryOf(instance);
   const step = 2 * page;
@@ -76,7 +76,7 @@ test("files of growing size take the place of each other", async () => {
   assert.ok(grown <= 3 * (loads + 4) * step, `${grown} bytes more after files of at most ${loads * step}`);
 });
 
-test("memory grows as bytes arrive, whatever a header or a server claims", async () => {
+test("memory grows as bytes arrive, for any length in a header or from a server", async () => {
   const header = hugeHeader();
   const headers = { "content-length": "3900000000" };
   const sources = [(stream) => stream, (stream) => new Response(stream), (stream) => new Response(stream, { headers })];
@@ -95,7 +95,7 @@ test("memory grows as bytes arrive, whatever a header or a server claims", async
   }
 });
 
-test("a header takes memory as its bytes arrive", async () => {
+test("the memory for a header grows as its bytes arrive", async () => {
   const length = new Uint8Array(8);
   new DataView(length.buffer).setBigUint64(0, 90_000_000n, true);
   const instance = ready();
@@ -109,7 +109,7 @@ test("a header takes memory as its bytes arrive", async () => {
   await loading;
 });
 
-test("a header in many pieces is read whole", async () => {
+test("a header in many pieces is read completely", async () => {
   const spaces = " ".repeat(300_000);
   const file = safetensors([...tensors, [`other${spaces}`, [1], new Uint8Array(4)]]);
   for (const piece of [7, 5000, 100_000, 1e6]) {
@@ -137,5 +137,5 @@ test("memory that cannot grow while bytes arrive", async () => {
   assert.deepEqual(instance.weights.tensor("in_proj_bias"), weights.in_proj_bias);
   const bytes = memoryOf(instance);
   await instance.weights.load(fileWith(page));
-  assert.equal(memoryOf(instance), bytes, "the memory of the failed load is used");
+  assert.equal(memoryOf(instance), bytes, "the memory of the failed load is used again");
 });

@@ -1,4 +1,4 @@
-// MiniLM in TypeScript against embeddings and attention that others worked out in float64.
+// MiniLM in TypeScript against embeddings and attention that another implementation computed in float64.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -46,7 +46,7 @@ test("embeddings of every conformance text, and their cosines", { skip: skipWith
   for (const embedding of embeddings) assert.ok(Math.abs(similarity(embedding, embedding) - 1) < 1e-6);
 });
 
-test("what 'it' looks at, in all heads", { skip: skipWithoutConformance }, () => {
+test("the attention of 'it', in all heads", { skip: skipWithoutConformance }, () => {
   const [{ text, attention, embedding }] = expected.cases;
   assert.ok(furthest(embedding, encoder.embed(text, { attention: true })) < expected.tolerance_float32.embedding_abs);
   attention.layers.forEach((heads, layer) =>
@@ -76,20 +76,20 @@ test("the embeddings that the page has beforehand", { skip: skipWithoutModel }, 
   });
 });
 
-test("the longest text there may be, and a longer one", { skip: skipWithoutModel }, () => {
+test("the longest text that the model reads, and a longer text", { skip: skipWithoutModel }, () => {
   const long = "a ".repeat(300);
   assert.equal(encoder.ids(long).length, encoder.maxTokens);
   assert.deepEqual(encoder.embed(long), encoder.embed(`${long} and more`));
 });
 
-test("progress goes up to the file's end", { skip: skipWithoutModel }, () => {
+test("progress reaches the end of the file", { skip: skipWithoutModel }, () => {
   const { length } = readFileSync(model.weights);
   assert.ok(seen.progress.length > 10);
   assert.ok(seen.progress.every(([bytes, total], i) => total === length && bytes > (seen.progress[i - 1]?.[0] ?? 0)));
   assert.equal(seen.progress.at(-1)[0], length);
 });
 
-test("a vocabulary or weights that are none are refused", { skip: skipWithoutModel }, async () => {
+test("an invalid vocabulary and invalid weights are refused", { skip: skipWithoutModel }, async () => {
   const isAbout = (code) => (error) => error instanceof LadonError && error.code === code;
   const vocabulary = new Blob(["[UNK]\n[CLS]\n[SEP]\n"]);
   await assert.rejects(SentenceEncoder.load({ weights: new Blob(["none"]), vocabulary }), isAbout("weights"));
@@ -105,11 +105,11 @@ test("a vocabulary or weights that are none are refused", { skip: skipWithoutMod
 });
 
 const lines = readFileSync(new URL("../../tests/data/sentences.txt", import.meta.url), "utf8").trim().split("\n");
-// LADON_SENTENCES=256 takes all.
+// LADON_SENTENCES=256 takes all sentences.
 const count = Number(process.env.LADON_SENTENCES ?? 24);
 const sentences = lines.filter((_, i) => i % Math.floor(lines.length / count) === 0);
 let embeddings;
-/** The mean cosine to the float32 model. */
+/** Returns the mean cosine to the float32 model. */
 const meanCosine = (int8) => {
   embeddings ??= sentences.map((text) => encoder.embed(text));
   return embeddings.reduce((sum, one, i) => sum + similarity(one, int8.embed(sentences[i])), 0) / sentences.length;
@@ -142,7 +142,7 @@ test("int8 from one file with int8 embeddings", { skip: skipWithoutModel }, asyn
   t.diagnostic(`${variant}, ${description.activationBits} bits: mean cosine ${cosine}; file ${file.length} bytes, memory ${memoryOf(int8)}`);
   assert.ok(cosine >= (description.activationBits === 8 ? 0.998 : 0.994), `${cosine}`);
   int8.free();
-  // A float32 kernel does not take it.
+  // A float32 kernel refuses this file.
   const refused = SentenceEncoder.load({ weights: file, vocabulary: model.vocabulary });
   await assert.rejects(refused, { code: "weights", message: /PRECISION int8/ });
   // Embeddings without their scales

@@ -1,5 +1,5 @@
-// What no shipped kernel has: a context, masks of a byte or number a pair, caches, rotary embedding, sinks, a matrix
-// for each head. tests/kernels/CMakeLists.txt makes these modules.
+// Features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key, caches,
+// rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes these modules.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ const pairs = (weights, model) => {
   return { q, k, v, out };
 };
 
-test("a number goes into the options as the 32 bits of a float", async () => {
+test("a number is written to the options as the 32 bits of a float", async () => {
   const module = moduleBytes("attention_64_4", "scalar");
   const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(module), "ladon");
   const description = JSON.parse(new TextDecoder().decode(section));
@@ -54,7 +54,7 @@ test("a number goes into the options as the 32 bits of a float", async () => {
   await refuses(() => run(asNumber, { bits: "2" }), "option", "bits", "a number");
 });
 
-test("a context, and masks of a pair", { skip }, async () => {
+test("a context, and masks of pairs", { skip }, async () => {
   const { instance, weights } = await prepared("odd_context");
   instance.weights.set(weights);
   const [queries, keys] = [7, 10];
@@ -80,7 +80,7 @@ test("a context, and masks of a pair", { skip }, async () => {
   agree(
     instance.run(x, given),
     wanted(() => true),
-  ); // masks of the run before are gone
+  ); // the masks of the earlier run are not used
   const all = new Float32Array(9 * 11).fill(-Infinity);
   for (let i = 0; i < queries; ++i) all.set(additive.subarray(i * keys, (i + 1) * keys), i * 11);
   agree(instance.run(x, { ...given, additive: all }), wanted(byAdditive));
@@ -98,7 +98,7 @@ test("a context, and masks of a pair", { skip }, async () => {
   assert.throws(() => instance.run(x, { ...given, additive: new Array(queries * keys).fill(1n) }), { code: "option" });
 });
 
-test("a cache that grows", { skip }, async () => {
+test("a growing cache", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_cache");
   instance.weights.set(weights);
   const x = randoms(random, 12 * 16);
@@ -136,10 +136,10 @@ test("a context that is projected once", { skip }, async () => {
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
 });
 
-test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, async () => {
+test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each head", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_rotary");
   const { description } = kernel;
-  // (in, out) for each head, so the members' own names; for the oracle (out, in) of all heads.
+  // The kernel has (in, out) for each head, by the names of the members. The oracle has (out, in) of all heads.
   const own = {};
   const turned = {};
   for (const { name, shape, count: heads = 1 } of description.weights) {
@@ -177,7 +177,7 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
     plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
     "turned",
   );
-  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // only distances count
+  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // only distances matter
   const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
   assert.ok(
     sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),
@@ -196,7 +196,7 @@ test("rotary embedding, sinks, bits, slopes, a matrix for each head", { skip }, 
   assert.ok((await kernel.warmUp({ most: 50 })).calls > 0);
 });
 
-test("options and masks that the binding does not know by their names", async () => {
+test("options and masks whose names the binding does not know", async () => {
   const kernel = await load("attention_64_4", { variant: "scalar" });
   const known = kernel.create({ mask: ["causal", "padding"] });
   const weights = weightsOf(kernel.description, random);
@@ -243,7 +243,7 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
     instance.weights.set(named(inPlace), { prefix });
     assert.deepEqual(run(), y, prefix);
   }
-  // "output.dense" is the attention's below "attention", and the feed-forward's beside it.
+  // "output.dense" is the attention's output below "attention", and the feed-forward's output beside "attention".
   const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
   assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
 

@@ -5,7 +5,7 @@ import { load } from "../dist/index.js";
 import { bound } from "./oracle.mjs";
 import { expected, randomOf, randoms, runs, shippedNames, variants, weightsOf } from "./kernels.mjs";
 
-/** The largest distance as a share of the bound; what is no number agrees with nothing. */
+/** Returns the largest distance, divided by the bound. NaN agrees with no number. */
 const share = (actual, wanted, allowed) => {
   let most = 0;
   wanted.forEach((value, i) => {
@@ -24,7 +24,8 @@ const check = (instance, weights, x, { tokens, queries, keys, options = {}, mayS
   const y = instance.run(input, { tokens, queries, keys, ...options, attention: true }).slice();
   assert.equal(y.length, queries * model);
   const longest = Math.max(feedForward, model, keys);
-  // Projection, scores, softmax, weighted sum, output; two linears and two norms more in a layer, whose gains add up.
+  // Attention has a projection, scores, softmax, weighted sum and output. A layer has two linears and two norms more,
+  // whose errors add up.
   const depth = (description.kind === "attention" ? 5 : 12) * layers;
   const off = share(y, wanted.y.flat(), bound({ longest, depth, size: largest(wanted.y) }));
   let mapsOff = 0;
@@ -44,7 +45,8 @@ const check = (instance, weights, x, { tokens, queries, keys, options = {}, mayS
 };
 
 const lengthsOf = (description) => {
-  // The oracle takes a while on the large ones: few lengths there, all lanes' remainders on the small.
+  // The oracle is slow for large kernels. These kernels are tested with few lengths, and small kernels with all
+  // remainders of lanes.
   const macs = description.model ** 2 * (description.layers ?? 1);
   const lengths = macs > 4e5 ? [1, 7, 18] : macs > 5e4 ? [1, 3, 17, 33] : [0, 1, 2, 3, 5, 16, 17, 31, 33, 65];
   return lengths.filter((n) => n <= description.queries);
@@ -65,7 +67,7 @@ for (const name of shippedNames.filter((one) => !one.endsWith("_int8"))) {
       const instance = kernel.create();
       const weights = weightsOf(description, random);
       instance.weights.set(weights);
-      // All memory that a run may use holds NaN, so that what is read without being written shows.
+      // All memory that a run may use holds NaN, so that a read of unwritten memory changes the result.
       instance.run(new Float32Array(description.queries * model).fill(NaN), { attention: true });
       let most = 0;
       const tell = (off) => {
@@ -83,7 +85,7 @@ for (const name of shippedNames.filter((one) => !one.endsWith("_int8"))) {
             const causal = kernel.create({ mask: "causal" });
             causal.weights.set(weights);
             tell(check(causal, weights, x, { queries, keys: n, maySee: (i, j) => j <= i + 2 }));
-            const options = { offset: -1 }; // the first query sees nothing
+            const options = { offset: -1 }; // the first query sees no key
             tell(check(causal, weights, x, { queries: n, keys: n, options, maySee: (i, j) => j < i }));
             causal.free();
           }

@@ -1,4 +1,4 @@
-// The package as such: its size, its version, its imports, and that the shipped modules are those of the list.
+// The package: its size, its version, its imports. The shipped modules must be those of the list.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -7,15 +7,15 @@ import { readCheckpointNames } from "../tools/checkpoint-names.mjs";
 import { findCycle, importsOfSource } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
-// gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run attention on PyTorch's tensors.
-// The plan of where each tensor is stored, and in which type, takes 1.9 KB of the limit: it serves set and load, float32
-// and int8.
+// The limit of the size after gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run
+// attention on PyTorch's tensors. The plan for storing each tensor takes 1.9 KB of this limit. The plan serves set and
+// load, float32 and int8.
 const mostBytes = 10752;
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = JSON.parse(read("../package.json"));
 
-test("index.js is a small file that needs no other", (t) => {
+test("index.js is a small file that needs no other file", (t) => {
   const text = read("../dist/index.js");
   const size = gzipSync(text, { level: 9 }).length;
   t.diagnostic(`${size} bytes gzipped`);
@@ -33,7 +33,7 @@ test("the source has no import cycle", () => {
   assert.ok(findCycle(imports).includes("load"), "a cycle is found");
 });
 
-test("the version is that of the headers", () => {
+test("the version equals the version of the headers", () => {
   const [major, minor, patch] = ["MAJOR", "MINOR", "PATCH"].map(
     (part) => new RegExp(`LADON_VERSION_${part} (\\d+)`).exec(read("../../include/ladon/version.hpp"))[1],
   );
@@ -41,7 +41,7 @@ test("the version is that of the headers", () => {
   assert.equal(JSON.parse(read("../package-lock.json")).version, manifest.version);
 });
 
-test("nothing is needed at run time, and the lock files name no registry", () => {
+test("the package has no dependencies, and the lock files name no registry", () => {
   assert.equal(manifest.dependencies, undefined);
   for (const file of ["../package-lock.json", "consumers/runtimes/package-lock.json"]) {
     assert.doesNotMatch(read(file), /https?:\/\/registry|"resolved"/);
@@ -57,7 +57,7 @@ test("only files.js imports modules of Node, and builds for browsers leave it ou
   assert.deepEqual(manifest.browser, { "./dist/files.js": false, "./src/files.js": false });
 });
 
-test("the shipped modules are those of the list", () => {
+test("the shipped modules agree with the list", () => {
   const list = JSON.parse(read("../modules.json"));
   assert.deepEqual(shippedNames.slice().sort(), Object.keys(list).sort());
   const others = ["simd", "scalar"].map((variant) => `${frontEndName}.${variant}.wasm`);
@@ -69,7 +69,7 @@ test("the shipped modules are those of the list", () => {
   for (const name of shippedNames) {
     for (const variant of variants) {
       const bytes = moduleBytes(name, variant);
-      if (!WebAssembly.validate(bytes)) continue; // of a variant that this engine lacks
+      if (!WebAssembly.validate(bytes)) continue; // a variant that this engine lacks
       const module = new WebAssembly.Module(bytes);
       const description = JSON.parse(new TextDecoder().decode(WebAssembly.Module.customSections(module, "ladon")[0]));
       assert.equal(description.name, name);

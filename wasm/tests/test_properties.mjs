@@ -1,6 +1,6 @@
-// Properties: arbitrary files, arguments and modules give a right result or a LadonError with a short message, in bounded
-// time, and the old state is kept. LADON_PROPERTY_RUNS sets the number of runs of each property, and
-// LADON_PROPERTY_SEED another seed. fast-check shrinks a failing case and prints it with its seed.
+// Properties: arbitrary files, arguments and modules give a correct result or a LadonError with a short message, in
+// bounded time. After an error, the old state is kept. LADON_PROPERTY_RUNS sets the number of runs of each property,
+// and LADON_PROPERTY_SEED sets the seed. fast-check shrinks a failing case and prints the case with its seed.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const mostMilliseconds = 2000;
 
 const holds = (arbitrary, property) => fc.assert(fc.asyncProperty(arbitrary, property), { numRuns, seed });
 
-/** Returns the result of `act`, or undefined where `act` throws a LadonError. Any other error fails the test. */
+/** Returns the result of `act`, or undefined if `act` throws a LadonError. Any other error fails the test. */
 const settled = async (act) => {
   const start = performance.now();
   try {
@@ -40,7 +40,7 @@ const { model } = description;
 const weights = weightsOf(description, random);
 const x = randoms(random, 5 * model);
 
-/** An instance with weights. `check` asserts that it gives the right answer. */
+/** Returns an instance with weights. `check` asserts that the instance gives the correct result. */
 const made = () => {
   const instance = kernel.create({ mask: ["causal", "padding"] });
   instance.weights.set(weights);
@@ -49,7 +49,7 @@ const made = () => {
   return { instance, check: () => assert.deepEqual(run(), y) };
 };
 
-/** Changes of bytes. `within` is the number of the first bytes that change most often. */
+/** Returns changes of bytes. `within` is the number of bytes at the beginning that change most often. */
 const mutationsOf = (length, within) => {
   const at = fc.oneof({ weight: 3, arbitrary: fc.nat(within - 1) }, fc.nat(length - 1));
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 9 });
@@ -83,7 +83,7 @@ const nested = fc
   });
 const size = fc.oneof(fc.nat(70_000), fc.constantFrom(-1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, "1", null, true));
 const text = fc.string({ unit: "binary", maxLength: 40 });
-/** JSON of any kind, also of names and numbers that a reader may take for its own. */
+/** JSON of any kind, also names and numbers that have a special meaning for a reader. */
 const json = fc.oneof(
   fc.json({ maxDepth: 3 }),
   nested,
@@ -106,7 +106,7 @@ test("weights.load: arbitrary bytes, and changed files", async () => {
     mutationsOf(file.length, headerLength).map((mutations) => mutated(file, mutations)),
   );
   await holds(bytes, async (source) => {
-    // A change of the data alone gives other weights, and no error.
+    // If only the data changed, the weights differ, and no error occurs.
     const isLoaded = await settled(() => instance.weights.load(source).then(() => true));
     if (isLoaded) instance.weights.set(weights);
     check();
@@ -189,7 +189,7 @@ const anything = fc.anything({
   withSparseArray: true,
   withTypedArray: true,
 });
-/** Arrays of the right or another length, of any type of element, and values that only look like arrays. */
+/** Returns arrays of the correct or another length, with any type of element, and values that only look like arrays. */
 const arrayOf = (...lengths) => {
   const length = fc.oneof(fc.constantFrom(...lengths), fc.nat(40));
   const Type = fc.constantFrom(Float32Array, Float64Array, Uint8Array, Int32Array, Uint32Array, BigInt64Array, Array);
@@ -210,7 +210,7 @@ const count = fc.oneof(
   anything,
 );
 
-/** Options of a run: those that some kernel has, with any values, and unknown ones. */
+/** Returns options of a run: known options with any values, and unknown options. */
 const optionsOf = ({ queries, keys, keyModel = 1, heads }) =>
   fc.oneof(
     {
@@ -242,7 +242,7 @@ const folder = new URL("kernels/modules/", import.meta.url);
 const oddNames = ["odd_context", "odd_cache", "odd_projected", "odd_rotary", "odd_layer"];
 const skipOdd = existsSync(new URL("odd_cache.scalar.wasm", folder)) ? false : "tests/kernels is not built";
 
-/** A result is a view of whole rows. */
+/** Asserts that a result is a view of whole rows. */
 const checkRows = (y, { queries, model: columns }) => {
   if (y === undefined) return;
   assert.ok(y instanceof Float32Array && y.length % columns === 0 && y.length <= queries * columns, `${y.length}`);
@@ -312,7 +312,7 @@ test("load: arbitrary bytes, and changed modules", async () => {
     mutationsOf(scalar.length, 600).map((mutations) => mutated(scalar, mutations)),
     anything,
   );
-  // A changed module is not run: its code may never end. The sandbox of WebAssembly bounds what the code can reach.
+  // A changed module is not run, because its code may never end. The sandbox of WebAssembly bounds the code's accesses.
   await holds(source, async (bytes) => {
     await settled(() => load(bytes));
     check();

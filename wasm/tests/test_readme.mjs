@@ -1,17 +1,17 @@
-// What README.md says about kernels of other shapes, done literally: its CMakeLists.txt beside a copy of the library,
-// its command, and the module in the binding.
+// Tests the code of README.md. For kernels of other shapes: the page's CMakeLists.txt beside a copy of the library, its
+// command, and the module in the binding. For JavaScript: the blocks that need no file of the reader.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { load } from "../dist/index.js";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const [, lists] = /```cmake\n([^`]+)```/.exec(readme);
-const [, command] = /^ {4}(emcmake .+)$/m.exec(readme);
+const [, command] = /```sh\n(emcmake .+)\n```/.exec(readme);
 const [call] = /^ladon_add_kernel\(.+\)$/m.exec(lists);
 const skip = spawnSync("emcmake", ["--help"]).error ? "no Emscripten" : false;
 
@@ -25,7 +25,7 @@ test("a kernel of another shape", { skip }, async (t) => {
   assert.equal(`ladon_add_kernel(keyword_attention ${description.arguments})`, call);
 });
 
-test("what load proposes where no kernel is shipped is that call, with other sizes", async () => {
+test("for a kernel that is not shipped, load proposes this call with other sizes", async () => {
   const sizes = /QUERIES \d+ MODEL \d+ HEADS \d+/;
   const error = await load({ kind: "attention", tokens: 100, model: 320, heads: 5 }).catch((error) => error);
   const [proposed] = /ladon_add_kernel\([^)]+\)/.exec(error.message);
@@ -33,3 +33,39 @@ test("what load proposes where no kernel is shipped is that call, with other siz
   assert.equal(proposed.replace("attention_320_5", "keyword_attention").replace(sizes, ""), call.replace(sizes, ""));
   assert.ok(error.message.includes(command), error.message);
 });
+
+/** Returns the block of code that follows the line with this name. */
+const codeOf = (name) => new RegExp(`<!-- ${name.replace(".", "\\.")} -->\n\`\`\`\\w+\n([^\`]+)\`\`\``).exec(readme)[1];
+
+/**
+ * Runs blocks of JavaScript one after another, after the definitions of a reader's program. In a line
+ * "VALUE; // EXPECTED", the value must equal the expected value. Returns the number of such checks.
+ */
+const runCode = async (t, names, before, after = "") => {
+  const folder = mkdtempSync(join(tmpdir(), "ladon-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const code = names
+    .map(codeOf)
+    .join("\n")
+    .replace(/"ladon(?:\/([\w-]+))?"/g, (_, entry) => JSON.stringify(new URL(`../dist/${entry ?? "index"}.js`, import.meta.url)))
+    .replace(/^([\w.()", \[\]\d]+); +\/\/ (\{.+\}|"[^"]*")$/gm, "assert.deepEqual($1, $2);")
+    .replace(/^([\w.]+); +\/\/ (\d), or (\d) .*$/gm, "assert.ok([$2, $3].includes($1));");
+  writeFileSync(join(folder, "code.mjs"), `import assert from "node:assert/strict";\n${before}\n${code}\n${after}`);
+  await import(pathToFileURL(join(folder, "code.mjs")));
+  return code.match(/assert\./g)?.length ?? 0;
+};
+
+const tensors = `const [in_proj_weight, in_proj_bias, weight, bias, x] =
+  [3 * 384 * 384, 3 * 384, 384 * 384, 384, 20 * 384].map((size) => Float32Array.from({ length: size }, (_, i) => Math.sin(i) / 20));`;
+
+test("attention, and its description", async (t) => {
+  const after = `assert.equal(y.length, 20 * 384);
+assert.ok(y.every(Number.isFinite) && y.some((value) => value !== 0));
+const error = (() => { try { attention.run(x.subarray(1), { tokens: 20 }); } catch (error) { return error; } })();
+assert.equal(String(error), ${JSON.stringify(codeOf("error.txt").trim())});`;
+  assert.equal(await runCode(t, ["attention.mjs", "description.mjs"], tensors, after), 2);
+});
+
+test("the date reader", async (t) => assert.equal(await runCode(t, ["date-reader.mjs"], ""), 1));
+
+test("an int8 kernel", async (t) => assert.equal(await runCode(t, ["int8.mjs"], ""), 2));

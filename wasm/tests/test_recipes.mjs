@@ -1,4 +1,4 @@
-// The JavaScript of docs/pytorch.md, on the stored files of tests/recipes or those of LADON_RECIPE_FILES.
+// Tests the JavaScript of docs/pytorch.md with the stored files of tests/recipes, or with those of LADON_RECIPE_FILES.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const [, code] = /<!-- pytorch\.mjs -->\n```js\n([^`]+)```/.exec(page);
 const modules = new URL("kernels/modules/", import.meta.url);
 const tokens = 6;
 
-/** A tensor of a safetensors file. */
+/** Returns a tensor of a safetensors file. */
 const tensorOf = (bytes, name) => {
   const length = Number(bytes.readBigUInt64LE(0));
   const { dtype, data_offsets } = JSON.parse(bytes.subarray(8, 8 + length))[name];

@@ -1,4 +1,4 @@
-// The probe of the engine's relaxed dot product: engines of every kind, and this engine.
+// The probe of the engine's relaxed dot product, with engines of every kind and with this engine.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { arch } from "node:os";
@@ -17,14 +17,14 @@ const dots = {
   unsigned: (a, b) => pairs(a, b)[0] + pairs(a, b)[1],
   signed: (a, b) => dots.unsigned(a, signed(b)),
   saturating: (a, b) => saturate(pairs(a, b)[0]) + saturate(pairs(a, b)[1]),
-  // Signed bytes, but sums of pairs have 16 bits. No pair reaches them, so sums are exact.
+  // Bytes are signed, and sums of pairs saturate at 16 bits. No pair reaches this limit, so the sums are exact.
   signedSaturating: (a, b) => dots.saturating(a, signed(b)),
   oneTooMany: (a, b) => dots.unsigned(a, b) + 1,
   firstPairOnly: (a, b) => pairs(a, b)[0],
   unsignedBoth: (a, b) => dots.unsigned(Array.from(Uint8Array.from(a)), b),
 };
 
-/** A probe that computes with `dotOf(call)` in a call of `dots`, and adds c with `add`. */
+/** Returns a probe. Call number i of its function `dots` computes with dotOf(i), and adds c with `add`. */
 const imitation = (dotOf, add = (c, dot, count) => c + dot * count) => {
   const buffer = new ArrayBuffer(64);
   const [a, b, words] = [new Int8Array(buffer), new Uint8Array(buffer, 16), new Int32Array(buffer)];
@@ -53,14 +53,14 @@ for (const [engine, kind] of [
   });
 }
 
-test("an engine that forgets or doubles c", async () => {
+test("an engine that drops c or doubles the product", async () => {
   const forgets = imitation(() => dots.unsigned, (c, dot, count) => dot * count);
   assert.equal(await classify(forgets), "wrong");
   const doubles = imitation(() => dots.unsigned, (c, dot, count) => (count === 1 ? c + 2 * dot : c + dot * count));
   assert.equal(await classify(doubles), "wrong");
 });
 
-test("an engine whose fresh code is wrong, and one whose optimised code is", async () => {
+test("engines with wrong fresh code, and with wrong optimised code", async () => {
   const early = imitation((call) => (call < 1 ? dots.oneTooMany : dots.unsigned));
   assert.equal(await classify(early), "wrong");
   assert.equal(early.calls <= 6, true, "the first wrong sum is enough");
@@ -73,14 +73,15 @@ test("an engine whose fresh and optimised code differ above 127 has 7 bits", asy
   assert.equal(await mixed("unsigned", "saturating"), "saturating");
 });
 
-// Before the test of this engine: V8 keeps the optimised code of a module for later modules of the same bytes.
+// This test runs before the test of this engine, because V8 reuses the optimised code of a module for later modules
+// with equal bytes.
 test("the probe sees fresh and optimised code", { skip }, async (t) => {
   setFlagsFromString("--allow-natives-syntax");
   const tierOf = () => {
     try {
       return new Function("f", "return %IsLiftoffFunction(f) ? 'fresh' : %IsTurboFanFunction(f) ? 'optimised' : 'other'");
     } catch {
-      return undefined; // this version of V8 does not say
+      return undefined; // this version of V8 does not tell
     }
   };
   const tier = tierOf();
@@ -100,7 +101,7 @@ test("the probe sees fresh and optimised code", { skip }, async (t) => {
   assert.equal(tiers.at(-1), "optimised");
 });
 
-/** What the instructions of this processor lead to, in engines that use the best. */
+/** Returns the kind of dot product that engines compute with the best instructions of this processor. */
 const ofProcessor = () => {
   if (arch() === "arm64") return "signed";
   return /\bavx_vnni\b/.test(readFileSync("/proc/cpuinfo", "utf8")) ? "unsigned" : "saturating";
@@ -112,5 +113,5 @@ test("this engine", { skip }, async (t) => {
   const isNode20 = process.version.startsWith("v20.");
   if (isNode20 && arch() === "x64") assert.equal(kind, "wrong");
   else if (process.platform === "linux") assert.equal(kind, ofProcessor());
-  assert.equal(relaxedDot(), relaxedDot(), "the engine is asked once");
+  assert.equal(relaxedDot(), relaxedDot(), "the engine is probed once");
 });

@@ -1,4 +1,4 @@
-// The server of static files: a status for each file that it cannot send, and it goes on.
+// The server of static files: it sends a status for each file that it cannot send, and continues to serve.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs `act` as a user whom file permissions stop. They do not stop root. */
+/** Runs `act` as a user without permissions for the files. Permissions do not restrict root. */
 const asUser = async (act) => {
   const isRoot = process.geteuid() === 0;
   if (isRoot) process.seteuid(65534);
@@ -46,7 +46,7 @@ const isServed = async () => {
   assert.equal(await response.text(), "a");
 };
 
-test("files without permission are forbidden, and the server goes on", { skip: !process.geteuid }, () =>
+test("files without permission are forbidden, and the server continues", { skip: !process.geteuid }, () =>
   asUser(async () => {
     for (const method of ["GET", "HEAD"]) {
       for (const path of ["open/secret.txt", "closed/a.txt", "closed/"]) {
@@ -79,7 +79,7 @@ test("a status for each path", async () => {
   assert.equal((await whole.arrayBuffer()).byteLength, large);
 });
 
-test("a reader that leaves in the middle of a file", async () => {
+test("a client that disconnects in the middle of a file", async () => {
   for (let i = 0; i < 5; ++i) {
     const request = get(`${site.url}open/large.wasm`);
     const [response] = await once(request, "response");

@@ -1,4 +1,4 @@
-// safetensors files: streamed in and used where they lie, and on any error the weights are what they were.
+// safetensors files: streamed to their place in memory. After any error, the weights are unchanged.
 import assert from "node:assert/strict";
 import { writeFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -61,7 +61,7 @@ test("every kind of source, in pieces of every size", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("in Node a path is a path, whatever signs are in it", async (t) => {
+test("in Node, a path may contain any characters", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon#1 "));
   const before = process.cwd();
   t.after(() => (process.chdir(before), rmSync(folder, { recursive: true })));
@@ -80,7 +80,7 @@ test("in Node a path is a path, whatever signs are in it", async (t) => {
   }
 });
 
-test("over HTTP, by URL, with an error's status, and cut off", async () => {
+test("over HTTP, by URL, with an error status, and truncated", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/none") return response.writeHead(404).end("no");
     response.writeHead(200, { "content-length": file.length });
@@ -99,7 +99,7 @@ test("over HTTP, by URL, with an error's status, and cut off", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("a page of HTML in place of a file is told with its URL", async () => {
+test("a page of HTML in place of a file gives an error with its URL", async () => {
   const server = createServer((request, response) => response.end("<!doctype html><title>Not found</title>"));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${server.address().port}/model.safetensors`;
@@ -109,7 +109,7 @@ test("a page of HTML in place of a file is told with its URL", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("a body that was read, or is being read", async () => {
+test("a body that has been read, or is being read", async () => {
   const [read, locked] = [new Response(file), streamOf(file, 1000)];
   await read.text();
   locked.getReader();
@@ -126,7 +126,7 @@ test("shared memory", async () => {
   }
 });
 
-test("no memory is taken for bytes that are not there", async (t) => {
+test("no memory is allocated for missing bytes", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const end = tensorsOf(fresh).reduce((sum, [, , data]) => sum + data.byteLength, 0);
@@ -146,7 +146,7 @@ test("no memory is taken for bytes that are not there", async (t) => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("what a server compressed is as long as what comes out of it", async () => {
+test("the length of a compressed response is its decompressed length", async () => {
   const packed = gzipSync(file);
   const server = createServer((request, response) => {
     response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed);
@@ -168,10 +168,10 @@ const withLength = (length) => {
 const count = fresh.in_proj_weight.length;
 
 for (const [what, source, code, ...texts] of [
-  ["nothing", new Uint8Array(), "weights", "expected 8, got 0"],
+  ["an empty file", new Uint8Array(), "weights", "expected 8, got 0"],
   ["seven bytes", file.subarray(0, 7), "weights", "got 7"],
-  ["a header cut short", file.subarray(0, 60), "weights", "got 60"],
-  ["data cut short", file.subarray(0, -1), "weights", `expected ${file.length}, got ${file.length - 1}`],
+  ["a truncated header", file.subarray(0, 60), "weights", "got 60"],
+  ["truncated data", file.subarray(0, -1), "weights", `expected ${file.length}, got ${file.length - 1}`],
   ["one byte too many", Uint8Array.from([...file, 0]), "weights", "more"],
   ["a header of 2^64 - 1 bytes", withLength(2n ** 64n - 1n), "weights", "at most 100000000"],
   ["a header of 100 MB", withLength(100_000_000n), "weights", "got"],
@@ -219,7 +219,7 @@ for (const [what, source, code, ...texts] of [
     "q_proj_weight",
   ],
   [
-    "BERT's q, k and v apart",
+    "separate q, k and v of BERT",
     safetensors(["query", "key", "value"].map((name) => [`self.${name}.weight`, [1], x.slice(0, 1)])),
     "weights",
     "LAYOUT in_proj",
@@ -254,14 +254,14 @@ for (const [what, source, code, ...texts] of [
       assert.throws(() => bare.run(x, { tokens: 5 }), { code: "weights" });
     }
     await refuses(() => instance.weights.load(source), code, ...texts);
-    assert.deepEqual(runOf(instance), oldY, "the weights are what they were");
+    assert.deepEqual(runOf(instance), oldY, "the weights are unchanged");
     assert.deepEqual(instance.weights.tensor("in_proj_bias"), old.in_proj_bias);
     await instance.weights.load(file);
     assert.deepEqual(runOf(instance), freshY, "and can be loaded afterwards");
   });
 }
 
-test("tensors that lie at any byte of a file", async () => {
+test("tensors that begin at any byte of a file", async () => {
   const instance = made(old);
   await instance.weights.load(safetensors([["odd", [1], new Uint8Array(1), "U8"], ...tensorsOf(fresh)], { pad: 7 }));
   assert.deepEqual(runOf(instance), freshY);
@@ -292,7 +292,7 @@ test("a prefix", async () => {
   );
 });
 
-/** A stream that stops after `first` bytes until it is released. */
+/** Returns a stream that stops after `first` bytes until it is released. */
 const held = (first) => {
   let release;
   const gate = new Promise((resolve) => (release = resolve));
@@ -302,7 +302,7 @@ const held = (first) => {
   return { stream, release, there };
 };
 
-test("while weights are streamed the instance is busy", async () => {
+test("the instance is busy while weights are streamed", async () => {
   const instance = made(old);
   const { stream, release, there } = held(9000);
   const loading = instance.weights.load(stream);
@@ -315,7 +315,7 @@ test("while weights are streamed the instance is busy", async () => {
   assert.deepEqual(runOf(instance), freshY);
 });
 
-test("an abort, before and meanwhile", async () => {
+test("an abort before and during a load", async () => {
   const instance = made(old);
   await refuses(() => instance.weights.load(file, { signal: AbortSignal.abort() }), "aborted");
   const { stream, there } = held(9000);
@@ -342,7 +342,7 @@ test("freed while weights are streamed", async () => {
   await refuses(() => early, "closed");
 });
 
-test("a progress that throws", async () => {
+test("a progress callback that throws", async () => {
   const instance = made(old);
   await assert.rejects(
     instance.weights.load(file, {
@@ -355,7 +355,7 @@ test("a progress that throws", async () => {
   assert.deepEqual(runOf(instance), oldY);
 });
 
-test("one after the other: arrays, files, arrays; memory does not grow for ever", async () => {
+test("one after the other: arrays, files, arrays; memory does not grow without limit", async () => {
   const instance = made(old);
   let bytes = 0;
   for (let i = 0; i < 6; ++i) {
@@ -369,7 +369,7 @@ test("one after the other: arrays, files, arrays; memory does not grow for ever"
   }
 });
 
-test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () => {
+test("names of PyTorch, BERT and Llama in a stack, packed and separate", async () => {
   const minilm = await load("minilm", { variant: "scalar" });
   const { description } = minilm;
   const { layers, layer, model: width } = description;
@@ -408,7 +408,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and apart", async () =
   const instance = minilm.create();
   instance.weights.set(packed);
   assert.deepEqual(yOf(instance), y);
-  // In a file, below a prefix, beside tensors that are none of the kernel's
+  // In a file, below a prefix, and beside tensors that the kernel does not need
   const shapeOf = Object.fromEntries(layer.map(({ name, shape }) => [name, shape]));
   const entries = Object.entries(own).map(([name, data]) => [
     `bert.${bert(name)}`,

@@ -1,4 +1,4 @@
-// BERT's WordPiece, as examples/minilm/tests/test_word_piece.cpp has it.
+// BERT's WordPiece, tested as in examples/minilm/tests/test_word_piece.cpp.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LadonError } from "../dist/index.js";
@@ -18,17 +18,17 @@ const cases = [
     ],
   ],
   [
-    "controls, format signs, private signs, U+FFFD and half a pair vanish without ending a word",
+    "controls, format signs, private signs, U+FFFD and half a surrogate pair are removed without ending a word",
     [
       ["a\0b\x07c\x7fd\x0be\x0cf\u0085g\uFFFDh", ["abcdefgh"]],
       ["a\u200Bb\u200Dc\uFEFFd\u00ADe\u202Ef", ["abcdef"]],
       ["a\uE000b\uF8FFc\u{F0000}d\u{10FFFD}e", ["abcde"]],
-      ["a\u180Eb", ["ab"]], // once a space, now Cf
+      ["a\u180Eb", ["ab"]], // formerly a space, now Cf
       ["a\uD800b\uDC00c", ["abc"]],
     ],
   ],
   [
-    "a CJK ideograph is a word, kana and Hangul are not cut",
+    "a CJK ideograph is a word, kana and Hangul are not split",
     [
       ["a\u6771\u4EACb", ["a", "\u6771", "\u4EAC", "b"]],
       ["\u{20000}\u{2A700}", ["\u{20000}", "\u{2A700}"]],
@@ -38,17 +38,17 @@ const cases = [
     ],
   ],
   [
-    "accents go, compatibility forms stay",
+    "accents are removed, compatibility forms are kept",
     [
       ["D\u00E9j\u00E0 e\u0301 \u00C5\u212B \u01D8", ["deja", "e", "aa", "u"]],
       ["\uFB01 \u2167 \u00BD \u00B2", ["\uFB01", "\u2177", "\u00BD", "\u00B2"]],
-      ["\u093F", ["\u093F"]], // a spacing mark (Mc) stays
-      ["\u20DD", ["\u20DD"]], // an enclosing one (Me) too
-      ["\u0301\u0301", []], // nothing but accents is no word
+      ["\u093F", ["\u093F"]], // a spacing mark (Mc) is kept
+      ["\u20DD", ["\u20DD"]], // an enclosing mark (Me) is kept
+      ["\u0301\u0301", []], // a text of accents only has no word
     ],
   ],
   [
-    "lower case goes code point by code point",
+    "lower case is computed code point by code point",
     [
       ["ABC \u00DCBER", ["abc", "uber"]],
       ["\u0130I", ["ii"]],
@@ -63,8 +63,8 @@ const cases = [
       ["don't", ["don", "'", "t"]],
       ["!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]],
       ["\u201Ca\u201D\u2014b\u2026", ["\u201C", "a", "\u201D", "\u2014", "b", "\u2026"]],
-      ["a\u20ACb\u00A9c", ["a\u20ACb\u00A9c"]], // other symbols are not
-      ["[SEP]", ["[", "sep", "]"]], // plain text, no token of its own
+      ["a\u20ACb\u00A9c", ["a\u20ACb\u00A9c"]], // other symbols are part of words
+      ["[SEP]", ["[", "sep", "]"]], // plain text, not the special token
       ["a\u037Eb", ["a", ";", "b"]], // the Greek question mark decomposes
     ],
   ],
@@ -73,7 +73,7 @@ for (const [name, texts] of cases) {
   test(name, () => texts.forEach(([text, words]) => assert.deepEqual(splitWords(text), words, JSON.stringify(text))));
 }
 
-test("marks that stay are in canonical order, and starters end a run of them", () => {
+test("the remaining marks are in canonical order, and a starter ends a run of marks", () => {
   // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
   assert.deepEqual(splitWords("a\u302E\u{1D165}"), ["a\u{1D165}\u302E"]);
   assert.deepEqual(splitWords("a\u302E\u0334\u{1D165}"), ["a\u{1D165}\u302E"]);
@@ -88,7 +88,7 @@ test("marks that stay are in canonical order, and starters end a run of them", (
   assert.deepEqual(splitWords("a\u302E"), ["a\u302E"]);
 });
 
-/** The rules of splitWords, step by step over the whole text. The time is quadratic in a run of marks. */
+/** Computes the rules of splitWords, step by step over the whole text. The time is quadratic in a run of marks. */
 const splitBySteps = (text) =>
   Array.from(
     text
@@ -104,12 +104,12 @@ const splitBySteps = (text) =>
     .split(" ")
     .filter((word) => word !== "");
 
-test("the words of random texts are those of the rules", () => {
+test("the words of random texts follow the rules", () => {
   const random = randomOf(17);
   const pick = (list) => list[Math.floor(((random() + 1) / 2) * list.length)];
   const signs = [..."aZ\u00C9\u0130\u03A3\u1E9E \t\n\u2003.,\u037E\u3002\u6771\uF900\u{2F800}\uD55C\u200B\0\uFFFD"];
   const marks = [
-    ..."\u0300\u0316\u0334\u0344\u0345\u034F\u0902\u0F73\u0F75\u0F81\u093F", // those before \u093F are accents
+    ..."\u0300\u0316\u0334\u0344\u0345\u034F\u0902\u0F73\u0F75\u0F81\u093F", // all marks before \u093F are accents
     ..."\u09CB\u20DD\u302A\u302E\u302F\u1B44\u{1D165}\u{1D16D}\u{16FF0}",
   ];
   let marked = 0;
@@ -119,12 +119,12 @@ test("the words of random texts are those of the rules", () => {
     assert.deepEqual(splitWords(text), words, JSON.stringify(text));
     if (/[\u302E\u{1D165}].*[\u302E\u{1D165}]/u.test(words.join(" "))) ++marked;
   }
-  assert.ok(marked > 1000, `${marked} texts with several marks that stay`);
+  assert.ok(marked > 1000, `${marked} texts with several remaining marks`);
 });
 
 test("a text of combining marks takes time in proportion to its length", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
-  // Descending classes are the worst case of a sort that exchanges neighbours: accents, then marks that stay.
+  // Descending classes are the worst case of a sort that swaps neighbours: accents, then marks that remain.
   for (const [high, low, pieces] of [
     ["\u0316", "\u0334", ["[CLS]", "a", "[SEP]"]],
     ["\u302E", "\u{16FF0}", ["[CLS]", "[UNK]", "[SEP]"]],
@@ -138,7 +138,7 @@ test("a text of combining marks takes time in proportion to its length", () => {
   }
 });
 
-test("a text is read only as far as its tokens count", () => {
+test("a text is read only up to its last used token", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
   const timeOf = (repeats) => {
     const text = "a ".repeat(repeats);
@@ -151,7 +151,7 @@ test("a text is read only as far as its tokens count", () => {
   assert.ok(long < 50 * short + 50, `${long} ms for 10 MB, ${short} ms for 2 KB`);
 });
 
-test("a word is cut into the longest pieces that are known", () => {
+test("a word is split into the longest known pieces", () => {
   const tokenizer = new WordPiece(
     "[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nunaf\n##f\n.\n\u6771\n##\u00DF\ns\n",
   );
@@ -160,7 +160,7 @@ test("a word is cut into the longest pieces that are known", () => {
   assert.deepEqual(piecesOf(tokenizer, "unaffx s"), ["[CLS]", "[UNK]", "s", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "aff"), ["[CLS]", "[UNK]", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "s\u00DF\u6771"), ["[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"]);
-  // ## of the text is not the mark.
+  // "##" in a text is not the mark of a continuation.
   assert.deepEqual(piecesOf(tokenizer, "##able"), ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
 });
 
@@ -168,11 +168,11 @@ test("a word of more than 100 code points is unknown", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n\u{10437}\n##\u{10437}\n");
   assert.equal(tokenizer.encode("a".repeat(100), 256).length, 102);
   assert.deepEqual(tokenizer.encode("a".repeat(101), 256), [1, 0, 2]);
-  assert.equal(tokenizer.encode("\u{10437}".repeat(100), 256).length, 102); // 200 units of UTF-16
+  assert.equal(tokenizer.encode("\u{10437}".repeat(100), 256).length, 102); // 200 UTF-16 code units
   assert.deepEqual(tokenizer.encode(`${"\u{10437}".repeat(100)}a`, 256), [1, 0, 2]);
 });
 
-test("a long text is cut before [SEP]", () => {
+test("a long text is truncated before [SEP]", () => {
   const tokenizer = new WordPiece("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
   assert.deepEqual(piecesOf(tokenizer, "a a a a a", 5), ["[CLS]", "a", "a", "a", "[SEP]"]);
   assert.deepEqual(piecesOf(tokenizer, "a aaaa", 5), ["[CLS]", "a", "a", "##a", "[SEP]"]);
@@ -182,7 +182,7 @@ test("a long text is cut before [SEP]", () => {
   assert.equal(ids.at(-1), 2);
 });
 
-test("vocabularies with Windows line ends, or without an end, are read; one that is none is refused", () => {
+test("vocabularies with Windows line ends, or without an end, are read; an invalid vocabulary is refused", () => {
   const tokenizer = new WordPiece("[UNK]\r\n[CLS]\r\n[SEP]\r\na");
   assert.equal(tokenizer.pieces.length, 4);
   assert.deepEqual(tokenizer.encode("a", 256), [1, 3, 2]);

@@ -1,7 +1,7 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--tokens 8 ...] [--starts N]
-//           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision int8]; --rounds 0 measures
-//           starts alone. `./dev bench browser --minilm` makes the folders and runs this.
-// --precision int8 measures int8 weights beside float32 weights, with the cosines between their vectors.
+//           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision int8]
+// --rounds 0 measures only starts. --precision int8 measures int8 weights beside float32 weights, and the cosines
+// between their vectors. `./dev bench browser --minilm` makes the folders and runs this program.
 import {existsSync, mkdirSync, readFileSync, rmSync, symlinkSync} from "node:fs";
 import {join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -40,7 +40,7 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../minilm.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 mkdirSync(join(build, "minilm"), {recursive: true});
-for (const name of ["model.safetensors", "vocab.txt"]) {  // beside what transformers.js reads, for one server has all
+for (const name of ["model.safetensors", "vocab.txt"]) {  // one server has all files
   if (!existsSync(join(chosen.model, name))) stop(`there is no ${join(chosen.model, name)}`);
   rmSync(join(build, "minilm", name), {force: true});
   symlinkSync(resolve(chosen.model, name), join(build, "minilm", name));
@@ -92,7 +92,7 @@ async function measureIn(name, run) {
   return found;
 }
 
-// Each start is one of a browser, or a process, of its own, and they take turns.
+// Measures starts. Each start happens in a new browser or a new process, and the contestants take turns.
 async function startsIn(run, report) {
   const ofPeers = peers.filter(({name}) => name !== "ort_minilm")
       .flatMap(({name, forms}) => forms.map(form => ({who: name, form, found: []})));

@@ -1,5 +1,6 @@
-// MiniLM, a text to its vector, by the package and by other packages, in one thread of a page or of Node. The host is
-// that of ../measure.mjs. `precision` is "float32", or "int8": then int8 weights are measured beside float32 weights.
+// Measures MiniLM from a text to its vector, in the npm package and in other packages, in one thread of a page or of
+// Node. ../measure.mjs describes the host. `precision` is "float32" or "int8". With "int8", int8 weights are measured
+// beside float32 weights.
 import {cosine, mustAgree, mustResemble} from "../measure.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "../rounds.mjs";
 import {pause, warmUp} from "../warm_up.mjs";
@@ -8,13 +9,16 @@ import {models} from "./models.mjs";
 import {textOf} from "./texts.mjs";
 
 const [layers, model] = [6, 384];
-/** Needed flops of the encoder's layers, by precision: projections and feed-forward are of the weights' precision. */
+/**
+ * Returns the needed flops of the encoder's layers, by precision. Projections and feed-forward networks have the
+ * precision of the weights.
+ */
 const neededFlops = (tokens, precision) => {
   const products = layers * 24 * tokens * model ** 2, attention = layers * 4 * tokens ** 2 * model;
   return precision === "int8" ? {float32: attention, int8: products} : {float32: attention + products};
 };
 
-/** Calls report({row}), report({tokenizing}) or report({message}) as things are done. */
+/** Calls report({row}) and report({tokenizing}) for each measurement, and report({message}) for each problem. */
 export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds, precision, peers}, report) {
   const peaks = await makePeaks(milliseconds, report);
   if (precision === "int8") delete peaks.scalar;
@@ -38,7 +42,7 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
   for (const {free} of entrants) await free();
 }
 
-/** Ladon in all kinds of modules, then all forms of the peers. The first has float32 weights. */
+/** Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant has float32 weights. */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
   for (const each of new Set(["float32", precision])) {
@@ -56,8 +60,9 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 }
 
 /**
- * Calls report({cosine}) for all entrants with int8 weights: mean and least cosine between the vectors of sentences and
- * the vectors of Ladon with float32 weights. Relaxed modules have the activations that the engine allows.
+ * Calls report({cosine}) for each entrant with int8 weights: the mean and the least cosine between its vectors of
+ * sentences and Ladon's vectors with float32 weights. Relaxed modules quantise activations to the bits that the engine
+ * supports.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -74,7 +79,7 @@ export async function measureCosines(host, {sentences, peers}, report) {
   for (const {free} of [float32, ...entrants]) await free();
 }
 
-/** MiniLM of the package in modules of a kind; of the best there is, where none is named. */
+/** Loads MiniLM of the package in a module of the given kind, or of the fastest available kind. */
 async function ladonOf(host, kind, precision, activationBits) {
   const {SentenceEncoder} = await host.binding("minilm.js");
   const encoder = await SentenceEncoder.load({
@@ -85,7 +90,7 @@ async function ladonOf(host, kind, precision, activationBits) {
           embed: text => encoder.embed(text), ids: text => encoder.ids(text), free: () => encoder.free()};
 }
 
-/** The forms of the model that a peer can load. */
+/** Returns the forms of the model that a peer can load. */
 async function formsOf(host, name, forms, ids, report) {
   const found = [];
   try {
@@ -99,7 +104,10 @@ async function formsOf(host, name, forms, ids, report) {
   return found;
 }
 
-/** A peer that makes other ids, or another vector, is left out; Ladon's modules must agree. */
+/**
+ * Returns the entrants whose ids and vectors agree with the first entrant. Leaves out a peer that disagrees. Throws if
+ * a module of Ladon disagrees.
+ */
 async function thoseThatAgree([first, ...others], text, report) {
   const agreeing = [first], ids = first.ids(text).join(), expected = await first.embed(text);
   for (const one of others) {
@@ -117,8 +125,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // The others that a contestant of Ladon is compared with: the peers, and Ladon with float32 weights in the same kind of
-  // module.
+  // Returns whether a contestant of Ladon is compared with another contestant: with a peer, or with Ladon's float32
+  // weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {
@@ -138,11 +146,11 @@ function reportAll(tokens, contestants, results, report) {
 }
 
 /**
- * report({start}) of one that this page, or process, has not seen before, milliseconds: until its code is there, until
- * the model is, and until the first vector is.
+ * Measures the start of one contestant in a new page or process. Calls report({start}) with three times in
+ * milliseconds: until the code is loaded, until the model is loaded, and until the first vector is computed.
  */
 export async function startMiniLm(host, {who, form, precision, tokens}, report) {
-  await pause(500);  // until the browser has done with its own start
+  await pause(500);  // until the browser has finished its own start
   const text = textOf(tokens, () => ({length: tokens}));
   const begin = performance.now(), past = () => performance.now() - begin;
   try {

@@ -1,4 +1,4 @@
-/** The forms of the model that to_onnx.py writes, and their files. `dtype` is a word of transformers.js. */
+/** The forms of the model that to_onnx.py writes, and their files. `dtype` is an option of transformers.js. */
 export const models = {
   "plain operators": {file: "model", dtype: "fp32", precision: "float32"},
   "BERT's own operators": {file: "model_fused", dtype: "fp32", precision: "float32"},
@@ -6,5 +6,5 @@ export const models = {
   "q8, BERT's own operators": {file: "model_fused", dtype: "q8", precision: "int8"},
 };
 
-/** The path of a form in the build. */
+/** Returns the path of a form's file in the build. */
 export const pathOf = ({file, dtype}) => `minilm/onnx/${file}${dtype === "q8" ? "_quantized" : ""}.onnx`;

@@ -1,4 +1,4 @@
-// Figures of MiniLM as people read them: lines as things are done, and the tables of bench/README.md.
+// Prints the figures of MiniLM: a line after each measurement, and the tables of docs/performance.md.
 import {dirname, join} from "node:path";
 
 import {weigh} from "../bundle.mjs";
@@ -13,7 +13,10 @@ const number = (x, digits, width = 0) => x.toFixed(digits).padStart(width);
 const quartiles = ({median, lower, upper}, digits) =>
     `${number(median, digits)} (${number(lower, digits)}, ${number(upper, digits)})`;
 
-/** What a page loads beside the model: the package's files, each build of transformers.js. */
+/**
+ * Returns the sizes of the files that a page loads beside the model: the files of the package, and of each build of
+ * transformers.js.
+ */
 export function sizes(build, index, peers, precision) {
   const ours = ["minilm.js", "index.js", "safetensors.js", ...(precision === "int8" ?
     ["relaxed-dot.js", "modules/minilm_int8.relaxed.wasm"] : ["modules/minilm.relaxed.wasm"])];
@@ -77,7 +80,7 @@ export class Lines {
 const table = (heads, rows) => [heads, heads.map(() => "---"), ...rows].map(cells => `| ${cells.join(" | ")} |`)
     .join("\n");
 
-/** The tables of bench/README.md. */
+/** Returns the tables of docs/performance.md. */
 export function markdown({machine: {cpu}, precision, sizes: all, environments}) {
   const tablesOf = precision === "int8" ? tablesOfInt8 : tablesOfFloat32;
   const size = ([name, {bytes, gzipped}]) => [name, bytes.toLocaleString("en"), gzipped.toLocaleString("en")];

@@ -1,4 +1,4 @@
-// Texts of so many tokens: the first words of a passage, each of which is one piece of MiniLM's vocabulary.
+// Texts with a given number of tokens: the first words of a passage. Each word is one piece of MiniLM's vocabulary.
 const passage = `
   the old man walked down to the river every morning before the sun came up over the hills he took a small boat and a
   long line and he waited for the fish to come most days he had nothing to show when he went back to the house but on
@@ -8,7 +8,7 @@ const passage = `
   the water because the morning was too good to end so soon and he was in no hurry to go home to an empty kitchen`;
 const words = passage.trim().split(/\s+/);
 
-/** A text that `ids` makes so many tokens of, [CLS] and [SEP] among them. */
+/** Returns a text with `tokens` tokens, including [CLS] and [SEP]. `ids` returns the tokens of a text. */
 export function textOf(tokens, ids) {
   const text = words.slice(0, tokens - 2).join(" ");
   if (ids(text).length !== tokens) throw new Error(`no text of ${tokens} tokens, but of ${ids(text).length}`);

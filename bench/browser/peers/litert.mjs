@@ -1,4 +1,4 @@
-// Products with int8 weights in LiteRT.js, whose kernels on a processor are XNNPACK's: one thread, relaxed SIMD.
+// Computes products with int8 weights in LiteRT.js, which uses the kernels of XNNPACK: one thread, relaxed SIMD.
 import {loadAndCompile, loadLiteRt, Tensor} from "@litertjs/core";
 
 import {chainModel} from "./tflite.mjs";
@@ -6,9 +6,10 @@ import {chainModel} from "./tflite.mjs";
 export const name = "LiteRT.js";
 export const kind = "relaxed";
 
-/** `folder` gives where a package lies. */
+/** Starts LiteRT.js. `folder` returns the address of a package. */
 export async function start({folder}) {
-  // LiteRT.js loads a classic script by importScripts, which workers that are modules do not have.
+  // LiteRT.js loads a classic script with importScripts. Module workers do not have importScripts, so this function
+  // replaces it.
   globalThis.importScripts = url => {
     const request = new XMLHttpRequest();
     request.open("GET", url, false);
@@ -20,7 +21,7 @@ export async function start({folder}) {
   await loadLiteRt(scripts.href);
 }
 
-/** {form, make}: a chain of products (products/numbers.mjs). */
+/** The forms of a chain of products (products/numbers.mjs): {form, precision, make}. */
 export const products = [{form: "FULLY_CONNECTED", precision: "int8", async make({x, tokens, products: chain}) {
   const model = await loadAndCompile(chainModel(tokens, chain), {accelerator: "wasm", cpuOptions: {numThreads: 1}});
   const input = new Tensor(x, [tokens, chain[0].columns]);

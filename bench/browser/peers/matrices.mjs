@@ -1,4 +1,5 @@
-// Matrices as the peers want them. Ladon reads weights as PyTorch stores them, (out, in); the peers (in, out).
+// Converts matrices for the peers. Ladon reads weights in PyTorch's order (out, in). The peers read weights in the
+// order (in, out).
 export function transposed(matrix, rows, width) {
   const result = new matrix.constructor(matrix.length);
   for (let row = 0; row < rows; ++row) {
@@ -7,7 +8,7 @@ export function transposed(matrix, rows, width) {
   return result;
 }
 
-/** Some columns of a matrix of that width. */
+/** Returns `count` columns of a matrix, from column `first` on. `width` is the number of columns of the matrix. */
 export function columns(matrix, width, first, count) {
   const rows = matrix.length / width, result = new Float32Array(rows * count);
   for (let row = 0; row < rows; ++row) {
@@ -16,6 +17,6 @@ export function columns(matrix, width, first, count) {
   return result;
 }
 
-/** What is added to scores: 0 where a query may see a key, -infinity elsewhere. */
+/** Returns the addends of scores under a causal mask: 0 if a query may see a key, else -infinity. */
 export const causalMask = tokens =>
     Float32Array.from({length: tokens * tokens}, (_, i) => i % tokens > Math.floor(i / tokens) ? -Infinity : 0);

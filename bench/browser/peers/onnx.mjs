@@ -1,4 +1,5 @@
-// ONNX models as bytes: what of Protocol Buffers they take, and no package. Field numbers are those of onnx.proto3.
+// Writes ONNX models as bytes without a package, with the necessary parts of Protocol Buffers. Field numbers come from
+// onnx.proto3.
 const varint = n => {
   const bytes = [];
   for (let rest = BigInt(n); ; rest >>= 7n) {
@@ -22,14 +23,17 @@ const bytes = (field, value) => concat([varint(field << 3 | 2), varint(value.len
 const text = (field, value) => bytes(field, new TextEncoder().encode(value));
 const message = (field, ...parts) => bytes(field, concat(parts));
 
-/** A constant: Float32Array, Int8Array or BigInt64Array. */
+/** Returns a constant. `data` is a Float32Array, an Int8Array or a BigInt64Array. */
 export function tensor(name, extents, data) {
   const type = data instanceof BigInt64Array ? 7 : data instanceof Int8Array ? 3 : 1;
   return message(5, ...extents.map(extent => integer(1, extent)), integer(2, type), text(8, name),
                  bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));
 }
 
-/** attributes: {axis: 1, scale: {float: 0.5}, perm: [0, 2, 1]}. A domain is "" or "com.microsoft". */
+/**
+ * Returns a node. `attributes` has values such as {axis: 1, scale: {float: 0.5}, perm: [0, 2, 1]}. `domain` is "" or
+ * "com.microsoft".
+ */
 export function node(operation, inputs, outputs, attributes = {}, domain = "") {
   const attribute = ([name, value]) =>
       Array.isArray(value) ? message(5, text(1, name), ...value.map(i => integer(8, i)), integer(20, 7)) :
@@ -40,7 +44,7 @@ export function node(operation, inputs, outputs, attributes = {}, domain = "") {
                  text(7, domain));
 }
 
-/** A model with one input x and one output y of the same extents, both float32. */
+/** Returns a model with one input x and one output y. Both are float32 and have the given extents. */
 export function model(nodesAndTensors, extents, opset = 17) {
   const value = (field, name) => message(field, text(1, name), message(2, message(1, integer(1, 1),
       message(2, ...extents.map(extent => message(1, integer(1, extent)))))));

@@ -1,5 +1,5 @@
-// Attention with its projections in ONNX Runtime Web: one thread, wasm. Several models say the same; which one is
-// fastest depends on the version and the shape, so all are offered.
+// Computes attention with its projections in ONNX Runtime Web: one thread, wasm. Several models compute attention with
+// different operators. The fastest model depends on the version and the shape, so this file offers all models.
 import * as ort from "onnxruntime-web/wasm";
 
 import {model, node, tensor} from "./onnx.mjs";
@@ -8,14 +8,15 @@ import {causalMask, columns, transposed} from "./matrices.mjs";
 export const name = "ONNX Runtime Web";
 export const version = ort.env.versions.web;
 
-/** `read` gives the bytes of a file of the build. */
+/** Starts ONNX Runtime Web. `read` returns the bytes of a file of the build. */
 export async function start({read}) {
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmBinary = await read("node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm");
   ort.env.logLevel = "error";
 }
 
-// Operators that do it all: of Microsoft's own domain, and ONNX's since opset 23.
+// The models. The first three use an attention operator: two operators of Microsoft's domain, and the operator of ONNX
+// since opset 23.
 const attentionOperators = {
   "com.microsoft.Attention": ({tokens, model: width, heads, causal, w}) => [[1, tokens, width], 17, [
     tensor("in_weight", [width, 3 * width], transposed(w.inWeight, 3 * width, width)),
@@ -73,14 +74,14 @@ function projections(width, {inWeight, inBias}, queryScale = 1) {
 const outProjection = (width, {outWeight, outBias}) =>
     linear("seen", "y", width, transposed(outWeight, width, width), outBias);
 
-/** All forms there are: {form, run(): Promise, y(), free()}. */
+/** All forms of attention: {form, make}. make(problem) returns a Promise of {run(): Promise, y(), free()}. */
 export const forms = Object.entries(attentionOperators).map(([form, write]) => ({form, make: problem => {
   const [extents, opset, parts] = write(problem);
   return makeSession(model(parts, extents, opset), problem.x, extents);
 }}));
 
 const noBias = rows => new Float32Array(rows);
-// A chain of products: each reads what the last one wrote.
+// The operators for a chain of products. Each product reads the result of the previous product.
 const productOperators = {
   MatMul: {precision: "float32", write: (input, output, {rows, columns, floats}) => [
     tensor(`${output}_weight`, [columns, rows], transposed(floats, rows, columns)),
@@ -96,7 +97,7 @@ const productOperators = {
   ]},
 };
 
-/** Forms of a chain of products (products/numbers.mjs). */
+/** All forms of a chain of products (products/numbers.mjs). */
 export const products = Object.entries(productOperators).map(([form, {precision, write}]) => ({form, precision,
   make({x, tokens, products: chain}) {
     const nameOf = i => i === 0 ? "x" : i === chain.length ? "y" : `y${i}`;

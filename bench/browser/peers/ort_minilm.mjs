@@ -1,4 +1,4 @@
-// MiniLM in ONNX Runtime Web without transformers.js: one thread, wasm. The ids are Ladon's.
+// Computes MiniLM in ONNX Runtime Web without transformers.js: one thread, wasm. Ladon's tokenizer makes the token ids.
 import * as ort from "onnxruntime-web/wasm";
 
 import {models, pathOf} from "../minilm/models.mjs";
@@ -12,7 +12,7 @@ export async function start(host) {
   await startRuntime(host);
 }
 
-/** {embed(text): Promise of a vector, ids(text), free()} */
+/** Returns {embed(text): Promise of a vector, ids(text), free()}. */
 export async function load(form, ids) {
   const session = await ort.InferenceSession.create(await read(pathOf(models[form])), {executionProviders: ["wasm"]});
   const tensorOf = (values, count) => new ort.Tensor("int64", BigInt64Array.from(values, BigInt), [1, count]);
@@ -29,7 +29,7 @@ export async function load(form, ids) {
   };
 }
 
-// The mean over the tokens, scaled to length 1.
+// Returns the mean over the tokens, scaled to length 1.
 function unitMean(data, tokens) {
   const width = data.length / tokens, sum = new Float64Array(width);
   for (let i = 0; i < data.length; ++i) sum[i % width] += data[i];

@@ -1,4 +1,4 @@
-// Attention with its projections in TensorFlow.js on its wasm backend: one thread, SIMD.
+// Computes attention with its projections in TensorFlow.js with its wasm backend: one thread, SIMD.
 import * as tf from "@tensorflow/tfjs-core";
 import {setThreadsCount, setWasmPaths, version_wasm} from "@tensorflow/tfjs-backend-wasm";
 
@@ -7,16 +7,16 @@ import {causalMask, transposed} from "./matrices.mjs";
 export const name = "TensorFlow.js";
 export const version = version_wasm;
 
-/** `folder` gives where a package lies. */
+/** Starts TensorFlow.js. `folder` returns the address of a package. */
 export async function start({folder}) {
   setThreadsCount(1);
-  tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);  // else one thread runs the module that is made for many
+  tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false);  // otherwise, one thread uses the multi-threaded module
   setWasmPaths(`${folder("@tensorflow/tfjs-backend-wasm")}dist/`);
   if (!await tf.setBackend("wasm")) throw new Error("its wasm backend does not start");
   await tf.ready();
 }
 
-// Each takes queries, keys and values beside each other, [tokens][3 model].
+// Two forms of attention. `projected` has the queries, keys and values of a token beside each other: [tokens][3 model].
 const allHeads = ({heads, headWidth, tokens}, projected, mask) => {
   const [query, key, value] = tf.unstack(tf.reshape(projected, [tokens, 3, heads, headWidth]), 1);
   const scores = tf.matMul(tf.transpose(query, [1, 0, 2]), tf.transpose(key, [1, 2, 0]));
@@ -41,7 +41,7 @@ async function make(attend, {tokens, model, heads, causal, x, w: {inWeight, inBi
   const linear = (a, {weight, bias}) => tf.fused.matMul({a, b: weight, bias});
   let result;
   return {
-    run() {  // in and out like any other: the numbers are the caller's
+    run() {  // copies input and output, like the other peers
       const y = tf.tidy(() => linear(attend({heads, headWidth, tokens}, linear(tf.tensor2d(x, [tokens, model]), into),
                                             mask), out));
       result = y.dataSync();
@@ -52,6 +52,6 @@ async function make(attend, {tokens, model, heads, causal, x, w: {inWeight, inBi
   };
 }
 
-/** All forms there are: {form, run(), y(), free()}. */
+/** All forms of attention: {form, make}. make(problem) returns a Promise of {run(), y(), free()}. */
 export const forms = Object.entries({"all heads at once": allHeads, "head by head": headByHead})
     .map(([form, attend]) => ({form, make: problem => make(attend, problem)}));

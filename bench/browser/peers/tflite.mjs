@@ -1,5 +1,5 @@
-// LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The numbers of fields
-// are those of LiteRT's schema (schema.fbs).
+// Writes LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The numbers of
+// fields come from LiteRT's schema (schema.fbs).
 import {Builder} from "flatbuffers";
 
 const [FLOAT32, INT8] = [0, 9];  // TensorType
@@ -7,7 +7,7 @@ const FULLY_CONNECTED = 9;       // BuiltinOperator
 const FULLY_CONNECTED_OPTIONS = 8;  // BuiltinOptions
 const offset = 4, alignment = 16;
 
-/** Writes tables. A field is [its number, how it is added, a value]. */
+/** Writes tables. A field is [number, kind, value]. The kind selects the function of Builder that adds the field. */
 class Tables extends Builder {
   table(...fields) {
     this.startObject(1 + Math.max(-1, ...fields.map(([number]) => number)));
@@ -42,10 +42,13 @@ class Tables extends Builder {
   }
 }
 
-/** products: [{rows, columns, weight: Int8Array, scale: Float32Array}]; the input is float32 [tokens][columns]. */
+/**
+ * Returns the model of a chain. `products` is [{rows, columns, weight: Int8Array, scale: Float32Array}]. The input is
+ * float32 [tokens][columns].
+ */
 export function chainModel(tokens, products) {
   const to = new Tables(1 << 16);
-  const buffers = [to.table()];  // the first is the empty one
+  const buffers = [to.table()];  // the first buffer must be empty
   const tensors = [];
   const tensor = (shape, type, buffer, ...more) => {
     const parts = [[0, "Offset", to.integers(shape)], [3, "Offset", to.createString(`tensor_${tensors.length}`)]];

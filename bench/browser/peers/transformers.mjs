@@ -1,4 +1,5 @@
-// MiniLM in transformers.js on its wasm backend, one thread: a text to a vector of unit length, as in a page.
+// Computes MiniLM in transformers.js with its wasm backend, one thread: from a text to a vector of unit length, as in a
+// page.
 import {env, pipeline} from "@huggingface/transformers";
 
 import {models} from "../minilm/models.mjs";
@@ -6,22 +7,24 @@ import {models} from "../minilm/models.mjs";
 export const name = "transformers.js";
 export const version = env.version;
 
-/** `url` gives where a file of the build can be had, `read` its bytes. */
+/**
+ * Configures transformers.js. `url` returns the address of a file of the build, and `read` returns the bytes of a file.
+ */
 export async function start({url, read}) {
   const {wasm} = env.backends.onnx;
   wasm.numThreads = 1;
-  wasm.wasmPaths = {wasm: url(ORT_WASM)};  // a path in the build, which bundle.mjs puts here
+  wasm.wasmPaths = {wasm: url(ORT_WASM)};  // bundle.mjs replaces ORT_WASM by a path in the build
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = "/build/";
-  env.useBrowserCache = env.useWasmCache = false;  // to write a cache takes time that Ladon does not take
+  env.useBrowserCache = env.useWasmCache = false;  // writing a cache would take time, and Ladon writes no cache
   if (!url(ORT_WASM).startsWith("file:")) return;
-  wasm.wasmBinary = await read(ORT_WASM);  // Node's fetch reads no files
+  wasm.wasmBinary = await read(ORT_WASM);  // fetch of Node cannot read files
   env.fetch = path => read(path.slice("/build/".length)).then(bytes => new Response(bytes),
                                                               () => new Response(null, {status: 404}));
 }
 
-/** {embed(text): Promise of a vector, ids(text), free()} */
+/** Returns {embed(text): Promise of a vector, ids(text), free()}. */
 export async function load(form) {
   const {file, dtype} = models[form];
   const extract = await pipeline("feature-extraction", "minilm", {dtype, device: "wasm", model_file_name: file});

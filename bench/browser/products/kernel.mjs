@@ -1,8 +1,11 @@
-// A module of products.cpp, with the numbers of a chain in its memory.
+// Instantiates a module of products.cpp, with the numbers of a chain in its memory.
 import {ModuleMemory} from "../module_memory.mjs";
 import {hidden, model, tokens} from "./numbers.mjs";
 
-/** {product(), chain(), y}: two runs; `y` is what the last chain gave, [tokens][model]. */
+/**
+ * Returns {product(), chain(), y}. product() computes the first product, and chain() computes all products. `y` is the
+ * result of the last chain(), [tokens][model].
+ */
 export async function instantiateProducts(module, precision, {x, products}, {bits, isSigned}) {
   const {exports} = await WebAssembly.instantiate(module);
   const {memory} = exports;
@@ -25,7 +28,7 @@ export async function instantiateProducts(module, precision, {x, products}, {bit
   };
 }
 
-/** Where the element i of panels [panels][model][width] lies in rows [tokens][model]. */
+/** Returns the index in rows [tokens][model] of the element i of panels [panels][model][width]. */
 const placeInRows = (i, width) => {
   const lane = i % width, feature = Math.floor(i / width) % model, panel = Math.floor(i / (width * model));
   return (panel * width + lane) * model + feature;

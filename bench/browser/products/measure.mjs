@@ -1,5 +1,5 @@
-// Products with int8 weights beside float32 weights and other packages, in one thread of a page or of Node. The host is
-// that of ../measure.mjs.
+// Measures products with int8 weights beside float32 weights and other packages, in one thread of a page or of Node.
+// ../measure.mjs describes the host.
 import {activationsOf} from "../activations.mjs";
 import {fastestOf, mustAgree, mustResemble, startPeers} from "../measure.mjs";
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";
@@ -11,7 +11,10 @@ import {flopsOfProduct, hidden, length, makeChain, model, tokens} from "./number
 const names = {product: `product ${tokens} x ${model} x ${hidden}`, chain: `chain of ${length} products`};
 const mustMatch = precision => precision === "int8" ? mustResemble : mustAgree;
 
-/** Calls report({product}) or report({message}) as things are done. A product's times are of a whole chain. */
+/**
+ * Calls report({product}) for each contestant, and report({message}) for each problem. Peers compute only the whole
+ * chain.
+ */
 export async function measureProducts(host, {rounds, milliseconds, peers: peerNames}, report) {
   const peaks = await makePeaks(milliseconds, report);
   delete peaks.scalar;

@@ -1,13 +1,13 @@
-// The chain of products that everyone computes: products of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn, as the
-// feed-forward networks of MiniLM's six layers have them, without activations and biases.
+// The chain of products that all contestants compute: products of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn.
+// These are the products in the feed-forward networks of MiniLM's six layers, without activations and biases.
 import {numbers} from "../raw_kernel.mjs";
 
 export const [tokens, model, hidden, length] = [128, 384, 1536, 12];
 
-/** Flops of one product. All have as many. */
+/** The flops of one product. All products have this number of flops. */
 export const flopsOfProduct = 2 * tokens * model * hidden;
 
-/** int8 weights of [rows][columns] with a scale for each row, and the float32 weights that they stand for. */
+/** Returns int8 weights [rows][columns] with a scale for each row, and the float32 weights with equal values. */
 function weightsOf(draw, rows, columns) {
   const floats = draw(rows * columns, 1 / Math.sqrt(columns));
   const weight = new Int8Array(rows * columns), scale = new Float32Array(rows), rowSum = new Int32Array(rows);
@@ -24,7 +24,9 @@ function weightsOf(draw, rows, columns) {
   return {rows, columns, floats, weight, scale, rowSum};
 }
 
-/** {x, products}: the input [tokens][model], and the weights of each product. The same every time. */
+/**
+ * Returns {x, products}: the input [tokens][model], and the weights of each product. Every call returns equal numbers.
+ */
 export function makeChain() {
   const draw = numbers(20260201);
   const shapes = Array.from({length}, (_, i) => i % 2 === 0 ? [hidden, model] : [model, hidden]);

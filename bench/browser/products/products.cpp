@@ -1,8 +1,9 @@
-// The products of the feed-forward networks of MiniLM, by themselves: one module for each precision of the weights.
-// `./dev bench browser --precision int8` measures a product, quantisation included, as a share of the engine's ceiling,
-// and a chain of products beside other packages. kernel.mjs calls the modules.
+// The products in the feed-forward networks of MiniLM, without the rest of the model: one module for each precision of
+// the weights. `./dev bench browser --precision int8` measures a product, including the quantisation, as a share of the
+// engine's peak. The command also measures a chain of products beside other packages. kernel.mjs calls the modules.
 //
-// Numbers lie in panels [panels][features][width] of 128 tokens. LADON_PRODUCTS_PRECISION is Float32 or Int8<8>.
+// Inputs and outputs of 128 tokens are panels [panels][features][width]. LADON_PRODUCTS_PRECISION is Float32 or
+// Int8<8>.
 #include <cstddef>
 #include <cstdint>
 
@@ -55,7 +56,7 @@ void multiply(const float* in, const Weights& w, float* out) {
 
 extern "C" {
 
-// Returns the number of tokens of a panel.
+// Returns the number of tokens in a panel.
 __attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
 
 // Computes the product of 128 x 384 x 1536: `in` has 384 features, `out` 1536.
@@ -73,7 +74,7 @@ __attribute__((export_name("chain"))) void chain(const float* in, const Weights*
   }
 }
 
-// Chooses how inputs are quantised, as in a kernel's module (src/c_kernel/module_int8.cpp.in).
+// Sets how inputs are quantised, like the function of a kernel's module (src/c_kernel/module_int8.cpp.in).
 __attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
   const bool is_shifted = bits == 8 && is_signed != 0;
   simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};

@@ -1,7 +1,8 @@
 """charts FILE.json ... [--to FOLDER] [--markdown]
 
-Draws the JSON files of the benchmarks as SVG. The name of a file says which benchmark wrote it; the files of
-`./dev bench peers` may have any name. --markdown prints the tables of the latter. `./dev bench charts` runs this.
+Draws the JSON files of the benchmarks as SVG. The name of a file is the name of its benchmark, but the files of
+`./dev bench peers` may have any name. --markdown also prints the tables of the latter files. `./dev bench charts` runs
+this program.
 """
 
 import argparse
@@ -41,8 +42,8 @@ DRAW = {"ceilings": draw_roofline,
 def main():
     parser = argparse.ArgumentParser(prog="dev bench charts", description=__doc__.split("\n\n")[1])
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.json")
-    parser.add_argument("--to", type=pathlib.Path, default=BENCH / "charts", help="a folder; default: bench/charts")
-    parser.add_argument("--markdown", action="store_true", help="print the tables as well")
+    parser.add_argument("--to", type=pathlib.Path, default=BENCH / "charts", help="folder (default: bench/charts)")
+    parser.add_argument("--markdown", action="store_true", help="also print the tables of peers")
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
     known = {file.stem: json.loads(file.read_text()) for file in options.files}

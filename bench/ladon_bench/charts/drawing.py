@@ -1,4 +1,4 @@
-"""How all charts look, and where they go."""
+"""The style of all charts, and the function that writes a chart."""
 
 import io
 import sys
@@ -8,9 +8,10 @@ from matplotlib import pyplot, ticker
 
 from ladon_bench import whole_file
 
-# Readable on white and on a dark page alike: no background, and a grey between them (4 to 1 on either).
+# The charts are readable on white and on dark pages: they have no background, and this grey has a contrast of 4 to 1 on
+# both.
 GREY = "#7d8188"
-# Okabe and Ito's colours, told apart by people who are colour-blind; the strongest is Ladon's.
+# The colours of Okabe and Ito, which colour-blind people can distinguish. Ladon has the strongest colour.
 COLOURS = {"Ladon": "#d55e00", "ONNX Runtime": "#56b4e9", "OpenVINO": "#009e73", "LiteRT (XNNPACK)": "#e69f00",
            "IREE": "#cc79a7", "JAX": "#0072b2", "oneDNN": "#f0e442", "PyTorch": "#999999"}
 MARKERS = dict(zip(COLOURS, "osD^vP<X"))
@@ -42,14 +43,14 @@ def legend(chart, axes):
 
 
 def plain_numbers(axis, digits):
-    """A logarithmic axis with marks at so many tenfolds of these."""
+    """Sets the marks of a logarithmic axis to the powers of 10 multiplied by `digits`."""
     axis.set_major_locator(ticker.LogLocator(subs=digits))
     axis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     axis.set_minor_locator(ticker.NullLocator())
 
 
 def save(chart, path):
-    # Without a date the same figures make the same file.
+    # Without a date, equal figures give equal files.
     text = io.StringIO()
     chart.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     whole_file.write(path, text.getvalue())

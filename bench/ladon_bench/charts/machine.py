@@ -1,4 +1,4 @@
-"""Charts of a core's ceilings and of what layers reach below them, of memory, and of starts."""
+"""Charts of the peak rates of a core with the rates of layers, of memory, of starts, and of threads."""
 
 import math
 
@@ -10,7 +10,8 @@ STAGE_MARKERS = dict(zip(["Q, K, V", "scores", "weighted sums", "output"], "^<>v
 
 
 def draw_roofline(ceilings, rows, path):
-    """GFLOP/s over flops a byte: ceilings as lines, whole attention as dots, its stages hollow on their ceilings."""
+    """Draws GFLOP/s over flops per byte: peak rates as lines, whole attention as dots, and its stages as hollow marks
+    at their limits."""
     chart, axes = chart_of(height=4.6)
     where = axes[0][0]
     peak = ceilings["flops_a_second"] * 1e-9
@@ -51,7 +52,7 @@ def draw_roofline(ceilings, rows, path):
 
 
 def draw_memory(rows, path):
-    """Bytes over tokens and over the model's width: the workspace, and what a textbook writes to memory."""
+    """Draws bytes over tokens and over the model's width, for the workspace and for textbook attention."""
     chart, axes = chart_of(1, 2, height=3.2, sharey=True)
     sweeps = (("tokens", "model 256, 8 heads", [row for row in rows if row["model"] == 256]),
               ("model", "128 tokens, 8 heads", [row for row in rows if row["tokens"] == 128]))
@@ -73,7 +74,7 @@ def draw_memory(rows, path):
 
 
 def draw_start(rows, path):
-    """Milliseconds from the process's start to the first result, in steps."""
+    """Draws the milliseconds from the start of a process to its first result, divided into steps."""
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
     steps = (("started", "process runs", 0.3), ("imported", "library is there", 0.5),
              ("loaded", "weights are loaded", 0.75), ("first", "first result", 1.0))
@@ -98,7 +99,7 @@ def draw_start(rows, path):
 
 
 def draw_threads(rows, path):
-    """How many times as fast, a bar a case; whiskers are the quartiles."""
+    """Draws how many times as fast several threads are: a bar for each case, with the quartiles as whiskers."""
     chart, axes = chart_of(height=2.6)
     where = axes[0][0]
     names = [f"{label(row)}\n{row['mask'] if row['kind'] == 'attention' else 'encoder layer'}" for row in rows]

@@ -1,4 +1,4 @@
-"""Charts of the figures of `./dev bench peers`: shares of the peak, ratios, and how the cost grows."""
+"""Charts of the figures of `./dev bench peers`: shares of the peak, ratios, and the growth of the cost."""
 
 from matplotlib import ticker
 
@@ -7,7 +7,7 @@ from ladon_bench.charts.drawing import COLOURS, GREY, MARKERS, MASKS, chart_of, 
 
 
 def names_of(rows):
-    """Ladon first, then the others in the order of the palette."""
+    """Returns the names in the rows: Ladon first, then the others in the order of the palette."""
     present = {one["name"] for row in rows for one in row["contestants"]}
     return [name for name in COLOURS if name in present]
 
@@ -17,7 +17,7 @@ def one_of(row, name):
 
 
 def panels_of(rows):
-    """A title and its rows: by kind and mask, as a table has them."""
+    """Returns {title: rows}, with a title for each kind and mask."""
     panels = {}
     for row in rows:
         what = "Encoder layer" if row["kind"] == "encoder_layer" else f"Attention, {MASKS[row['mask']]}"
@@ -26,7 +26,7 @@ def panels_of(rows):
 
 
 def draw_shares(rows, path):
-    """Bars: the share of the core's peak, everyone beside everyone, a group a shape; whiskers are the quartiles."""
+    """Draws the share of the core's peak as bars, with a group of bars for each shape and the quartiles as whiskers."""
     panels, names = panels_of(rows), names_of(rows)
     chart, axes = chart_of(len(panels), height=2.5)
     axes = axes[:, 0]
@@ -48,7 +48,8 @@ def draw_shares(rows, path):
 
 
 def draw_ratios(rows, path):
-    """Dots above or below the line of equal speed, on a scale of ratios; whiskers are the quartiles."""
+    """Draws the ratios of speed as dots on a logarithmic scale, with the quartiles as whiskers. A line marks equal
+    speed."""
     panels, names = panels_of(rows), names_of(rows)[1:]
     chart, axes = chart_of(len(panels), height=2.5)
     axes = axes[:, 0]
@@ -73,7 +74,7 @@ def draw_ratios(rows, path):
 
 
 def draw_scaling(rows, path):
-    """Microseconds a token over tokens, and over the model's width, each for both masks."""
+    """Draws microseconds per token over tokens and over the model's width, for each mask."""
     tokens = [row for row in rows if row["model"] == 256]
     models = [row for row in rows if row["tokens"] == 128]
     masks = list(dict.fromkeys(row["mask"] for row in rows))

@@ -1,9 +1,10 @@
 """keywords --programs FOLDER [--rounds N] [--parts chain model] [--peers NAME ...] [--core N] [--seconds S]
 [--patience S] [--json FILE] [--markdown FILE]
 
-KWT-1, the keyword spotting model, by Ladon and by other libraries, one thread each, all on one core, in alternating
-rounds: the whole chain from one second of sound to logits, and the model alone, from features to logits. Weights are
-float32 and int8. `./dev bench keywords` builds the program, gets the model, installs the peers, and runs this.
+Measures KWT-1, a keyword spotting model, in Ladon and in other libraries, with one thread each, all on one core, in
+alternating rounds. The part "chain" is the computation from one second of sound to logits, and the part "model" the
+computation from features to logits. Weights are float32 and int8. `./dev bench keywords` builds the program, fetches
+the model, installs the peers, and runs this program.
 """
 
 import argparse
@@ -26,8 +27,8 @@ from ladon_bench.peers.rounds import race
 from ladon_bench.process import Failure, python_peers
 
 RECORDINGS = [f"{name}_1000ms.wav" for name in ("yes", "no", "noise", "silence")]
-TOLERANCE = 1e-3  # between float32 logits and the logits in float64; more is a wrong result
-CLEAR = 0.6  # where the two largest logits in float64 differ by more, an int8 model must give the same label
+TOLERANCE = 1e-3  # largest accepted difference between float32 logits and the logits in float64
+CLEAR = 0.6  # if the two largest logits in float64 differ by more, an int8 model must give their label
 PRECISIONS = {CHAIN: [FLOAT32, INT8, INT8_EVERYWHERE], MODEL: [FLOAT32, INT8]}
 
 
@@ -36,10 +37,10 @@ class Contestant(ModelContestant):
         self.precision = precision
         super().__init__(key, command, f"{case['part']}, {precision}", work, options.cores, precision=precision, **case)
         self.windows = case["windows"]
-        self.errors = {}  # of each form, the largest difference of a logit
+        self.errors = {}  # for each form, the largest difference of a logit
 
     def wrong(self, form, output, wanted):
-        """What is wrong with the logits, or None. Comparisons are false for NaN."""
+        """Returns a description of the error of the logits, or None. Comparisons are false for NaN."""
         self.errors[form] = float(np.abs(output - wanted).max())
         if self.precision == FLOAT32:
             return None if self.errors[form] <= TOLERANCE else f"logits are off by {self.errors[form]:.1e}"
@@ -49,7 +50,7 @@ class Contestant(ModelContestant):
         return None if np.isfinite(output).all() and labels_equal.all() else "another label than in float64"
 
     def round(self, seconds):
-        """Seconds of one window."""
+        """Returns the seconds of one window."""
         return super().round(seconds) / self.windows
 
     def figures(self):
@@ -58,7 +59,7 @@ class Contestant(ModelContestant):
 
 
 def fetched(name):
-    """The path of a file of the model."""
+    """Returns the path of a file of the model."""
     found = subprocess.run([sys.executable, str(ROOT / "examples/keywords/fetch_model"), "--find", name],
                            stdout=subprocess.PIPE, text=True)
     if found.returncode != 0:
@@ -72,7 +73,7 @@ def samples_of(path):
 
 
 def commands_of(part, peers, options):
-    """{key: (command, precision)}. Ladon comes first, because the others are compared with it."""
+    """Returns {key: (command, precision)}. Ladon comes first, because the peers are compared with Ladon."""
     ladon = [str(options.programs / "ladon_keywords_peer")]
     commands = {"ladon": (ladon, FLOAT32), "ladon_int8": (ladon, INT8)}
     for name in options.peers:
@@ -82,7 +83,8 @@ def commands_of(part, peers, options):
 
 
 def measure(part, model, windows, peers, options):
-    """A row of figures: every round's seconds of everyone, of one window."""
+    """Measures one part. Returns a row of figures, which has the seconds of one window for each round and contestant,
+    and the contestants."""
     inputs = np.array([features(window) if part == MODEL else window for window in windows], np.float32)
     wanted = np.array([model.logits(x if part == MODEL else features(x)) for x in inputs.astype(np.float64)])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:

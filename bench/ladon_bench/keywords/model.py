@@ -1,4 +1,4 @@
-"""KWT-1 in float64, from samples to logits: the front end, the model, and its weights."""
+"""Computes KWT-1 in float64, from samples to logits: the front end, the model, and its weights."""
 
 import math
 
@@ -8,9 +8,9 @@ from ladon_bench.minilm.model import read
 
 LABELS = "_silence_ _unknown_ yes no up down left right on off stop go".split()
 RATE = SAMPLES = 16000  # a window is one second
-FRAME, STEP, FRAMES = 480, 160, 98  # samples of a frame, between two frames; frames of a window
-POINTS, MELS, COEFFICIENTS = 512, 80, 40  # of the DFT, the filter bank, the DCT
-LOWEST, HIGHEST = 20.0, 7600.0  # Hz, of the filter bank
+FRAME, STEP, FRAMES = 480, 160, 98  # samples in a frame, samples between two frames, frames in a window
+POINTS, MELS, COEFFICIENTS = 512, 80, 40  # sizes of the DFT, the filter bank and the DCT
+LOWEST, HIGHEST = 20.0, 7600.0  # limits of the filter bank in Hz
 LAYERS, WIDTH = 12, 64
 EPSILON = 1e-6  # of layer normalisation
 
@@ -20,7 +20,7 @@ def mel(frequency):
 
 
 def filter_bank():
-    """[MELS][POINTS / 2], without the DFT's bin 0: triangles over the mel scale."""
+    """Returns the filter bank [MELS][POINTS / 2]: triangles over the mel scale, without bin 0 of the DFT."""
     bins = mel(np.arange(1, POINTS // 2 + 1) * RATE / POINTS)
     edges = np.linspace(mel(LOWEST), mel(HIGHEST), MELS + 2)
     low, top, high = (edges[first:first + MELS, None] for first in range(3))
@@ -28,7 +28,7 @@ def filter_bank():
 
 
 def features(samples):
-    """[FRAMES][COEFFICIENTS] of the samples of one window."""
+    """Returns the features [FRAMES][COEFFICIENTS] of the samples of one window."""
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(FRAME) / FRAME)
     frames = np.stack([samples[STEP * i:STEP * i + FRAME] for i in range(FRAMES)]) * window
     magnitudes = np.abs(np.fft.rfft(frames, POINTS))[:, 1:]

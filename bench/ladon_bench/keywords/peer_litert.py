@@ -1,6 +1,6 @@
-"""LiteRT (TensorFlow Lite), whose kernels on a processor are XNNPACK's: the published tflite file, by both programming
-interfaces. Int8 is what ai-edge-quantizer makes of that file: int8 weights, and inputs quantised at run time. The model
-alone is the same file without the operators of the front end."""
+"""Runs the published tflite file in LiteRT (TensorFlow Lite), which uses the kernels of XNNPACK, with both programming
+interfaces. For int8, ai-edge-quantizer converts the file: weights become int8, and inputs are quantised at run time.
+For the part "model", the operators of the front end are removed from the file."""
 
 import importlib.metadata
 
@@ -15,12 +15,12 @@ from ladon_bench.keywords.model import LABELS
 from ladon_bench.keywords.serving import FLOAT32, INT8, INT8_EVERYWHERE, MODEL, serve
 
 EMBEDDING = b"kws_transformer/dense/Tensordot/MatMul"  # the weight of the first operator after the front end
-BEHIND_THE_FRONT_END = "^(?!speech_features/)"  # operators are known by the names of their results
+BEHIND_THE_FRONT_END = "^(?!speech_features/)"  # matches operators by the names of their results
 FORMS = ["Interpreter", "CompiledModel"]
 
 
 def without_front_end(content):
-    """The tflite file of the model alone. Its input is the features."""
+    """Returns the tflite file without the front end. The input of the model is the features."""
     model = schema.ModelT.InitFromPackedBuf(content, 0)
     graph = model.subgraphs[0]
     reads_embedding = [any(graph.tensors[i].name == EMBEDDING for i in operator.inputs if i >= 0)

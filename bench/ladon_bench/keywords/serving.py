@@ -1,12 +1,12 @@
-"""The case of KWT-1. ../peers/model_serving.py has the rest of what a peer's process hears and answers.
+"""The request "case" of KWT-1. ../peers/model_serving.py describes the other requests and all answers.
 
-    {"do": "case", "model": FILE, "tflite": FILE,    kwt1.safetensors and non_stream.tflite: the same weights
+    {"do": "case", "model": FILE, "tflite": FILE,    kwt1.safetensors and non_stream.tflite, which have equal weights
      "part": "chain" or "model",                     from samples to logits, or from features to logits
-     "precision": PRECISION,                         float32; int8: of the model's layers; int8 everywhere: of the front
-                                                     end as well
-     "windows": N, "inputs": FILE}                   N windows, float32: of 16,000 samples, or of [98][40] features
+     "precision": PRECISION,                         float32; int8 (the model's layers); or int8 everywhere (also the
+                                                     front end)
+     "windows": N, "inputs": FILE}                   N windows, float32: 16,000 samples or [98][40] features each
 
-The results are 12 logits of each window.
+The results are the 12 logits of each window.
 """
 
 import numpy as np

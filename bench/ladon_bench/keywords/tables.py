@@ -1,4 +1,4 @@
-"""From the seconds of rounds to what people read."""
+"""Makes lines and tables from the seconds of the rounds."""
 
 from ladon_bench.figures import disturbed, machine_line, median_seconds, table, times_as_fast
 
@@ -6,14 +6,14 @@ TITLES = {"chain": "From one second of sound to logits", "model": "From features
 
 
 def ours(row, one):
-    """Ladon with the precision of this contestant, or None. Ladon's front end is always in float32."""
+    """Returns Ladon with the precision of this contestant, or None. Ladon's front end is always in float32."""
     precision = "float32" if one["precision"] == "float32" else "int8"
     by_precision = {each["precision"]: each for each in row["contestants"] if each["name"] == "Ladon"}
     return by_precision.get(precision)
 
 
 def times(row, one):
-    """How many times as fast Ladon is with this precision."""
+    """Returns how many times as fast Ladon is with this precision, as a text."""
     ladon = ours(row, one)
     if one["name"] == "Ladon" or ladon is None:
         return ""
@@ -22,7 +22,7 @@ def times(row, one):
 
 
 def lines(row):
-    """A line for each contestant, as soon as a part is done."""
+    """Yields a line for each contestant of a measured part."""
     for one in row["contestants"]:
         line = (f"{row['part']:6} {one['name']:8}{one['precision']:16}{1e3 * median_seconds(one):8.3f} ms"
                 f"{100 * disturbed([one]):5.0f}% disturbed, logits off by {one['error']:.1e}")
@@ -40,7 +40,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """The tables of README.md."""
+    """Returns the tables of docs/performance.md."""
     rows = all_figures["rows"]
     heading = ["", "weights", "ms a window", "Ladon is times as fast (quartiles)", "largest error of a logit", "form"]
     parts = []

@@ -1,9 +1,9 @@
 """minilm --programs FOLDER --model FOLDER [--precision float32|int8] [--rounds N] [--tokens 8 ...]
 [--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
-all-MiniLM-L6-v2 from token ids to unit vectors, by Ladon and by other libraries, one thread each, all on one core, in
-alternating rounds. `./dev bench minilm` builds the program, installs the peers, and runs this. With --precision int8,
-the peers have int8 weights, and Ladon runs twice: with int8 and with float32 weights.
+Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, with one thread each, all on
+one core, in alternating rounds. With --precision int8, the peers have int8 weights, and Ladon runs twice: with int8 and
+with float32 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from ladon_bench.peers.model_contestant import ModelContestant
 from ladon_bench.peers.rounds import race
 from ladon_bench.process import Process, python_peers
 
-TOKENS = [8, 11, 32, 128]  # of one sentence
-SENTENCES = [1, 2, 4, 8, 16, 32]  # of mixed lengths
-SHORTEST, LONGEST = 4, 40  # tokens of those
+TOKENS = [8, 11, 32, 128]  # lengths of a single sentence
+SENTENCES = [1, 2, 4, 8, 16, 32]  # numbers of sentences of mixed lengths
+SHORTEST, LONGEST = 4, 40  # tokens of sentences of mixed lengths
 SEED = 20261101
 EACH, TOGETHER = tables.EACH, tables.TOGETHER
-LEAST_COSINE = 0.97  # between a vector of int8 weights and the vector in float64; less is a wrong result
+LEAST_COSINE = 0.97  # smallest accepted cosine between a vector with int8 weights and the vector in float64
 LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights beside int8
 
 
@@ -40,10 +40,10 @@ class Contestant(ModelContestant):
                          together=way == TOGETHER, precision=self.precision)
         if key == LADON_FLOAT32:
             self.name += " float32"
-        self.cosine = {}  # of each form, the smallest of all sentences
+        self.cosine = {}  # for each form, the smallest cosine of all sentences
 
     def wrong(self, form, output, wanted):
-        """What is wrong with the vectors, or None. Both comparisons are false for NaN."""
+        """Returns a description of the error of the vectors, or None. Both comparisons are false for NaN."""
         lengths = np.linalg.norm(output, axis=1) * np.linalg.norm(wanted, axis=1)
         self.cosine[form] = float(((output * wanted).sum(axis=1) / lengths).min())
         if self.precision == "int8":
@@ -58,10 +58,12 @@ class Contestant(ModelContestant):
 
 
 def measure(sentences, ways, weights, commands, options):
-    """A row of figures: every round's seconds of everyone, and the peak beside them."""
+    """Measures one case. Returns a row of figures, which has the seconds and the peak of each round and contestant, and
+    the contestants."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        # One after the other, so that the first is known, and its process ended, where the second fails to start.
+        # A generator, so that the first contestant is known and its process is ended if the second contestant cannot
+        # start.
         start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
                                       for way in ways)
         contestants = race(start, commands, wanted, options)
@@ -71,7 +73,8 @@ def measure(sentences, ways, weights, commands, options):
 
 
 def cases(options, commands, work):
-    """Sentences and the ways to compute them. All are pieces of the license's text, as the model's own tokens."""
+    """Returns the cases: sentences, and the ways to compute the sentences. Each sentence is a piece of the licence
+    text, as token ids."""
     ladon = Process(commands["ladon"], options.cores, 1, work / "ids.log")
     text = (ROOT / "LICENSE").read_text()
     ids = ladon.ask("ids", vocabulary=str(options.model / "vocab.txt"), text=text)["ids"]
@@ -90,13 +93,13 @@ def parse():
     peers = python_peers("minilm")
     parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
     driver.add_arguments(parser, rounds=15, seconds=0.05)
-    parser.add_argument("--model", required=True, type=pathlib.Path, help="model.safetensors' and vocab.txt's folder")
+    parser.add_argument("--model", required=True, type=pathlib.Path, help="folder of model.safetensors and vocab.txt")
     parser.add_argument("--precision", choices=["float32", "int8"], default="float32",
-                        help="of the weights of linear layers (default: %(default)s)")
+                        help="precision of the weights of linear layers (default: %(default)s)")
     parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
-                        help="of one sentence (default: %(default)s)")
+                        help="lengths of a single sentence (default: %(default)s)")
     parser.add_argument("--sentences", nargs="*", type=int, choices=range(1, SENTENCES[-1] + 1), metavar="N",
-                        default=SENTENCES, help="of mixed lengths (default: %(default)s)")
+                        default=SENTENCES, help="numbers of sentences of mixed lengths (default: %(default)s)")
     parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
     options = parser.parse_args()
     ladon = [str(options.programs / "ladon_minilm_peer")]

@@ -1,9 +1,9 @@
-"""MiniLM as an ONNX graph, from token ids to unit vectors, with or without a mask of padding.
+"""Builds MiniLM as an ONNX graph, from token ids to unit vectors, with or without a padding mask.
 
     ids   [batch][tokens] int64            out   [batch][384] float
-    mask  [batch][tokens] int64, 1 where there is a token; only where sentences are padded
+    mask  [batch][tokens] int64, 1 for a token and 0 for padding; only if sentences are padded
 
-Sizes are numbers, or None where they differ from call to call.
+A size is a number, or None if the size differs from call to call.
 """
 
 import math
@@ -65,7 +65,7 @@ class Graph:
         return self.op("Transpose", split, perm=order)
 
     def attended(self, x, i, layer):
-        """Everything of attention but its last projection."""
+        """Returns the result of attention before its output projection."""
         name = f"layer{i}_"
         if self.attention == CONTRIB_ATTENTION:
             weight = np.concatenate([layer[part][0] for part in ("query", "key", "value")])
@@ -91,7 +91,7 @@ class Graph:
         return self.op("Reshape", together, self.constant("joined", np.array([0, 0, MODEL])))
 
     def residual(self, x, y, name, layer, linear, norm):
-        """norm(x + linear(y))"""
+        """Returns norm(x + linear(y))."""
         if not self.contrib:
             return self.norm(self.op("Add", self.linear(y, name + linear, layer[linear]), x), name + norm, layer[norm])
         parts = [self.constant(f"{name}{norm}_{i}", part) for i, part in enumerate(layer[norm])]
@@ -99,7 +99,7 @@ class Graph:
                        self.constant(f"{name}{linear}_bias", layer[linear][1]), domain=MICROSOFT, epsilon=EPSILON)
 
     def activated(self, x, name, pair):
-        """gelu(linear(x)), by erf"""
+        """Returns gelu(linear(x)), where gelu is computed with erf."""
         if self.contrib:
             return self.op("BiasGelu", self.product(x, name, pair[0]), self.constant(f"{name}_bias", pair[1]),
                            domain=MICROSOFT)
@@ -110,14 +110,14 @@ class Graph:
         return self.op("Mul", self.op("Mul", hidden, one_more), self.constant("half", np.float32(0.5)))
 
     def masks(self):
-        """What the operators of attention call a mask."""
+        """Adds the padding mask in the form that the attention operator needs."""
         axes = self.constant("axes12", np.array([1, 2]))
         if self.contrib:
             counts = self.op("ReduceSum", "mask", self.constant("axis1", np.array([1])), keepdims=0)
             self.op("Cast", counts, name="lengths", to=TensorProto.INT32)
         elif self.attention == STANDARD:
             shown = self.op("Cast", self.op("Unsqueeze", "mask", axes), to=TensorProto.BOOL)
-            rows = self.constant("rows", np.ones([1, 1, self.tokens, 1], bool))  # it takes a row a query, no less
+            rows = self.constant("rows", np.ones([1, 1, self.tokens, 1], bool))  # the operator needs one row a query
             self.op("And", shown, rows, name="shown")
         else:
             seen = self.op("Cast", self.op("Unsqueeze", "mask", axes), to=TensorProto.FLOAT)
@@ -125,7 +125,7 @@ class Graph:
                     self.constant("lowest", np.float32(-10000)), name="hidden")
 
     def pooled(self, x):
-        """The mean's direction; how many tokens there are cancels out."""
+        """Divides the sum over the tokens by its length. The number of tokens cancels out."""
         axis = self.constant("axis1", np.array([1]))
         if self.masked:
             shown = self.op("Cast", "mask", to=TensorProto.FLOAT)

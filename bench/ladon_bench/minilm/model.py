@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2: its weights, what it makes of token ids in float64, and the flops that takes."""
+"""all-MiniLM-L6-v2: the weights, the vector of token ids in float64, and the needed flops."""
 
 import json
 import math
@@ -13,11 +13,11 @@ EPSILON = 1e-12  # of layer normalisation
 _LAYER = "encoder.layer.{}."
 NAMES = {"query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
          "output": "attention.output.dense", "norm1": "attention.output.LayerNorm", "linear1": "intermediate.dense",
-         "linear2": "output.dense", "norm2": "output.LayerNorm"}  # ours, and those of the file
+         "linear2": "output.dense", "norm2": "output.LayerNorm"}  # names in this package, and names in the file
 
 
 def read(path):
-    """All tensors of a safetensors file, by its names; they stay in the mapped file."""
+    """Returns all F32 tensors of a safetensors file by name. The tensors are views of the mapped file."""
     everything = np.memmap(path, dtype=np.uint8, mode="r")
     start = 8 + int(everything[:8].view("<u8")[0])
     tensors = {}
@@ -29,7 +29,8 @@ def read(path):
 
 
 class Weights:
-    """By our names: embeddings, and of each layer the linears (out, in) and norms, each a pair."""
+    """The weights by the names in this package: the embeddings, and for each layer the linear maps (out, in) and the
+    norms. Each linear map and each norm is a pair of weight and bias."""
 
     def __init__(self, path):
         tensors = read(pathlib.Path(path))
@@ -42,7 +43,8 @@ class Weights:
 
 
 def flops(tokens):
-    """Those of one sentence's layers, two a multiply-add: projections and feed-forward, then pairs of tokens."""
+    """Returns the flops of the layers for one sentence, two for each multiply-add: projections and feed-forward
+    networks, and pairs of tokens."""
     return LAYERS * (24 * tokens * MODEL**2 + 4 * tokens**2 * MODEL)
 
 
@@ -50,7 +52,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def expected(weights, ids):
-    """The unit vector of one sentence, in float64."""
+    """Returns the unit vector of one sentence, in float64."""
     double = lambda pair: [part.astype(np.float64) for part in pair]
 
     def norm(x, pair):

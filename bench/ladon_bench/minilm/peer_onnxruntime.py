@@ -1,6 +1,6 @@
-"""ONNX Runtime: the plain graph with what the runtime itself fuses in it, or its Python optimizer does; and its
-operators of attention, with the residuals, norms and activations that belong to them. For int8, the weights of linear
-layers are quantised for each output, and their inputs at run time (quantize_dynamic)."""
+"""Runs MiniLM in ONNX Runtime. The forms are the plain graph, which either the runtime or its Python optimizer fuses,
+and graphs with attention operators and the matching residuals, norms and activations. For int8, the weights of linear
+layers have a scale for each output, and inputs are quantised at run time (quantize_dynamic)."""
 
 import logging
 import pathlib
@@ -22,13 +22,13 @@ QUANTISED = {f"{form}, quantize_dynamic": form for form in (CONTRIB_ATTENTION, C
 
 def optimized(model):
     options = FusionOptions("bert")
-    options.enable_gelu_approximation = False  # another function than the model's
+    options.enable_gelu_approximation = False  # the approximation would be another function than the model's GELU
     return optimizer.optimize_model(model, "bert", HEADS, MODEL, options, opt_level=0, use_gpu=False).model
 
 
 def quantised(model):
-    """Products whose second input is no weight stay in float32. DefaultTensorType is needed for types that ONNX does
-    not infer, such as those of com.microsoft.Attention."""
+    """Returns the model with int8 weights. Products of two activations stay in float32. DefaultTensorType is needed for
+    types that ONNX cannot infer, such as the types of com.microsoft.Attention."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "int8.onnx"
         quantize_dynamic(model, path, per_channel=True, weight_type=QuantType.QInt8,

@@ -1,6 +1,6 @@
-"""OpenVINO: the plain graph, or that with ONNX's operator of attention, read from ONNX. For int8, nncf quantises the
-plain graph: weights and inputs, with scales from the case's own sentences; or the weights alone, and OpenVINO quantises
-inputs at run time in groups of 32."""
+"""Runs MiniLM in OpenVINO, which reads the plain ONNX graph or the graph with ONNX's attention operator. For int8, nncf
+quantises the plain graph. Either nncf quantises weights and inputs, with scales from the sentences of the case. Or nncf
+quantises only the weights, and OpenVINO quantises inputs at run time in groups of 32."""
 
 import importlib.metadata
 import importlib.util
@@ -15,7 +15,7 @@ from ladon_bench.minilm.serving import serve
 STATIC, DYNAMIC = "nncf.quantize", "nncf.compress_weights, dynamic groups"
 
 
-HAS_NNCF = importlib.util.find_spec("nncf") is not None  # only int8 needs it
+HAS_NNCF = importlib.util.find_spec("nncf") is not None  # only int8 needs nncf
 
 
 def quantised(model, form, feeds):
@@ -32,7 +32,7 @@ def build(case, form):
     graph = PLAIN if form in (STATIC, DYNAMIC) else form
     model = Graph(case.weights, graph, case.batch, case.tokens, case.together).model()
     core = openvino.Core()
-    # Its default is bfloat16 where a processor multiplies that.
+    # The default precision is bfloat16 on processors with bfloat16 products.
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
     feeds = [[ids, case.mask] if case.together else [ids] for ids in case.calls]

@@ -1,4 +1,5 @@
-"""PyTorch: its function of attention between its linears, as it is or compiled by torch.compile with frozen weights."""
+"""Runs MiniLM in PyTorch with scaled_dot_product_attention, directly or compiled by torch.compile with frozen
+weights."""
 
 import warnings
 
@@ -25,7 +26,8 @@ class MiniLM(torch.nn.Module):
                                            for layer in weights.layers])
 
     def forward(self, ids, mask):
-        """mask: [batch][tokens], true where there is a token; None where all are."""
+        """Returns the vectors. `mask` is [batch][tokens], true for a token and false for padding, or None without
+        padding."""
         norm = lambda x, pair: functional.layer_norm(x, [MODEL], pair[0], pair[1], EPSILON)
         heads = lambda x: x.view(*ids.shape, HEADS, HEAD_WIDTH).transpose(1, 2)
         shown = None if mask is None else mask[:, None, None, :]

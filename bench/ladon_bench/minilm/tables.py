@@ -1,4 +1,4 @@
-"""From the seconds of rounds to what people read."""
+"""Makes lines and tables from the seconds of the rounds."""
 
 from ladon_bench.figures import disturbed, machine_line, median_seconds, share_of_peak, table, times_as_fast
 
@@ -6,7 +6,7 @@ EACH, TOGETHER = "a call each", "together"
 
 
 def ours(row):
-    """The faster of Ladon's ways."""
+    """Returns the faster of Ladon's ways."""
     return min((one for one in row["contestants"] if one["name"] == "Ladon"), key=median_seconds)
 
 
@@ -15,13 +15,13 @@ def names(rows):
 
 
 def times(row, one):
-    """How many times as fast Ladon's faster way is."""
+    """Returns how many times as fast Ladon's faster way is, as a text."""
     spread = times_as_fast(ours(row), one)
     return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
 
 
 def lines(row):
-    """A line for each contestant, as soon as a case is done."""
+    """Yields a line for each contestant of a measured case."""
     count = len(row["tokens"])
     case = f"{count} sentence{'s' * (count > 1)}, {sum(row['tokens'])} tokens"
     for one in row["contestants"]:
@@ -32,7 +32,7 @@ def lines(row):
 
 
 def single_tables(rows):
-    """Of one sentence: times and shares, and how many times as fast Ladon is."""
+    """Yields the tables for single sentences: times and shares of peak, and how many times as fast Ladon is."""
     everyone = names(rows)
     by_name = [{one["name"]: one for one in row["contestants"]} for row in rows]
 
@@ -49,7 +49,8 @@ def single_tables(rows):
 
 
 def mixed_tables(rows):
-    """Of several sentences: sentences a second, and how many times as fast Ladon's faster way is as a peer's."""
+    """Yields the tables for several sentences: sentences per second, and how many times as fast Ladon's faster way is
+    as a peer's way."""
     columns = [(name, way) for name in names(rows) for way in (EACH, TOGETHER)]
     by_column = [{(one["name"], one["way"]): one for one in row["contestants"]} for row in rows]
     rate = lambda row, one: f"{len(row['tokens']) / median_seconds(one):.1f}" if one else ""
@@ -70,7 +71,7 @@ def markdown(all_figures):
 
 
 def all_tables(all_figures):
-    """The tables of README.md."""
+    """Returns the tables of docs/performance.md."""
     rows = all_figures["rows"]
     single = [row for row in rows if all(one["way"] == EACH for one in row["contestants"])]
     mixed = [row for row in rows if row not in single]

@@ -1,6 +1,7 @@
-"""MiniLM as transformers.js wants it, made of model.safetensors and vocab.txt: config, tokenizer, and the model as ONNX
-in two forms, of plain operators as exporters write it, and of those that ONNX Runtime has for BERT. Each form has
-float32 weights in one file, and int8 weights, quantised by quantize_dynamic, in another (dtype "q8").
+"""Makes the files of MiniLM for transformers.js from model.safetensors and vocab.txt: config, tokenizer, and the model
+as ONNX in two forms. One form has plain operators, as exporters write the model. The other form has the operators of
+ONNX Runtime for BERT. Each form has two files: one with float32 weights, and one with int8 weights, which
+quantize_dynamic makes (dtype "q8").
 
 to_onnx FOLDER_OF_THE_MODEL FOLDER_TO_WRITE
 """
@@ -23,7 +24,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 class Graph:
-    """Nodes and constants; an operator gives its output's name."""
+    """The nodes and constants of a graph. `op` adds an operator and returns the name of its output."""
 
     def __init__(self, tensors):
         self.tensors, self.nodes, self.constants = tensors, [], {}
@@ -51,7 +52,7 @@ class Graph:
 
 
 class Plain(Graph):
-    """As exporters of PyTorch's layers write it; ONNX Runtime joins operators when it loads them."""
+    """The graph that exporters of PyTorch's layers write. ONNX Runtime fuses the operators when it loads the model."""
 
     def embedded(self):
         words, positions, types = (f"embeddings.{it}_embeddings.weight" for it in ("word", "position", "token_type"))
@@ -62,7 +63,7 @@ class Plain(Graph):
         return self.norm(self.op("Add", x, here), "embeddings.LayerNorm")
 
     def hiding(self):
-        """0 for what may be seen, the lowest float for padding: [batch][1][1][tokens]."""
+        """Returns the addends of scores [batch][1][1][tokens]: 0 for a token, and the lowest float for padding."""
         seen = self.op("Cast", self.op("Unsqueeze", "attention_mask", self.integers(1, 2)), to=TensorProto.FLOAT)
         hidden = self.op("Sub", self.constant("one", np.float32(1)), seen)
         return self.op("Mul", hidden, self.constant("lowest", np.finfo(np.float32).min))
@@ -93,7 +94,7 @@ class Plain(Graph):
 
 
 class Fused(Plain):
-    """ONNX Runtime's own operators for BERT."""
+    """The graph with ONNX Runtime's operators for BERT."""
 
     def hiding(self):
         return self.op("Cast", "attention_mask", to=TensorProto.INT32)
@@ -132,8 +133,8 @@ def model(graph):
 
 
 def quantise(source, target):
-    """Makes int8 weights with a scale for each output. Products of two activations stay in float32, as in the models
-    that are published for transformers.js."""
+    """Converts the weights to int8 with a scale for each output. Products of two activations stay in float32, as in the
+    models that are published for transformers.js."""
     quantize_dynamic(source, target, per_channel=True, weight_type=QuantType.QInt8,
                      extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT})
 
@@ -147,7 +148,7 @@ def config(tensors):
 
 
 def tokenizer(pieces):
-    """BERT's uncased WordPiece in the form of the `tokenizers` library."""
+    """Returns BERT's uncased WordPiece tokenizer in the format of the `tokenizers` library."""
     ids = {piece: index for index, piece in enumerate(pieces)}
     special = lambda piece: {"SpecialToken": {"id": piece, "type_id": 0}}
     return {

@@ -2,8 +2,8 @@
 [--kinds attention encoder_layer] [--peers NAME ...] [--threads N] [--core N] [--seconds S] [--patience S]
 [--json FILE] [--markdown FILE] [--scaling]
 
-Ladon beside other libraries, one thread each, all on one core, or several threads on as many, in alternating rounds.
-`./dev bench peers` builds the programs, installs the peers, and runs this.
+Measures Ladon beside other libraries in alternating rounds, with one thread each on one core, or with several threads
+on as many cores. `./dev bench peers` builds the programs, installs the peers, and runs this program.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def chosen_cases(options):
 
 
 def commands_of(options):
-    """Ladon's first, and then those of the peers that are asked for."""
+    """Returns {name: command}: Ladon first, then the chosen peers."""
     peers = {"onednn": [str(options.programs / "onednn_peer")], **python_peers("peers")}
     program = options.programs / ("ladon_peer_scaling" if options.scaling else "ladon_peer")
     return {"ladon": [str(program)], **{key: peers[key] for key in (peers if options.peers is None else options.peers)}}
@@ -45,8 +45,8 @@ def parse():
     sizes = lambda text: tuple(int(part) for part in text.split(","))
     parser = argparse.ArgumentParser(prog="dev bench peers", description=__doc__.split("\n\n")[1])
     driver.add_arguments(parser, rounds=31, seconds=0.002)
-    parser.add_argument("--scaling", action="store_true", help="how the cost grows with tokens and with the width")
-    parser.add_argument("--threads", type=int, default=1, help="that make a call together (default: %(default)s)")
+    parser.add_argument("--scaling", action="store_true", help="measure how the cost grows with tokens and width")
+    parser.add_argument("--threads", type=int, default=1, help="threads that share a call (default: %(default)s)")
     parser.add_argument("--shapes", nargs="+", type=sizes, metavar="TOKENS,MODEL,HEADS")
     parser.add_argument("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
     parser.add_argument("--kinds", nargs="+", choices=["attention", "encoder_layer"],

@@ -1,12 +1,12 @@
-"""What is computed and measured: the cases, their numbers, and what must come out."""
+"""The measured cases: their input and weights, and their expected results."""
 
 import dataclasses
 import zlib
 
 import numpy as np
 
-EPSILON = 1e-5  # of layer normalisation
-FEED_FORWARD = 4  # times the model's width
+EPSILON = 1e-5  # the epsilon of layer normalisation
+FEED_FORWARD = 4  # the width of the feed-forward network, divided by the model's width
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Case:
     model: int
     heads: int
     mask: str  # full, causal
-    threads: int = 1  # that make a call together
+    threads: int = 1  # number of threads that compute a call together
 
     @property
     def name(self):
@@ -36,7 +36,7 @@ class Case:
 
     @property
     def flops(self):
-        """Those that the result needs, two a multiply-add; as support/measure.hpp counts them."""
+        """The flops that the result needs, two for each multiply-add, counted as in support/measure.hpp."""
         projections = 8 * self.tokens * self.model**2
         pairs = (2 if self.causal else 4) * self.tokens**2 * self.model
         feed_forward = 4 * FEED_FORWARD * self.tokens * self.model**2 if self.encoder else 0
@@ -44,21 +44,21 @@ class Case:
 
     @property
     def chained(self):
-        """Whether a call is short enough for Python's own cost to show in it.
+        """Whether a call is so short that Python's overhead affects the measurement.
 
-        Then a peer computes nine layers in one call and one in another, and a layer is an eighth of the difference.
-        Not for larger ones: nine layers are nine prepared copies of their weights, which at (128, 384) leave the
-        caches that one layer stays in.
+        If so, a peer computes nine layers in one call and one layer in another call. The time of a layer is an eighth
+        of the difference. Larger cases are not chained: nine layers need nine prepared copies of the weights. At (128,
+        384), one copy fits into the caches, but nine copies do not fit.
         """
         return self.flops < 5e7
 
 
 def numbers(case):
-    """Input and weights as float32, by name, as PyTorch names and stores them: the same for everyone, of one seed."""
+    """Returns the input and the weights as float32, with PyTorch's names and layouts. All peers get equal numbers."""
     random = np.random.default_rng([20260101, zlib.crc32(case.name.encode())])
     model, hidden = case.model, FEED_FORWARD * case.model
     normal = lambda deviation, *shape: random.normal(0, deviation, shape).astype(np.float32)
-    # A linear map as initialisation leaves it: outputs of about unit size.
+    # As after initialisation, the outputs of a linear map are of about unit size.
     linear = lambda name, out, into: {
         f"{name}_weight": normal(into**-0.5, out, into), f"{name}_bias": normal(0.1, out)}
     norm = lambda name: {f"{name}_weight": 1 + normal(0.1, model), f"{name}_bias": normal(0.1, model)}
@@ -70,7 +70,7 @@ def numbers(case):
 
 
 def expected(case, given, layers):
-    """What so many layers with these weights, one after the other, make of x, in float64."""
+    """Returns the result of `layers` layers with these weights, one after the other, for x, in float64."""
     n = {name: array.astype(np.float64) for name, array in given.items()}
 
     def linear(x, name):
@@ -100,7 +100,8 @@ def expected(case, given, layers):
 
 
 def write_numbers(given, path):
-    """All of them in one file, for processes of any language. Gives where each lies: first number, count."""
+    """Writes all numbers into one file, for processes in any language. Returns the place of each array in the file: its
+    first number and its shape."""
     places, at = {}, 0
     with open(path, "wb") as file:
         for name, array in given.items():

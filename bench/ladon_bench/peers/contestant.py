@@ -1,4 +1,4 @@
-"""A peer in one case, from a process that may not even start to the seconds of a layer."""
+"""Measures a peer in one case."""
 
 import time
 
@@ -6,12 +6,14 @@ import numpy as np
 
 from ladon_bench.process import Failure, Process, say
 
-TOLERANCE = 1e-4  # of the largest number that must come out
-CHAIN = 9  # layers in one call: their time less that of one, over eight, is a layer's without the call's own cost
+TOLERANCE = 1e-4  # largest accepted error, as a part of the largest expected number
+# The number of layers in a long call. The difference between the times of a long call and a call with one layer,
+# divided by 8, is the time of a layer without the overhead of a call.
+CHAIN = 9
 TRIALS = 3
-SETTLED = 0.03  # seconds after which threads of a pool have ceased to spin and wait for more to do
+SETTLED = 0.03  # seconds after which the threads of a pool have stopped spinning
 
-wrong_numbers = []  # what is in here makes the run a failure, at its end
+wrong_numbers = []  # descriptions of wrong results; the program fails at its end if there is one
 
 
 class WrongNumbers(Exception):
@@ -19,7 +21,8 @@ class WrongNumbers(Exception):
 
 
 class Contestant:
-    """A peer in one case: from a process that may not even start to the seconds of a layer in every round."""
+    """A peer in one case: starts the peer's process, chooses the fastest form, and collects the seconds of a layer in
+    each round. The constructor raises Failure if the peer cannot start."""
 
     def __init__(self, key, command, case, places, work, cores):
         self.case, self.work, self.key, self.title = case, work, key, case.name
@@ -36,9 +39,10 @@ class Contestant:
         self.form, self.built, self.seconds, self.peaks, self.disturbed = None, set(), [], [], []
 
     def choose_form(self, wanted, seconds, wait_for_quiet):
-        """Keeps the fastest of those that give the right numbers.
+        """Keeps the fastest form with right results.
 
-        Of chained ones the two that are fastest with one layer are tried: nine take long to compile.
+        In a chained case, only the two forms that are fastest with one layer are tried with nine layers, because nine
+        layers take long to compile.
         """
         single = self.try_forms(self.forms, self.layers[-1:], wanted, seconds, wait_for_quiet)
         best = single
@@ -53,7 +57,7 @@ class Contestant:
                 self.process.ask("drop", form=form)
 
     def try_forms(self, forms, layers, wanted, seconds, wait_for_quiet):
-        """Builds what is not built yet. A layer's seconds, the best of some rounds, by form."""
+        """Builds the forms that are not built yet. Returns {form: seconds of a layer}, the minimum of some rounds."""
         best = {}
         for form in forms:
             try:
@@ -79,7 +83,7 @@ class Contestant:
     def check(self, form, layers, wanted):
         output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
         error = np.abs(output - wanted).max() / np.abs(wanted).max()
-        if not error <= TOLERANCE:  # a NaN is wrong, too
+        if not error <= TOLERANCE:  # also true for NaN
             raise WrongNumbers(f"{self.case.name}: {self.name}, {form}, {layers} layers in a call: "
                                f"off by {error:.1e} of the largest number")
 
@@ -90,12 +94,13 @@ class Contestant:
 
     @staticmethod
     def layer(times):
-        """A layer's seconds, of those of a call of nine and a call of one where there are both."""
+        """Returns the seconds of a layer, from the times of a call with nine layers and a call with one layer, or of
+        only the latter."""
         first, *one = times
         return (first - one[0]) / (CHAIN - 1) if one else first
 
     def round(self, seconds):
-        """A layer's seconds."""
+        """Measures a round. Returns the seconds of a layer."""
         taken = self.layer(self.times(self.form, self.layers, seconds))
         if self.case.threads > 1:
             time.sleep(SETTLED)

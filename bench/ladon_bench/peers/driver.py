@@ -1,4 +1,4 @@
-"""What the drivers share that measure Ladon beside other libraries: their options, their files, how they end."""
+"""The shared parts of the drivers that measure Ladon beside other libraries: options, files and exit status."""
 
 import argparse
 import json
@@ -13,16 +13,17 @@ from ladon_bench.process import Failure, say
 def add_arguments(parser, rounds, seconds):
     parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=rounds, help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=seconds, help="of a round, each (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=seconds, help="seconds of a round (default: %(default)s)")
     parser.add_argument("--patience", type=float, default=60, metavar="SECONDS",
-                        help="of a case, for rounds made anew that others disturbed (default: %(default)s)")
-    parser.add_argument("--core", type=int, help="the last core that all run on (default: the last that may be used)")
+                        help="time of a case for repeating disturbed rounds (default: %(default)s)")
+    parser.add_argument("--core", type=int, help="the last core for the contestants (default: the last allowed core)")
     parser.add_argument("--json", type=whole_file.path, metavar="FILE")
     parser.add_argument("--markdown", type=whole_file.path, metavar="FILE")
 
 
 def save(figures, options, markdown):
-    """Writes the files asked for. Once after each case: a run of hours that ends early has what it measured."""
+    """Writes the requested files. The drivers call this function after each case, so that an interrupted run of hours
+    keeps its figures."""
     if options.json:
         whole_file.write(options.json, json.dumps(figures, indent=1) + "\n")
     if options.markdown:
@@ -30,7 +31,7 @@ def save(figures, options, markdown):
 
 
 def run(main):
-    """Exits with 1 if a result was wrong, or nothing could be measured."""
+    """Runs a driver. The exit status is 1 if a result was wrong, or if nothing could be measured."""
     try:
         main()
     except Failure as failure:

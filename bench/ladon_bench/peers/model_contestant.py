@@ -1,4 +1,4 @@
-"""A peer that computes a whole model in one case, from the driver's side. model_serving.py is the peer's side."""
+"""The driver's side of a peer that computes a whole model. model_serving.py is the peer's side."""
 
 import numpy as np
 
@@ -7,7 +7,8 @@ from ladon_bench.process import Failure, Process, say
 
 
 class ModelContestant:
-    """From a process that may not even start to the seconds of every round. A subclass says which results are wrong."""
+    """A peer in one case: starts the peer's process, chooses the fastest form, and measures rounds. A subclass decides
+    which results are wrong."""
 
     def __init__(self, key, command, title, work, cores, **case):
         self.key, self.title, self.work = key, title, work
@@ -22,11 +23,11 @@ class ModelContestant:
         self.form, self.seconds, self.peaks, self.disturbed = None, [], [], []
 
     def wrong(self, form, output, wanted):
-        """What is wrong with the output, or None. A NaN is wrong."""
+        """Returns a description of the error of the output, or None. A NaN is wrong."""
         raise NotImplementedError
 
     def choose_form(self, wanted, seconds, wait_for_quiet):
-        """Keeps the fastest of those that give the right numbers."""
+        """Keeps the fastest form with right results."""
         best = {}
         for form in self.forms:
             try:

@@ -1,20 +1,22 @@
-"""A peer that computes a whole model: what its process hears on its standard input and answers on its standard output,
-a line of JSON each.
+"""The protocol of a peer that computes a whole model. The peer's process reads requests from its standard input, and
+writes answers to its standard output. Each request and each answer is a line of JSON. An answer is indented below:
 
-    {"do": "case", ...}                        the first, once. minilm and keywords say what else is in it
-        {"name", "versions", "forms": [...]}   forms: ways to compute the model, of which the fastest will count
-    {"do": "build", "form", "output": FILE}    the file has the results of the case's calls, float32
+    {"do": "case", ...}                        the first request, once; minilm and keywords describe more members
+        {"name", "versions", "forms": [...]}   forms: ways to compute the model, of which the fastest counts
+    {"do": "build", "form", "output": FILE}    computes all calls of the case, and writes the results, float32
         {}
-    {"do": "round", "form", "seconds"}         makes all calls, again and again, for about so long
-        {"seconds", "interrupted"}             of all calls once; whether another process took the core meanwhile
-    {"do": "drop", "form"}                     will not be asked for again
+    {"do": "round", "form", "seconds"}         computes all calls repeatedly, for about `seconds`
+        {"seconds", "interrupted"}             the time of all calls once; whether another process took the core
+    {"do": "drop", "form"}                     the form is not needed any more
         {}
 
-What goes wrong is answered by {"error": TEXT}. Ladon's processes know two more, and they may come before a case:
+The answer to a failed request is {"error": TEXT}. Ladon's processes have two more requests, which may come before a
+case:
 
-    {"do": "peak"}                             {"gflops", "quiet"}: the ceiling, of independent multiply-adds in
-                                               registers, and whether the core is ours alone (support/undisturbed.hpp)
-    {"do": "quiet", "seconds"}                 {"quiet"}: waits for that, no longer than so long; whether it came
+    {"do": "peak"}                             {"gflops", "quiet"}: the peak of independent multiply-adds in registers,
+                                               and whether the core is undisturbed (support/undisturbed.hpp)
+    {"do": "quiet", "seconds"}                 {"quiet"}: waits at most `seconds` until the core is undisturbed; returns
+                                               whether the core is undisturbed
 """
 
 import gc
@@ -27,8 +29,8 @@ from ladon_bench.peers.protocol import Contestant, answer_lines
 def serve_model(name, versions, forms, build, new_case):
     """Answers the driver for one library.
 
-    new_case(request) returns a case with a `precision`. `forms` maps each precision that the library has to names of
-    forms. build(case, form) returns a function that returns the results of the case's calls, a list.
+    new_case(request) returns a case with a `precision`. `forms` has the names of the forms for each precision that the
+    library supports. build(case, form) returns a function that returns a list: the results of the calls of the case.
     """
     case, built = None, {}
 

@@ -1,4 +1,5 @@
-"""IREE: the torch dialect's operator of attention, or attention out of plain ones, compiled for this processor."""
+"""Runs layers in IREE: the attention operator of the torch dialect, or attention from plain operators, compiled for
+this processor."""
 
 import importlib.metadata
 
@@ -19,7 +20,7 @@ def tensor(*shape, kind="f32"):
 
 
 class Module:
-    """A function of the torch dialect as it grows: values are known by name, and their types beside them."""
+    """Builds a function of the torch dialect. Values have names, and `types` has the type of each value."""
 
     def __init__(self, case, numbers):
         self.case, self.numbers = case, numbers
@@ -139,7 +140,7 @@ def compiled(case, numbers, form, layers):
 
 
 def build(case, numbers, form, layers):
-    driver = "local-sync"  # works in the thread that calls
+    driver = "local-sync"  # computes in the calling thread
     if case.threads > 1:
         driver = "local-task"
         iree.runtime.flags.parse_flags(f"--task_topology_group_count={case.threads}")

@@ -1,4 +1,5 @@
-"""JAX on XLA's CPU back end: its function of attention, or attention as einsum; weights as constants or arguments."""
+"""Runs layers in JAX with XLA's CPU back end: JAX's attention function or einsum, with weights as constants or as
+arguments."""
 
 import os
 

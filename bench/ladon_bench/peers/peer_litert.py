@@ -1,6 +1,6 @@
-"""LiteRT (TensorFlow Lite), whose kernels on a processor are XNNPACK's: attention out of its operators.
+"""Runs layers in LiteRT (TensorFlow Lite), which uses the kernels of XNNPACK: attention from operators of LiteRT.
 
-The models are written here, so that nothing that converts to them is needed.
+This file writes the models itself, so that no converter is needed.
 """
 
 import importlib.metadata
@@ -19,12 +19,12 @@ TYPES = {np.dtype(np.float32): schema.TensorType.FLOAT32, np.dtype(np.int32): sc
 
 
 class Model:
-    """A graph as it grows: tensors are known by their index."""
+    """Builds a graph. Tensors are identified by their index."""
 
     def __init__(self, case, numbers):
         self.case, self.numbers = case, numbers
         self.graph = schema.SubGraphT(tensors=[], inputs=[], outputs=[], operators=[], name="peer")
-        self.buffers = [schema.BufferT()]  # the first is the empty one
+        self.buffers = [schema.BufferT()]  # the first buffer must be empty
         self.kinds, self.constants = [], {}
 
     def tensor(self, shape, dtype=np.float32, buffer=0):
@@ -112,7 +112,7 @@ class Model:
         q, k, v = self.query_key_value(x, form)
         scores = self.product(q, k, turned=True)
         if case.causal:
-            # Infinity minus infinity is what its softmax may come to: the lowest float hides as well.
+            # LiteRT's softmax could compute infinity minus infinity. The lowest float also hides a key.
             lowest = np.finfo(np.float32).min
             hidden = np.where(np.tri(case.tokens, dtype=bool), np.float32(0), lowest)[None]
             scores = self.add(scores, self.constant("hidden", hidden))
@@ -132,7 +132,7 @@ class Model:
         for _ in range(layers):
             y = self.layer(y, form)
         self.graph.inputs, self.graph.outputs = [x], [y]
-        # Codes up to 126 stand in both fields, larger ones only in the new one.
+        # Both fields have codes up to 126. Only the new field has larger codes.
         codes = [schema.OperatorCodeT(deprecatedBuiltinCode=min(kind, 127), builtinCode=kind, version=1)
                  for kind in self.kinds]
         model = schema.ModelT(version=3, operatorCodes=codes, subgraphs=[self.graph], buffers=self.buffers)

@@ -1,4 +1,4 @@
-"""ONNX Runtime: its three operators of attention, and attention out of plain ones."""
+"""Runs layers in ONNX Runtime: with each of its three attention operators, or with attention from plain operators."""
 
 import numpy as np
 import onnx
@@ -50,7 +50,7 @@ class Graph:
         return self.op("Transpose", split, perm=order)
 
     def attended(self, x, form):
-        """Everything of attention but its last projection."""
+        """Returns the result of attention before its output projection."""
         case = self.case
         batched = self.shape(1, case.tokens, case.model)
         if form == CONTRIB_ATTENTION:

@@ -1,4 +1,5 @@
-"""OpenVINO: its operator of attention, or attention out of plain ones, after one projection or three."""
+"""Runs layers in OpenVINO: with its attention operator or with attention from plain operators, after one projection or
+three projections."""
 
 import numpy as np
 import openvino
@@ -69,7 +70,7 @@ def model(case, numbers, form, layers):
 
 
 def build(case, numbers, form, layers):
-    # Its default is bfloat16 where a processor multiplies that.
+    # The default precision is bfloat16 on processors with bfloat16 products.
     settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": case.threads, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
     compiled = openvino.Core().compile_model(model(case, numbers, form, layers), "CPU", settings)

@@ -1,5 +1,5 @@
-"""PyTorch: its layer, or its function of attention, as it is or compiled by torch.compile, and with linear layers by
-oneDNN (torch_linear.py)."""
+"""Runs layers in PyTorch: its layer or its attention function, directly or compiled by torch.compile, and with linear
+layers of oneDNN (torch_linear.py)."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def layer(case, n, x):
 
 
 class Stack(torch.nn.Module):
-    """Layers whose weights torch.compile may take for constants, and lay out anew."""
+    """Layers whose weights torch.compile may treat as constants and convert to another layout."""
 
     def __init__(self, case, n, layers):
         super().__init__()
@@ -46,7 +46,7 @@ class Stack(torch.nn.Module):
 
 
 def own_layer(case, n):
-    """PyTorch's own layer, with its own names of the same weights."""
+    """Returns PyTorch's layer with the weights `n`, under PyTorch's names."""
     if case.encoder:
         made = torch.nn.TransformerEncoderLayer(case.model, case.heads, FEED_FORWARD * case.model, dropout=0,
                                                 batch_first=True, layer_norm_eps=EPSILON)

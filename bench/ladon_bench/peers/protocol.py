@@ -1,23 +1,25 @@
-"""What a peer's process hears on its standard input and answers on its standard output: a line of JSON each.
+"""The protocol of a peer's process, which reads requests from its standard input and writes answers to its standard
+output. Each request and each answer is a line of JSON. An answer is indented below:
 
     {"do": "case", "kind", "tokens", "model", "heads", "mask", "threads", "numbers": FILE, "places": {...}}
-        the first request, once
-        {"name", "versions", "forms": [...], "chains"}   forms: ways to compute it, of which the fastest will count;
-                                                         chains: a call costs something, so several layers in one
-                                                         will be asked for where that shows
-    {"do": "build", "form", "layers", "output": FILE}   so many layers in one call; it is called once
-        {}                                              and the file has what came out, float32
-    {"do": "round", "form", "layers", "seconds"}        calls for about so long
-        {"seconds", "interrupted"}                      of one call; whether another process took a core meanwhile
-    {"do": "drop", "form"}                              will not be asked for again
+                                                         the first request, once
+        {"name", "versions", "forms": [...], "chains"}   forms: ways to compute the case, of which the fastest counts;
+                                                         chains: a call has overhead, so short cases are also measured
+                                                         with several layers in one call
+    {"do": "build", "form", "layers", "output": FILE}    builds `layers` layers in one call, calls once, and writes the
+        {}                                               result, float32
+    {"do": "round", "form", "layers", "seconds"}         calls repeatedly, for about `seconds`
+        {"seconds", "interrupted"}                       the time of one call; whether another process took a core
+    {"do": "drop", "form"}                               the form is not needed any more
         {}
 
-What goes wrong is answered by {"error": TEXT}. Peers in C++ have serve.hpp instead of this file. Ladon's process
-(ladon_peer.cpp) knows two more:
+The answer to a failed request is {"error": TEXT}. Peers in C++ use serve.hpp instead of this file. Ladon's process
+(ladon_peer.cpp) has two more requests:
 
-    {"do": "peak"}               {"gflops", "quiet"}: the ceiling, of independent multiply-adds in registers, and
-                                 whether the cores are ours alone (support/undisturbed.hpp)
-    {"do": "quiet", "seconds"}   {"quiet"}: waits for that, no longer than so long; whether it came
+    {"do": "peak"}               {"gflops", "quiet"}: the peak of independent multiply-adds in registers, and whether
+                                 the cores are undisturbed (support/undisturbed.hpp)
+    {"do": "quiet", "seconds"}   {"quiet"}: waits at most `seconds` until the cores are undisturbed; returns whether
+                                 the cores are undisturbed
 """
 
 import gc
@@ -32,11 +34,11 @@ from ladon_bench.peers.cases import Case, read_numbers
 
 
 class Contestant:
-    """A form built: call() computes until the result is there, result() gives it as an array."""
+    """A built form. call() computes and waits for the result. result() returns the result as an array."""
 
     def __init__(self, call, result):
         self.call, self.result = call, result
-        self.call()  # pages are there, what compiles late is compiled
+        self.call()  # maps the pages, and compiles lazily compiled code
         self.estimate = self.time(1)
 
     def time(self, repeats):
@@ -48,7 +50,7 @@ class Contestant:
 
     def round(self, seconds):
         calls = seconds / max(self.estimate, 1e-7)
-        self.time(math.ceil(calls / 10))  # others have had the caches: a tenth is not counted
+        self.time(math.ceil(calls / 10))  # not measured, because other processes have used the caches
         before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
         self.estimate = self.time(max(1, round(calls)))
         return {"seconds": self.estimate,
@@ -56,22 +58,23 @@ class Contestant:
 
 
 def answer_lines(do):
-    """do(request) gives the answer to each line that comes, until none comes any more."""
-    # Libraries print, too: what they say goes where errors go.
+    """Answers each line of the standard input. do(request) returns the answer."""
+    # Libraries may print to stdout, so stdout is redirected to stderr, and answers use a copy of stdout.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     gc.disable()
     for line in sys.stdin:
         try:
             answer = do(json.loads(line))
-        except Exception as error:  # any of a library's: the driver says so and goes on without this form
+        except Exception as error:  # the driver reports the error and continues without this form
             answer = {"error": f"{type(error).__name__}: {error}".strip()[:1000]}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
 def serve(name, versions, forms, build):
-    """forms(case) gives names; build(case, numbers, form, layers) gives a pair of functions, see Contestant."""
+    """Answers the driver for one library. forms(case) returns the names of forms. build(case, numbers, form, layers)
+    returns the two functions of Contestant."""
     case = numbers = None
     built = {}
 

@@ -1,4 +1,4 @@
-"""A case measured: all contestants in alternating rounds, with the ceiling between any two."""
+"""Measures a case: all contestants in alternating rounds, with the peak between two contestants."""
 
 import contextlib
 import pathlib
@@ -9,11 +9,12 @@ from ladon_bench.peers.cases import expected, numbers, write_numbers
 from ladon_bench.peers.contestant import CHAIN, Contestant
 from ladon_bench.process import Failure, say
 
-SHORT_PATIENCE = 0.2  # seconds, while forms are tried
+SHORT_PATIENCE = 0.2  # seconds to wait for a quiet core before a form is tried
 
 
 def measure(case, commands, options):
-    """A row of figures: every round's seconds of everyone, and the peak beside them."""
+    """Measures one case. Returns a row of figures, which has the seconds and the peak of each round and contestant, and
+    the contestants."""
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
         work = pathlib.Path(folder)
         given = numbers(case)
@@ -25,7 +26,8 @@ def measure(case, commands, options):
 
 
 def race(start, commands, wanted, options):
-    """All that start(key, command) gives for each peer, after their rounds; who can't start or fails is left out."""
+    """Runs the rounds of all contestants, and returns the contestants. start(key, command) yields the contestants of a
+    peer. A contestant that cannot start or fails is left out."""
     contestants = []
     try:
         for key in list(commands):
@@ -35,7 +37,7 @@ def race(start, commands, wanted, options):
                 if key == "ladon":
                     raise
                 say(f"{key} is left out: {failure}")
-                del commands[key]  # of all cases: what it needs is not installed
+                del commands[key]  # from all cases, because its packages are not installed
         for one in list(contestants):
             with left_out_if_it_fails(one, contestants):
                 one.choose_form(wanted, options.seconds,
@@ -57,7 +59,7 @@ def alternate(contestants, options):
 
 
 class Patience:
-    """The seconds that a case may still wait for the core to be ours alone, and make rounds anew."""
+    """The remaining seconds in which a case may wait for a quiet core and repeat rounds."""
 
     def __init__(self, seconds):
         self.left = seconds
@@ -70,10 +72,9 @@ class Patience:
 
 
 def one_round(one, ceiling, before, patience, seconds):
-    """A round with nobody else on the core before and after it, and no other process within; or the last that patience
-    allowed.
+    """Measures one round of a contestant, and adds its figures. A disturbed round is repeated while patience is left.
 
-    Returns the peak after it, which is the one before the next.
+    Returns the peak after the round, which is the peak before the next round.
     """
     taken = one.round(seconds)
     after = ceiling.ask("peak")
@@ -92,7 +93,8 @@ def one_round(one, ceiling, before, patience, seconds):
 
 @contextlib.contextmanager
 def left_out_if_it_fails(one, contestants):
-    """Of this case; without Ladon there is nothing to compare with."""
+    """Leaves the contestant out of this case after a Failure. Raises the Failure if the contestant is Ladon, because
+    Ladon is needed for comparison."""
     try:
         yield
     except Failure as failure:

@@ -1,12 +1,13 @@
-"""PyTorch's linear layer, by the library of its choice or by oneDNN. Its choice is MKL, which on AMD's processors does
-without AVX-512 (Zen 5: 97 GFLOP/s instead of 228 at 128 x 768 by 768)."""
+"""PyTorch's linear layer with MKL, which is PyTorch's choice, or with oneDNN. MKL does not use AVX-512 on processors of
+AMD (Zen 5: 97 GFLOP/s with MKL and 228 with oneDNN at 128 x 768 by 768)."""
 
 import torch
 from torch.nn import functional
 
 
 def by_onednn(weight):
-    """The weight laid out for oneDNN, which linear() then takes. Other tensors (biases, norms) as they are."""
+    """Returns the weight in the layout of oneDNN, so that linear() uses oneDNN. Returns other tensors (biases, norms)
+    unchanged."""
     return torch.ops.mkldnn._reorder_linear_weight(weight) if weight.dim() == 2 else weight
 
 
@@ -17,5 +18,5 @@ def linear(x, weight, bias):
 
 
 def compile_for(onednn):
-    """What torch.compile makes of linear layers with frozen weights, from now on."""
-    torch._C.has_mkl = not onednn  # which is asked where it chooses the library
+    """Sets the library that torch.compile uses for linear layers with frozen weights."""
+    torch._C.has_mkl = not onednn  # torch.compile reads this flag to choose the library

@@ -1,7 +1,7 @@
 """start --programs FOLDER [--rounds N] [--shapes 64,128,4 ...] [--core N] [--json FILE]
 
-From a process's start to its first result: Ladon with mapped weights, and other libraries from Python. `./dev bench
-start` builds the programs, installs the libraries, and runs this.
+Measures the time from the start of a process to its first result: Ladon with mapped weights, and other libraries from
+Python. `./dev bench start` builds the programs, installs the libraries, and runs this program.
 """
 
 import argparse
@@ -25,12 +25,13 @@ from ladon_bench.process import environment, say
 from ladon_bench.shapes import texts
 
 SHAPES = texts("start")
-FIRST = BENCH / "ladon_bench/start/first.py"  # run as a file, so that the process imports nothing else of this package
+FIRST = BENCH / "ladon_bench/start/first.py"  # run as a file, so that the process does not import this package
 STEPS = ["started", "imported", "loaded", "first"]
 
 
 def start(command, folder, core):
-    """Seconds from before the process was made to each step."""
+    """Starts a process. Returns the seconds from before the start to each step. Raises RuntimeError for a failure or a
+    wrong result."""
     (folder / "output").unlink(missing_ok=True)
     pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
     begin = time.monotonic()
@@ -48,7 +49,8 @@ def start(command, folder, core):
 
 
 def ladon(programs, name):
-    """What stands for a library: the program, and of it the kernel's code and constants."""
+    """Returns the description of Ladon as a library: the size of the program, and the size of the kernel's code and
+    constants."""
     report = subprocess.run(["cmake", "--build", str(programs), "--target", f"attention_{name}_report"],
                             capture_output=True, text=True, check=True)
     code, constants = re.search(rf"attention_{name}_run +(\d+) +(\d+)", report.stdout + report.stderr).groups()
@@ -76,7 +78,7 @@ def measure(shape, options):
                     say(f"{shape}: {libraries[key]['name']} is left out: {error}")
                     del times[key]
                     continue
-                if round_ > 0:  # the first brings files into memory
+                if round_ > 0:  # the first round only loads files into memory
                     times[key].append(seconds)
     return [{"shape": shape, **libraries[key],
              "seconds": {step: quantile([one[step] for one in some], 0.5) for step in STEPS},
@@ -93,7 +95,7 @@ def main():
     parser.add_argument("--programs", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=7, help="default: %(default)s")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
-    parser.add_argument("--core", type=int, help="all run on this one (default: the last that may be used)")
+    parser.add_argument("--core", type=int, help="core for all processes (default: the last allowed core)")
     parser.add_argument("--json", type=whole_file.path, metavar="FILE")
     options = parser.parse_args()
     if options.core is None and hasattr(os, "sched_getaffinity"):

@@ -1,6 +1,6 @@
-"""first.py LIBRARY FOLDER: from the interpreter's start to the first result of a library, in a process of its own.
+"""first.py LIBRARY FOLDER: computes the first result of a library in a new process.
 
-FOLDER is what prepare.py made. Prints when what was done, in seconds of the system's clock; then the result goes to
+prepare.py makes FOLDER. Prints the time of each step in seconds of the system's monotonic clock. Writes the result to
 FOLDER/output.
 """
 

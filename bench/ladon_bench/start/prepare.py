@@ -1,6 +1,6 @@
-"""prepare TOKENS,MODEL,HEADS FOLDER: what each library starts from, as it would lie on a disk.
+"""prepare TOKENS,MODEL,HEADS FOLDER: writes the files that each library loads at its start.
 
-Prints the libraries that there are: name, version, and the bytes of their packages.
+Prints the installed libraries as JSON: name, versions, and the bytes of their packages.
 """
 
 import importlib.metadata
@@ -12,7 +12,7 @@ import numpy as np
 
 from ladon_bench.peers.cases import Case, expected, numbers
 
-# By first.py's names: the name people know, and the packages whose files it takes besides numpy.
+# For each library of first.py, its common name, and the packages that it needs besides numpy.
 LIBRARIES = {"onnxruntime": ("ONNX Runtime", ["onnxruntime"]), "openvino": ("OpenVINO", ["openvino"]),
              "litert": ("LiteRT (XNNPACK)", ["ai-edge-litert"]), "iree": ("IREE", ["iree-base-runtime"]),
              "jax": ("JAX", ["jax", "jaxlib"]), "torch": ("PyTorch", ["torch"])}
@@ -57,7 +57,7 @@ def main():
     np.save(folder / "wanted.npy", expected(case, given, 1))
     for name, array in given.items():
         np.save(folder / f"{name}.npy", array)
-    with open(folder / "numbers", "wb") as file:  # Ladon's, in the order in which start.c takes them
+    with open(folder / "numbers", "wb") as file:  # for Ladon, in the order of start.c
         for name in ("in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias", "x"):
             file.write(given[name].tobytes())
     (folder / "shape.json").write_text(json.dumps({"tokens": tokens, "model": model, "heads": heads}))
@@ -67,7 +67,7 @@ def main():
             versions = {package: importlib.metadata.version(package) for package in packages}
             if write := globals().get(key):
                 write(case, given, folder)
-        except Exception as error:  # any of a library's: it is left out
+        except Exception as error:  # a library with any error is left out
             print(f"start: {name} is left out: {error}", file=sys.stderr)
             continue
         found[key] = {"name": name, "versions": versions, "bytes": sum(map(bytes_of, packages))}

@@ -1,7 +1,7 @@
-// Attention of 8 tokens: the weights lie in flash, the workspace is static memory, nothing is allocated.
+// Attention of 8 tokens. The weights are in flash, the workspace is static memory, and nothing is allocated.
 //
-// Ladon is C++20. Where a core compiles as older C++, put this line into a file platform.local.txt beside the core's
-// platform.txt, or give it to arduino-cli compile by --build-property:
+// Ladon is C++20. If a core compiles an older C++, put the following line into a file platform.local.txt beside the
+// core's platform.txt. Or pass the line to arduino-cli compile by --build-property:
 //   compiler.cpp.extra_flags=-std=gnu++20 -ffp-contract=off -fno-math-errno
 
 #include <ladon.h>
@@ -27,6 +27,6 @@ void setup() {
 
 void loop() {
   Attention::run(x.data(), weights, y.data(), workspace);
-  Serial.println(y[(shape.queries - 1) * shape.model], 6);  // of the last token, the only one that has seen all
+  Serial.println(y[(shape.queries - 1) * shape.model], 6);  // the last token: the only token that sees all tokens
   delay(1000);
 }

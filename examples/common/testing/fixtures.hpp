@@ -1,4 +1,4 @@
-// What tests of several examples need: a folder for files of their own, and data that may be absent.
+// Code that tests of several examples use: temporary folders, and data that may be absent.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-// A folder that goes with the test.
+// A folder that is removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -50,7 +50,7 @@ class TemporaryFolder {
 
 }  // namespace examples
 
-// Leaves the test case, with the words that CTest knows a skipped test by, where a file is not there.
+// Leaves the test case if a file is absent. The message begins with the words by which CTest recognises a skipped test.
 #define LADON_SKIP_WITHOUT(path)                         \
   if (!std::filesystem::exists(path)) {                  \
     MESSAGE("skipped: there is no " << (path).string()); \

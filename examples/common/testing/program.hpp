@@ -1,4 +1,4 @@
-// Runs a program as a user does, by a POSIX shell, and keeps what it said.
+// Runs a program as a user does, in a POSIX shell, and returns its output.
 #pragma once
 
 #include <doctest/doctest.h>

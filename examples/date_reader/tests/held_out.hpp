@@ -1,4 +1,4 @@
-// The held-out set: texts that nobody trained on, with their dates (examples/date_reader/held_out.py made it).
+// The held-out set: texts that were not in the training, with their dates. examples/date_reader/held_out.py makes it.
 #pragma once
 
 #include <fstream>
@@ -9,7 +9,7 @@ namespace date_reader {
 
 struct Example {
   std::string text;
-  std::string iso;  // empty where the text is no date
+  std::string iso;  // empty if the text is no date
 };
 
 inline std::vector<Example> held_out() {

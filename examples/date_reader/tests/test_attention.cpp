@@ -1,4 +1,4 @@
-// What the digits look at, and the pictures of it.
+// The attention of the digits, and the pictures of the attention.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "held_out.hpp"
 #include "palette.hpp"
 #include "reader.hpp"
+#include "testing/svg.hpp"
 
 namespace date_reader {
 namespace {
@@ -22,7 +23,7 @@ Attention attention;
 
 constexpr std::size_t last = layers - 1;
 
-// Where the digits of YYYY?MM?DD are.
+// The positions of the digits in YYYY?MM?DD.
 constexpr std::size_t iso_places[slots] = {0, 1, 2, 3, 5, 6, 8, 9};
 
 bool is_iso(std::string_view text) {
@@ -37,35 +38,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Every element opened is closed, in order, and no text holds a bare '<' or '&'.
-bool is_well_formed(const std::string& xml) {
-  std::vector<std::string> open;
-  for (std::size_t i = 0; i < xml.size(); ++i) {
-    const std::string_view rest = std::string_view(xml).substr(i);
-    if (rest[0] == '&') {
-      if (!rest.starts_with("&amp;") && !rest.starts_with("&lt;") && !rest.starts_with("&gt;")) return false;
-    } else if (rest[0] == '<') {
-      const std::size_t end = rest.find('>');
-      if (end == rest.npos) return false;
-      const std::string tag(rest.substr(1, end - 1));
-      const std::string name = tag.substr(tag[0] == '/' ? 1 : 0, tag.find(' ') - (tag[0] == '/' ? 1 : 0));
-      if (tag[0] == '/') {
-        if (open.empty() || open.back() != name) return false;
-        open.pop_back();
-      } else if (tag.back() != '/') {
-        open.push_back(name);
-      }
-      i += end;
-    }
-  }
-  return open.empty();
-}
-
 }  // namespace
 
 TEST_SUITE_BEGIN("attention");
 
-TEST_CASE("rows are shares of the slots and the text, and nothing beyond it") {
+TEST_CASE("each row sums to 1 over the slots and the text, and is 0 beyond the text") {
   const Reading reading = read("3rd of Feb, 2024", workspace, &attention);
   CHECK(reading.certainty == read("3rd of Feb, 2024", workspace).certainty);
   for (const auto& layer : attention.map) {
@@ -82,7 +59,7 @@ TEST_CASE("rows are shares of the slots and the text, and nothing beyond it") {
   }
 }
 
-TEST_CASE("in the last layer a head points at the very character of each digit") {
+TEST_CASE("in the last layer a head points at the character of each digit") {
   int digits = 0, pointed_at = 0;
   for (const auto& [text, iso] : held_out()) {
     Squeezed squeezed;
@@ -104,11 +81,11 @@ TEST_CASE("in the last layer a head points at the very character of each digit")
   CHECK(pointed_at >= 0.99 * digits);
 }
 
-TEST_CASE("a head with which all digits stare at one place does not point") {
+TEST_CASE("a head whose digits all look at one place is not the pointing head") {
   attention = {};
   for (std::size_t s = 0; s < slots; ++s) {
-    attention.map[last][1][s][slots] = 1;             // all at the first character
-    attention.map[last][2][s][slots + s] = 0.5f;      // each at one of its own
+    attention.map[last][1][s][slots] = 1;             // all digits at the first character
+    attention.map[last][2][s][slots + s] = 0.5f;      // each digit at a different character
     attention.map[last][3][s][slots + s % 2] = 0.9f;  // two groups
   }
   CHECK(pointing_head(attention, last, 10) == 2);
@@ -132,7 +109,7 @@ TEST_CASE("the terminal's picture") {
   CHECK(indexed.find("48;2;") == plain.npos);
 }
 
-TEST_CASE("nothing of the text gets through to the terminal but its characters") {
+TEST_CASE("only printable characters of the text reach the terminal") {
   const Reading reading = read("\033[31m 5 may 2001 \x07\x7f", workspace, &attention);
   CHECK(terminal_picture(reading, attention, last, 0, Colour::none).find('\033') == std::string::npos);
   CHECK(svg_picture(reading, attention).find('\033') == std::string::npos);
@@ -140,14 +117,14 @@ TEST_CASE("nothing of the text gets through to the terminal but its characters")
 
 TEST_CASE("the SVG picture") {
   const std::string svg = svg_picture(read("3rd of Feb, 2024", workspace, &attention), attention);
-  CHECK(is_well_formed(svg));
+  CHECK(examples::is_well_formed(svg));
   for (const char* part : {"<svg xmlns=\"http://www.w3.org/2000/svg\"", "layer 0, head 0", "layer 0, head 3",
                            "layer 1, head 0", "layer 1, head 3", ": points", "\"3rd of feb, 2024\" = 2024-02-03"}) {
     CAPTURE(part);
     CHECK(svg.find(part) != svg.npos);
   }
   const std::string odd = svg_picture(read("<b>&\"'</b>", workspace, &attention), attention);
-  CHECK(is_well_formed(odd));
+  CHECK(examples::is_well_formed(odd));
   CHECK(odd.find("&lt;b&gt;&amp;") != odd.npos);
   CHECK(odd.find("&lt;/b&gt;\" is not a date I can read") != odd.npos);
 }

@@ -1,7 +1,7 @@
-// The program as a user calls it.
+// Runs the program as a user does.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,14 +67,14 @@ Answer run(const std::string& arguments, const std::string& environment = "") {
   return {content_of(folder / "out"), content_of(folder / "err"), WEXITSTATUS(status)};
 }
 
-// What the program writes when its output is a terminal.
+// Returns the output of the program when its output is a terminal.
 std::string run_in_terminal(const std::string& arguments, const std::string& environment) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(terminal >= 0);
   REQUIRE(grantpt(terminal) == 0);
   REQUIRE(unlockpt(terminal) == 0);
   const std::string name = ptsname(terminal);
-  const int kept_open = open(name.c_str(), O_RDWR | O_NOCTTY);  // as long as this is, reading waits and does not fail
+  const int kept_open = open(name.c_str(), O_RDWR | O_NOCTTY);  // keeps the terminal open, so that read() waits
   std::string shown;
   std::thread reader([&] {
     std::array<char, 4096> part{};
@@ -115,7 +115,7 @@ TEST_CASE("a date") {
     CHECK(has(answer.out, part));
   }
   CHECK_FALSE(has(answer.out, "\033"));
-  CHECK(run("3rd of Feb, 2024").out.starts_with("2024-02-03\n"));  // the shell made four words of it
+  CHECK(run("3rd of Feb, 2024").out.starts_with("2024-02-03\n"));  // the shell splits the text into four words
   CHECK(run("-- 20240203").out.starts_with("2024-02-03\n"));
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("without arguments, a table") {
   CHECK(has(answer.out, "31.4.2021                           not a date I can read"));
 }
 
-TEST_CASE("no date ends with 1, and the answer is on standard output") {
+TEST_CASE("a text that is no date gives the exit status 1, and the answer is on standard output") {
   for (const char* text : {"'may 2024'", "192.168.0.1", "'[5 may 2001]'", "31.4.2021", "-- '-1'", "-"}) {
     CAPTURE(text);
     const Answer answer = run(text);
@@ -146,7 +146,7 @@ TEST_CASE("no date ends with 1, and the answer is on standard output") {
   }
 }
 
-TEST_CASE("what cannot be a date ends with 2 and says what is expected") {
+TEST_CASE("a text that cannot be a date gives the exit status 2 and states the expected text") {
   const std::string expected = "expected a date of at most 40 ASCII characters";
   check_refused(run("''"), "the text is empty; " + expected);
   check_refused(run("'   '"), "the text is empty; " + expected);
@@ -154,12 +154,12 @@ TEST_CASE("what cannot be a date ends with 2 and says what is expected") {
   check_refused(run("'3 f\xc3\xa9vrier 2024'"), "the text holds a character that is not ASCII; " + expected);
 }
 
-TEST_CASE("wrong usage ends with 2") {
+TEST_CASE("wrong usage gives the exit status 2") {
   check_refused(run("--colour"), "--colour");
   check_refused(run("-5"), "no such option");
   check_refused(run("--batch"), "--batch");
   check_refused(run("--svg"), "--svg");
-  check_refused(run("--batch /dev/null '3 feb 2024'"), "not with --batch");
+  check_refused(run("--batch /dev/null '3 feb 2024'"), "not allowed with --batch");
   check_refused(run("--batch /dev/null --svg x"), "excludes");
   const Answer help = run("--help");
   CHECK(help.status == 0);
@@ -202,7 +202,7 @@ TEST_CASE("the picture") {
   check_refused(run("'3 feb 2024' --svg '" + folder / "absent/a.svg" + "'"),
                 "absent/a.svg: cannot be written: No such file or directory");
   check_refused(run("'3 feb 2024' --svg '" + folder.path().string() + "'"), "cannot be written: Is a directory");
-  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);  // nothing left beside
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 3);  // no other file remains
 }
 
 TEST_CASE("output that cannot be written") {
@@ -223,7 +223,7 @@ TEST_CASE("colour") {
   const std::string text = "'3rd of Feb, 2024'", usual = "env -u NO_COLOR -u COLORTERM TERM=xterm";
   CHECK(has(run_in_terminal(text, usual), "\033[38;5;255;48;5;"));
   CHECK(has(run_in_terminal(text, usual + " COLORTERM=truecolor"), ";48;2;"));
-  CHECK(has(run_in_terminal(text, usual + " NO_COLOR="), "\033["));  // no-color.org: present and not empty
+  CHECK(has(run_in_terminal(text, usual + " NO_COLOR="), "\033["));  // no-color.org: NO_COLOR counts if it is not empty
   CHECK_FALSE(has(run_in_terminal(text, usual + " NO_COLOR=1"), "\033"));
   CHECK_FALSE(has(run_in_terminal(text, usual + " TERM=dumb"), "\033"));
   CHECK_FALSE(has(run(text, usual).out, "\033"));

@@ -15,10 +15,10 @@ namespace {
 
 Workspace workspace;
 
-// Logits reach 11, and are sums of a hundred terms, each rounded at 2^-24: seen are differences up to 1.4e-5.
+// Logits reach 11. They are sums of a hundred terms with roundings of 2^-24. The largest observed difference is 1.4e-5.
 constexpr double tolerance = 1e-4;
 
-// The ISO date, or nothing.
+// Returns the ISO date, or an empty text.
 std::string date_in(const std::string& text, auto& memory) {
   const Reading reading = read(text, memory);
   const auto iso = reading.iso();
@@ -28,8 +28,8 @@ std::string date_in(const std::string& text, auto& memory) {
 std::string date_in(const std::string& text) { return date_in(text, workspace); }
 
 struct Score {
-  int dates = 0, right = 0;   // texts that are dates, and how many of them are read right
-  int others = 0, taken = 0;  // texts that are no dates, and how many of them are taken for one
+  int dates = 0, right = 0;   // texts that are dates, and how many of these are read correctly
+  int others = 0, taken = 0;  // texts that are no dates, and how many of these are read as dates
   double share_right() const { return static_cast<double>(right) / dates; }
   double share_taken() const { return static_cast<double>(taken) / others; }
 };
@@ -53,7 +53,7 @@ Score score_on_held_out_set(auto& memory) {
   return score;
 }
 
-// Of float32 weights.
+// Returns the score of float32 weights.
 const Score& float32_score() {
   static const Score score = score_on_held_out_set(workspace);
   return score;
@@ -66,8 +66,8 @@ std::string squeezed(const std::string& text) {
   return squeeze(text, result) == Status::date ? std::string(result.view()) : "refused";
 }
 
-// The model as it was trained, worked out another way: the text at the end of 40 places, then the slots, and a mask
-// that hides the places before the text; the classifier in float64.
+// Runs the model with the token order of the training: the text at the end of 40 places, then the slots, and a mask
+// that hides the places before the text. Computes the classifier in float64.
 void run_as_trained(std::string_view text, double (&logits)[classes][slots]) {
   using Trained =
       ladon::Encoder<layers, shape, ladon::LayerConfig{.feed_forward = feed_forward, .norm = ladon::NormOrder::pre},
@@ -105,7 +105,7 @@ void run_as_trained(std::string_view text, double (&logits)[classes][slots]) {
 
 TEST_SUITE_BEGIN("reader");
 
-TEST_CASE("the held-out set: 99% of dates right, at most 1% of other texts taken for one") {
+TEST_CASE("the held-out set: 99% of dates correct, at most 1% of other texts read as dates") {
   CHECK(float32_score().share_right() >= 0.99);
   CHECK(float32_score().share_taken() <= 0.01);
 }
@@ -151,14 +151,14 @@ TEST_CASE("the calendar") {
   }
 }
 
-TEST_CASE("what the model sees of a text") {
+TEST_CASE("the text as the model sees it") {
   CHECK(squeezed("  3rd\t of\r\n  FEB  ") == "3rd of feb");
   CHECK(squeezed("x") == "x");
   CHECK(squeezed(std::string(longest_text, 'a')) == std::string(longest_text, 'a'));
   CHECK(squeezed("  " + std::string(longest_text - 2, 'a') + "    b  ") == std::string(longest_text - 2, 'a') + " b");
 }
 
-TEST_CASE("what cannot be a date") {
+TEST_CASE("texts that cannot be a date") {
   CHECK(status_of("") == Status::empty);
   CHECK(status_of(" \t\r\n ") == Status::empty);
   CHECK(status_of(std::string(longest_text + 1, 'a')) == Status::too_long);
@@ -169,7 +169,7 @@ TEST_CASE("what cannot be a date") {
   CHECK(status_of(std::string(1, '\0')) == Status::no_date);
 }
 
-TEST_CASE("a reading says how sure it is") {
+TEST_CASE("a reading has the probability of each digit") {
   const Reading reading = read("3rd of Feb, 2024", workspace);
   for (const float sure : reading.certainty) {
     CHECK(sure >= weights::sure_enough);
@@ -179,13 +179,13 @@ TEST_CASE("a reading says how sure it is") {
   CHECK(again.certainty == reading.certainty);
 }
 
-TEST_CASE("logits, as numpy works them out in float64 from weights.hpp") {
+TEST_CASE("the logits agree with numpy's float64 logits of weights.hpp") {
   struct Row {
     const char* text;
     std::size_t slot;
     double logits[classes];
   };
-  // other weights have other numbers
+  // After a new training, these numbers must be computed again.
   constexpr Row rows[] = {
       {"3rd of Feb, 2024",
        0,
@@ -215,7 +215,7 @@ TEST_CASE("logits, as numpy works them out in float64 from weights.hpp") {
   }
 }
 
-TEST_CASE("slots first and an active length give what training had: slots last and a mask") {
+TEST_CASE("slots first with an active length give the logits of the training's order: slots last with a mask") {
 #if LADON_TEST_SET_QUICK
   constexpr std::size_t step = 200;
 #else

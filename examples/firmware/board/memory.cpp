@@ -27,7 +27,10 @@ std::size_t stack_used() noexcept {
 }
 
 Image image() noexcept {
-  return {.flash = static_cast<std::size_t>(board_flash_end - board_flash_begin + (board_data_end - board_data)),
+  const char *const weights = board_weights, *const begin = board_flash_begin, *const end = board_flash_end;
+  const bool apart = weights < begin || weights >= end;  // in a flash of their own
+  return {.flash = static_cast<std::size_t>(end - begin + (board_data_end - board_data) +
+                                            (apart ? board_weights_end - weights : 0)),
           .written = static_cast<std::size_t>(board_data_end - board_data + (board_bss_end - board_bss)),
           .stack = static_cast<std::size_t>(board_stack_end - board_stack)};
 }

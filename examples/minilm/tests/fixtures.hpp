@@ -1,4 +1,4 @@
-// What several tests need: a folder for files of their own, and the data that may be absent.
+// Code that several tests use: temporary folders, and data that may be absent.
 #pragma once
 
 #include <cstdlib>

@@ -25,7 +25,7 @@ WordPiece small_tokenizer() {
 
 TEST_SUITE_BEGIN("attention");
 
-TEST_CASE("pieces are put together to words again") {
+TEST_CASE("pieces are joined to words") {
   const WordPiece tokenizer = small_tokenizer();
   const auto ids = tokenizer.encode("The doggys, the ##dog", max_tokens);
   const auto words = words_of(ids, tokenizer, false);
@@ -40,19 +40,19 @@ TEST_CASE("pieces are put together to words again") {
   CHECK(words_of(tokenizer.encode("", max_tokens), tokenizer, false).empty());
 }
 
-TEST_CASE("a word looks as the mean of its pieces, and is looked at as their sum") {
+TEST_CASE("attention of a word: the mean over its pieces; attention to a word: the sum over its pieces") {
   Attention attention;
   attention.tokens = 3;
   attention.weights.resize(layer_count * head_count * 9);
   std::iota(attention.weights.begin(), attention.weights.end(), 0.0f);
   const std::vector<Word> words{{"a", "a", 0, 1}, {"bc", "bc", 1, 2}};
-  // Layer 1 head 2 is matrix 14: its rows begin with 126, 129, 132.
+  // Layer 1 head 2 is matrix 14. The rows of this matrix begin with 126, 129 and 132.
   CHECK(word_weights(attention, 1, 2, words[0], words) == std::vector<float>{126, 127 + 128});
   CHECK(word_weights(attention, 1, 2, words[1], words) ==
         std::vector<float>{(129 + 132) / 2.0f, (130 + 131 + 133 + 134) / 2.0f});
 }
 
-TEST_CASE("texts are cut and filled by columns, not by bytes") {
+TEST_CASE("texts are truncated and padded by columns, not by bytes") {
   CHECK(fitted("abc", 5) == "abc  ");
   CHECK(fitted("abcdef", 5) == "abcd…");
   CHECK(fitted("\u00E9t\u00E9", 4) == "\u00E9t\u00E9 ");
@@ -62,7 +62,7 @@ TEST_CASE("texts are cut and filled by columns, not by bytes") {
   CHECK(columns_of("e\u0301") == 1);
 }
 
-TEST_CASE("no text steers the terminal") {
+TEST_CASE("no text controls the terminal") {
   CHECK(printable("a\x1b[2Jb") == "a [2Jb");
   CHECK(printable("a\u202Eb\u2028c\n") == "ab c ");
   CHECK(printable("a\xff") == "a\uFFFD");

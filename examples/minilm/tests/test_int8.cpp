@@ -1,4 +1,4 @@
-// int8 weights: how near the embeddings are to those of float32, and files that hold int8 weights.
+// int8 weights: the distance of the embeddings from those of float32, and files that contain int8 weights.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ SentenceEncoder int8_encoder(const std::filesystem::path& file) {
 
 TEST_SUITE_BEGIN("int8");
 
-// The smallest cosine is that of a text of four tokens ("No!"), where the mean has few tokens to average over.
+// The smallest cosine belongs to a text of four tokens ("No!"), where the mean averages over few tokens.
 TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.998, smallest at least 0.99") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder float32(model_file());
@@ -63,10 +63,10 @@ TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.998, s
   MESSAGE("mean cosine " << mean << ", smallest " << smallest);
   if (MINILM_SENTENCE_STEP == 1) CHECK(mean >= 0.998);
   CHECK(smallest >= 0.99);
-  CHECK(smallest < 0.9999);  // int8 weights were used
+  CHECK(smallest < 0.9999);  // proves that the encoder used int8 weights
 }
 
-TEST_CASE("a file with int8 weights gives the bits of weights that are quantised at load") {
+TEST_CASE("a file with int8 weights gives the bits of a float file that is quantised at load") {
   LADON_SKIP_WITHOUT(model_file());
   const TemporaryFolder folder;
   const auto file = quantised_model(folder);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// The largest difference; NaN where one is NaN.
+// Returns the largest difference, or NaN if a number is NaN.
 template <class Actual>
 double largest_difference(const Actual& actual, const std::vector<double>& expected) {
   if (actual.size() < expected.size()) return std::numeric_limits<double>::infinity();
@@ -37,7 +37,7 @@ double tolerance(const nlohmann::json& data, const char* what) {
   return data.at("tolerance_float32").at(what).get<double>();
 }
 
-// The layers one by one: [stage][capacity][model_width], stage 0 before the first layer.
+// Computes the layers one by one: [stage][capacity][model_width], where stage 0 is the input of the first layer.
 std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::span<const TokenId> ids) {
   constexpr std::size_t capacity = capacities.front();
   const auto stack = make_stack<capacity>(std::get<Layers>(encoder.layers()));
@@ -52,7 +52,7 @@ std::vector<std::vector<float>> stages_of(const SentenceEncoder& encoder, std::s
 
 TEST_SUITE_BEGIN("conformance");
 
-TEST_CASE("hidden values after every stage: the first that is off tells where to look") {
+TEST_CASE("hidden values after every stage: the first wrong stage shows where the error is") {
   LADON_SKIP_WITHOUT(conformance_file());
   LADON_SKIP_WITHOUT(model_file());
   const nlohmann::json data = read_json(conformance_file());
@@ -126,7 +126,7 @@ TEST_CASE("the attention of 'it' in every head") {
   MESSAGE("attention differs by at most " << largest);
 }
 
-TEST_CASE("a text gets the same embedding at every capacity, and beside any text before it") {
+TEST_CASE("a text has equal embeddings at every capacity, and after any earlier text") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   std::vector<TokenId> ids(max_tokens);
@@ -147,7 +147,7 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
       CHECK(sum == doctest::Approx(1).epsilon(1e-5));
     }
   }
-  // One text in the smallest and in the largest encoder.
+  // Computes one text with the smallest and with the largest encoder.
   const Layers& layers = std::get<Layers>(encoder.layers());
   const auto small = make_stack<capacities.front()>(layers), large = make_stack<capacities.back()>(layers);
   std::vector<float> x(max_tokens * model_width, nan), y(max_tokens * model_width, nan),
@@ -160,10 +160,11 @@ TEST_CASE("a text gets the same embedding at every capacity, and beside any text
   CHECK(std::isnan(z[tokens * model_width]));
 }
 
-TEST_CASE("several texts in one run get what each gets by itself") {
+TEST_CASE("several texts in one run have the embeddings that each text has alone") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
-  // Texts that begin and end within panels and words of bits, one that fills a run alone, and one beyond the last run.
+  // Texts that begin and end within panels and within words of bits, a text that fills a run, and a text after the last
+  // shared run.
   const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
   std::vector<std::vector<TokenId>> texts;
   TokenId next = 2000;
@@ -173,7 +174,7 @@ TEST_CASE("several texts in one run get what each gets by itself") {
   }
   const std::vector<Embedding> together = encoder.embed(texts);
   REQUIRE(together.size() == texts.size());
-  // Sums of up to eight tokens by themselves run in another order than those of many.
+  // Runs of up to eight tokens add in another order than longer runs.
   const auto same = [&](std::size_t i, const Embedding& a, const Embedding& b) {
     return texts[i].size() > 8 ? a == b : largest_difference(a, std::vector<double>(b.begin(), b.end())) <= 1e-6;
   };
@@ -181,7 +182,7 @@ TEST_CASE("several texts in one run get what each gets by itself") {
     CAPTURE(i);
     CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
-  // Again in another order: each beside others than before.
+  // Runs the texts in another order, so that each text has other neighbours.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -193,7 +194,7 @@ TEST_CASE("several texts in one run get what each gets by itself") {
   CHECK_THROWS_AS(static_cast<void>(encoder.embed(texts)), ModelError);
 }
 
-TEST_CASE("ids that no text has are refused") {
+TEST_CASE("invalid ids are refused") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   const std::vector<TokenId> none, large{101, vocabulary_size, 102}, many(max_tokens + 1, 101);

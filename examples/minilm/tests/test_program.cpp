@@ -1,7 +1,7 @@
-// The program as a user calls it.
+// Runs the program as a user does.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <algorithm>
 #include <cmath>
@@ -33,10 +33,10 @@ std::vector<nlohmann::json> json_lines(const std::string& text) {
 
 TEST_SUITE_BEGIN("program");
 
-TEST_CASE("wrong usage ends with 2") {
+TEST_CASE("wrong usage gives the exit status 2") {
   check_refused(run(""), 2, "two or more texts");
   check_refused(run("'one text'"), 2, "two or more texts");
-  check_refused(run("a b --attention c"), 2, "not with --attention");
+  check_refused(run("a b --attention c"), 2, "not allowed with --attention");
   check_refused(run("--batch x --attention c"), 2, "excludes");
   check_refused(run("a b --word c"), 2, "--attention");
   check_refused(run("--attention a --layer 6"), 2, "--layer");
@@ -47,7 +47,7 @@ TEST_CASE("wrong usage ends with 2") {
   CHECK(run("--help").status == 0);
 }
 
-TEST_CASE("a model that is absent, or no model, ends with 1 and says what is wrong") {
+TEST_CASE("a missing or invalid model gives the exit status 1 and the reason") {
   const TemporaryFolder folder;
   const std::string model = " --model '" + folder.path().string() + "'";
   check_refused(run("a b" + model), 1, "there is no " + (folder.path() / model_file_name).string());
@@ -73,7 +73,7 @@ TEST_CASE("similarities") {
   CHECK(answer.status == 0);
   CHECK(answer.err.empty());
   CHECK(has(answer.out, "1  All is well"));
-  CHECK(has(answer.out, "3  [the dog, ate]"));  // one text, not a list of two
+  CHECK(has(answer.out, "3  [the dog, ate]"));  // one text, not a list of two texts
   CHECK(has(answer.out, "1.000"));
   CHECK(std::ranges::count(answer.out, '\n') == 4);
   CHECK(run("--precision int8 'All is well' 'Everything is fine' '[the dog, ate]'").out.size() == answer.out.size());
@@ -134,11 +134,11 @@ TEST_CASE("batches") {
   check_refused(run("--batch '" + (folder.path() / "absent").string() + "'"), 1, "absent: cannot be opened");
 }
 
-TEST_CASE("output that cannot be written ends with 1, and the error says why") {
+TEST_CASE("output that cannot be written gives the exit status 1 and the reason") {
   LADON_SKIP_WITHOUT(default_model_folder() / model_file_name);
   if (!std::filesystem::exists("/dev/full")) return;
   const TemporaryFolder folder;
-  std::string lines;  // of the first texts, the answers are longer than the stream's buffer
+  std::string lines;  // the results of the first texts exceed the buffer of the stream
   for (int i = 0; i < 100; ++i) lines += "a\n";
   const std::string reason = "the results could not be written: No space left on device";
   check_refused(run("a b >/dev/full"), 1, reason);

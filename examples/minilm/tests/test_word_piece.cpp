@@ -48,7 +48,7 @@ TEST_CASE("words end at whitespace of every kind") {
   CHECK(split_words("a\u00A0b\u2003c\u3000d\u2028e\u2029f\u1680g") == Words{"a", "b", "c", "d", "e", "f", "g"});
 }
 
-TEST_CASE("controls, format signs, private signs and U+FFFD vanish without ending a word") {
+TEST_CASE("controls, format signs, private signs and U+FFFD are removed without ending a word") {
   using namespace std::string_view_literals;
   CHECK(split_words("a\0b\x07"
                     "c\x7f"
@@ -57,15 +57,15 @@ TEST_CASE("controls, format signs, private signs and U+FFFD vanish without endin
                     "f\u0085g\uFFFDh"sv) == Words{"abcdefgh"});
   CHECK(split_words("a\u200Bb\u200Dc\uFEFFd\u00ADe\u202Ef") == Words{"abcdef"});
   CHECK(split_words("a\uE000b\uF8FFc\U000F0000d\U0010FFFDe") == Words{"abcde"});
-  CHECK(split_words("a\u180Eb") == Words{"ab"});  // once a space, now Cf
+  CHECK(split_words("a\u180Eb") == Words{"ab"});  // formerly a space, now Cf
 }
 
-TEST_CASE("what is not UTF-8 vanishes, and nothing good with it") {
+TEST_CASE("bytes that are not UTF-8 are removed, and all other bytes are kept") {
   CHECK(split_words("a\xff"
                     "b") == Words{"ab"});
-  CHECK(split_words("a\xc3 b") == Words{"a", "b"});               // cut, then a space
-  CHECK(split_words("\xe6\x9d").empty());                         // cut at the end
-  CHECK(split_words("\xe6\x9d\xe6\x9d\xb1") == Words{"\u6771"});  // cut, then whole
+  CHECK(split_words("a\xc3 b") == Words{"a", "b"});               // truncated, then a space
+  CHECK(split_words("\xe6\x9d").empty());                         // truncated at the end
+  CHECK(split_words("\xe6\x9d\xe6\x9d\xb1") == Words{"\u6771"});  // truncated, then complete
   CHECK(split_words("a\xc0\x80"
                     "b") == Words{"ab"});  // overlong
   CHECK(split_words("a\xed\xa0\x80"
@@ -76,7 +76,7 @@ TEST_CASE("what is not UTF-8 vanishes, and nothing good with it") {
                     "a") == Words{"a"});
 }
 
-TEST_CASE("a CJK ideograph is a word, kana and Hangul are not cut") {
+TEST_CASE("a CJK ideograph is a word, kana and Hangul are not split") {
   CHECK(split_words("a\u6771\u4EACb") == Words{"a", "\u6771", "\u4EAC", "b"});
   CHECK(split_words("\U00020000\U0002A700") == Words{"\U00020000", "\U0002A700"});
   CHECK(split_words("\uF900") == Words{"\u8C48"});  // a compatibility ideograph decomposes
@@ -84,16 +84,16 @@ TEST_CASE("a CJK ideograph is a word, kana and Hangul are not cut") {
   CHECK(split_words("\uD55C") == Words{"\u1112\u1161\u11AB"});  // a syllable decomposes
 }
 
-TEST_CASE("accents go, compatibility forms stay") {
+TEST_CASE("accents are removed, compatibility forms are kept") {
   CHECK(split_words("D\u00E9j\u00E0 e\u0301 \u00C5\u212B \u01D8") == Words{"deja", "e", "aa", "u"});
   CHECK(split_words("\uFB01 \u2167 \u00BD \u00B2") == Words{"\uFB01", "\u2177", "\u00BD", "\u00B2"});
-  CHECK(split_words("\u093F") == Words{"\u093F"});  // a spacing mark (Mc) stays
-  CHECK(split_words("\u20DD") == Words{"\u20DD"});  // an enclosing one (Me) too
+  CHECK(split_words("\u093F") == Words{"\u093F"});  // a spacing mark (Mc) is kept
+  CHECK(split_words("\u20DD") == Words{"\u20DD"});  // an enclosing mark (Me) is kept
   CHECK(split_words("a\u0301").size() == 1);
-  CHECK(split_words("\u0301\u0301").empty());  // nothing but accents is no word
+  CHECK(split_words("\u0301\u0301").empty());  // a text of accents only has no word
 }
 
-TEST_CASE("lower case goes code point by code point") {
+TEST_CASE("lower case is computed code point by code point") {
   CHECK(split_words("ABC \u00DCBER") == Words{"abc", "uber"});
   CHECK(split_words("\u0130I") == Words{"ii"});
   CHECK(split_words("\u03A3\u0391\u03A3") == Words{"\u03C3\u03B1\u03C3"});  // no final sigma
@@ -106,12 +106,12 @@ TEST_CASE("each punctuation sign is a word") {
   CHECK(split_words("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").size() == 32);
   CHECK(split_words("\u201Ca\u201D\u2014b\u2026") == Words{"\u201C", "a", "\u201D", "\u2014", "b", "\u2026"});
   CHECK(split_words("\u3002a\u00BF") == Words{"\u3002", "a", "\u00BF"});
-  CHECK(split_words("a\u20ACb\u00A9c") == Words{"a\u20ACb\u00A9c"});  // other symbols are not
-  CHECK(split_words("[SEP]") == Words{"[", "sep", "]"});              // plain text, no token of its own
+  CHECK(split_words("a\u20ACb\u00A9c") == Words{"a\u20ACb\u00A9c"});  // other symbols are part of words
+  CHECK(split_words("[SEP]") == Words{"[", "sep", "]"});              // plain text, not the special token
   CHECK(split_words("a\u037Eb") == Words{"a", ";", "b"});             // the Greek question mark decomposes
 }
 
-TEST_CASE("a word is cut into the longest pieces that are known") {
+TEST_CASE("a word is split into the longest known pieces") {
   const auto tokenizer =
       tokenizer_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##aff\n##able\n##a\nunaf\n##f\n.\n\u6771\n##\u00DF\ns\n");
   CHECK(tokenizer.encode("", 256) == std::vector<TokenId>{2, 3});
@@ -120,7 +120,7 @@ TEST_CASE("a word is cut into the longest pieces that are known") {
   CHECK(pieces_of(tokenizer, "aff") == Pieces{"[CLS]", "[UNK]", "[SEP]"});
   CHECK(pieces_of(tokenizer, "s\u00DF\u6771") == Pieces{"[CLS]", "s", "##\u00DF", "\u6771", "[SEP]"});
   CHECK(pieces_of(tokenizer, "un \xff un") == Pieces{"[CLS]", "un", "un", "[SEP]"});
-  // Pieces are never cut inside a code point, and ## of the text is not the mark.
+  // A piece never ends inside a code point, and "##" in a text is not the mark of a continuation.
   CHECK(pieces_of(tokenizer, "##able") == Pieces{"[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"});
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a word of more than 100 code points is unknown") {
   CHECK(tokenizer.encode(sharp + "a", 256) == std::vector<TokenId>{1, 0, 2});
 }
 
-TEST_CASE("a long text is cut before [SEP]") {
+TEST_CASE("a long text is truncated before [SEP]") {
   const auto tokenizer = tokenizer_of("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
   CHECK(pieces_of(tokenizer, "a a a a a", 5) == Pieces{"[CLS]", "a", "a", "a", "[SEP]"});
   CHECK(pieces_of(tokenizer, "a aaaa", 5) == Pieces{"[CLS]", "a", "a", "##a", "[SEP]"});
@@ -146,7 +146,7 @@ TEST_CASE("a long text is cut before [SEP]") {
   CHECK(tokenizer.encode(words, 256).back() == 2);
 }
 
-TEST_CASE("marks that stay are in canonical order, and starters end a run of them") {
+TEST_CASE("the remaining marks are in canonical order, and a starter ends a run of marks") {
   // U+1D165 (class 216) and U+302E (class 224) are spacing marks, U+0334 (class 1) is an accent.
   CHECK(split_words("a\u302E\U0001D165") == Words{"a\U0001D165\u302E"});
   CHECK(split_words("a\u302E\u0334\U0001D165") == Words{"a\U0001D165\u302E"});
@@ -159,7 +159,7 @@ TEST_CASE("marks that stay are in canonical order, and starters end a run of the
 
 TEST_CASE("a text of combining marks takes time in proportion to its length") {
   const auto tokenizer = tokenizer_of("[UNK]\n[CLS]\n[SEP]\na\n##a\n");
-  // Descending classes, 220 and 1, are the worst case for a sort that exchanges neighbours: minutes for 600 KB.
+  // Descending classes, 220 and 1, are the worst case for a sort that swaps neighbours: minutes for 600 KB.
   std::string marks = "a";
   for (int i = 0; i < 150'000; ++i) marks += "\u0316";
   for (int i = 0; i < 150'000; ++i) marks += "\u0334";
@@ -168,7 +168,7 @@ TEST_CASE("a text of combining marks takes time in proportion to its length") {
   CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 10);
 }
 
-TEST_CASE("a text is read only as far as its tokens count") {
+TEST_CASE("a text is read only up to its last used token") {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "a ";
   std::size_t words = 0;
@@ -185,7 +185,7 @@ TEST_CASE("vocabularies with Windows line ends, or without an end, are read") {
   CHECK(tokenizer.encode("a", 256) == std::vector<TokenId>{1, 3, 2});
 }
 
-TEST_CASE("a vocabulary that is absent or no vocabulary is named") {
+TEST_CASE("the error for a missing or invalid vocabulary names the file") {
   const TemporaryFolder folder;
   const auto message = [](const std::filesystem::path& path) {
     try {

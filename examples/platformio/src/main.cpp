@@ -1,5 +1,5 @@
-// Attention of 8 tokens on a microcontroller, or on a PC: the weights lie in flash, the workspace is static memory, and
-// nothing else is needed.
+// Attention of 8 tokens on a microcontroller, or on a PC. The weights are in flash, and the workspace is static memory.
+// The program needs no other memory.
 #if defined(ARDUINO)
 #include <Arduino.h>
 #else
@@ -14,12 +14,13 @@ namespace {
 constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
 using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
-// Stands for a trained weight: small, of both signs, and made by the compiler, so that the arrays are constants.
+// Returns numbers that stand for trained weights: small, and of both signs. The compiler computes the arrays, so they
+// are constants.
 template <std::size_t Count>
 constexpr std::array<float, Count> weights_of(unsigned seed) {
   std::array<float, Count> weights{};
   for (float& weight : weights) {
-    seed = seed * 1664525U + 1013904223U;  // Numerical Recipes' generator
+    seed = seed * 1664525U + 1013904223U;  // the generator of Numerical Recipes
     weight = static_cast<float>(static_cast<int>(seed >> 24U) - 128) / 512.0f;
   }
   return weights;
@@ -35,7 +36,7 @@ constexpr auto x = weights_of<shape.queries * shape.model>(5);  // [8 tokens][16
 std::array<float, x.size()> y;
 Attention::Workspace workspace;
 
-// The last token's first feature: the only token that has seen all of them.
+// Returns the first feature of the last token, the only token that sees all tokens.
 float attend() {
   Attention::run(x.data(), weights, y.data(), workspace);
   return y[(shape.queries - 1) * shape.model];

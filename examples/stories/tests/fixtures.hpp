@@ -1,4 +1,4 @@
-// What several tests need: a folder for files of their own, files that are almost right, and data that may be absent.
+// Code that several tests use: temporary folders, files with small errors, and data that may be absent.
 #pragma once
 
 #include <doctest/doctest.h>

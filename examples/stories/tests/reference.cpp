@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// W x, W [rows][x.size()].
+// Returns W x, with W [rows][x.size()].
 Numbers product(const float* weight, std::size_t rows, const Numbers& x) {
   Numbers y(rows, 0.0);
   for (std::size_t row = 0; row < rows; ++row)
@@ -20,7 +20,7 @@ void add(Numbers& x, const Numbers& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
-// RMSNorm (arXiv 1910.07467).
+// Computes RMSNorm (arXiv 1910.07467).
 Numbers normed(const Numbers& x, const float* weight) {
   double squares = 0;
   for (const double value : x) squares += value * value;
@@ -30,7 +30,8 @@ Numbers normed(const Numbers& x, const float* weight) {
   return y;
 }
 
-// Rotary positions (arXiv 2104.09864): the numbers 2i and 2i + 1 of each head turn by position * base^(-2i / width).
+// Computes rotary positions (arXiv 2104.09864): the numbers 2i and 2i + 1 of each head are rotated by position *
+// base^(-2i / width).
 void turn(Numbers& heads, std::size_t position) {
   for (std::size_t i = 0; i < heads.size(); i += 2) {
     const double share = static_cast<double>(i % head_width) / head_width;
@@ -41,7 +42,7 @@ void turn(Numbers& heads, std::size_t position) {
   }
 }
 
-// SwiGLU (arXiv 2002.05202).
+// Computes SwiGLU (arXiv 2002.05202).
 Numbers feed_forward(const LayerTensors& layer, const Numbers& x) {
   const Numbers gate = product(layer.gate, feed_forward_width, x);
   Numbers hidden = product(layer.up, feed_forward_width, x);

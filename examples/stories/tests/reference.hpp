@@ -1,4 +1,4 @@
-// The model in plain float64 loops, a token at a time: what Ladon's answers are held against.
+// The model in plain float64 loops, one token at a time. Tests compare Ladon's results with this reference.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ class Reference {
 
   void clear() noexcept { layers_ = {}; }
 
-  // Appends a token; the logits of the next, [vocabulary_size].
+  // Appends a token. Returns the logits of the next token, [vocabulary_size].
   [[nodiscard]] std::vector<double> extend(TokenId token);
 
  private:
   using Numbers = std::vector<double>;
 
-  // What earlier tokens left: of each its keys, turned, and its values, [kv_width].
+  // The rotated keys and the values of each earlier token, [kv_width].
   struct Past {
     std::vector<Numbers> keys;
     std::vector<Numbers> values;

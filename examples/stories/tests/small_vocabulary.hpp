@@ -1,4 +1,4 @@
-// A vocabulary of 512 tokens made for tests, and the file that holds it.
+// A vocabulary of 512 tokens for tests, and its file.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline std::string byte_name(std::size_t byte) {
   return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + '>';
 }
 
-// The three marks, a token for each byte, `more`, and, to fill it up, pieces that no text has.
+// Returns the three marks, a token for each byte, `more`, and unused pieces up to the size of a vocabulary.
 inline std::vector<VocabularyEntry> vocabulary_with(const std::vector<VocabularyEntry>& more) {
   std::vector<VocabularyEntry> entries{{"<unk>", 0}, {"<s>", 0}, {"</s>", 0}};
   for (std::size_t byte = 0; byte < 256; ++byte) entries.push_back({byte_name(byte), 0});

@@ -28,7 +28,7 @@ std::string model_error(const std::string& content) { return error_of_loading<Mo
 
 TEST_SUITE_BEGIN("checkpoint");
 
-TEST_CASE("tensors lie in the file one after another, each of all layers") {
+TEST_CASE("the file stores tensor after tensor, each for all layers") {
   std::string content = right_header;
   for (std::size_t i = 0; i < (right_size - right_header.size()) / sizeof(float); ++i)
     content += bytes_of(static_cast<float>(i));
@@ -79,7 +79,7 @@ TEST_CASE("a file of another model is refused, and the message has both headers"
   check_says(model_error(header({64, 172, 5, 8, 4, -512, 512}) + rest), "vocab_size -512");
 }
 
-TEST_CASE("what is no file is refused") {
+TEST_CASE("a path that is no file is refused") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(Model(folder.path()), examples::Error);
   CHECK_THROWS_AS(Model(folder.path() / "absent"), examples::Error);

@@ -12,7 +12,7 @@ namespace stories {
 
 TEST_SUITE_BEGIN("conformance");
 
-TEST_CASE("byte for byte what llama2.c writes") {
+TEST_CASE("the text equals the text of llama2.c, byte for byte") {
   LADON_SKIP_WITHOUT(conformance_file());
   LADON_SKIP_WITHOUT(model_file());
   std::ifstream file(conformance_file());

@@ -21,7 +21,7 @@ struct Storyteller {
     return out.str();
   }
 
-  // The same, but the model gets its tokens one by one.
+  // Tells a story as tell() does, but feeds the tokens to the model one by one.
   std::string tell_step_by_step(const std::string& prompt, std::size_t steps) {
     Sampler sampler(0, 0.9f, 1);
     const auto tokens = tokenizer.encode(prompt);
@@ -41,7 +41,7 @@ struct Storyteller {
   Timing timing;
 };
 
-// 96 tokens, three chunks of the longest; cut anywhere it is a prompt.
+// A text of 96 tokens, which is three chunks of the longest length. Any beginning of the text is a prompt.
 const std::string long_prompt = [] {
   std::string text;
   for (int i = 0; i < 6; ++i) text += "Once upon a time there was a dog. He was sad, so he ran to the park. ";
@@ -62,7 +62,7 @@ TEST_CASE("a prompt at once gives the text of the prompt step by step") {
   }
 }
 
-TEST_CASE("steps count every position, the prompt's included") {
+TEST_CASE("steps count every position, prompt included") {
   LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   CHECK(storyteller.tell("Once upon a time", 1) == "Once\n");
@@ -78,7 +78,7 @@ TEST_CASE("steps count every position, the prompt's included") {
   CHECK(storyteller.timing.tokens_per_second() > 0);
 }
 
-TEST_CASE("a text begins anew, whatever was told before") {
+TEST_CASE("a text does not depend on earlier texts") {
   LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   const std::string first = storyteller.tell("The little dog", 100);
@@ -86,7 +86,7 @@ TEST_CASE("a text begins anew, whatever was told before") {
   CHECK(storyteller.tell("The little dog", 100) == first);
 }
 
-TEST_CASE("the same seed tells the same story, another seed another") {
+TEST_CASE("equal seeds give equal stories, another seed gives another story") {
   LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
   const std::string one = storyteller.tell("The little dog", 200, Sampler(1, 0.9f, 1));
@@ -95,10 +95,10 @@ TEST_CASE("the same seed tells the same story, another seed another") {
   CHECK(storyteller.tell("The little dog", 200, Sampler(1, 0.9f, 2)) != one);
 }
 
-TEST_CASE("a prompt of 512 tokens is a text, one of 513 is refused") {
+TEST_CASE("a prompt of 512 tokens is accepted, and a prompt of 513 tokens is refused") {
   LADON_SKIP_WITHOUT(model_file());
   Storyteller storyteller;
-  const auto prompt_of = [](std::size_t tokens) { return std::string(tokens - 2, 'Q'); };  // each a token of its own
+  const auto prompt_of = [](std::size_t tokens) { return std::string(tokens - 2, 'Q'); };  // each Q is a separate token
   REQUIRE(storyteller.tokenizer.encode(prompt_of(512)).size() == 512);
   CHECK(storyteller.tell(prompt_of(512), 512).starts_with(prompt_of(512)));
   CHECK(storyteller.tell(prompt_of(512), 10) == prompt_of(11) + '\n');

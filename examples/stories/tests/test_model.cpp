@@ -13,10 +13,10 @@
 namespace stories {
 namespace {
 
-// Logits reach about 20; float32 against float64 over 512 positions differs by some 1e-5.
+// Logits reach about 20. Over 512 positions, float32 and float64 differ by approximately 1e-5.
 constexpr double tolerance = 2e-4;
 
-// 512 tokens of all kinds, the same every time.
+// Returns 512 tokens of all kinds. Every call returns equal tokens.
 std::vector<TokenId> some_text() {
   std::vector<TokenId> tokens(max_positions);
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -34,7 +34,7 @@ double largest_difference(Logits actual, const std::vector<double>& expected) {
   return largest;
 }
 
-// Of each position, by the reference.
+// Returns the reference's logits of each position.
 std::vector<std::vector<double>> expected_logits(const Checkpoint& checkpoint, const std::vector<TokenId>& tokens) {
   Reference reference(checkpoint);
   std::vector<std::vector<double>> logits;
@@ -61,7 +61,7 @@ TEST_CASE("the logits of every position, token by token") {
   MESSAGE("logits differ by at most " << largest);
 }
 
-TEST_CASE("several tokens at once are the same tokens one by one") {
+TEST_CASE("several tokens at once and one by one give equal logits") {
   LADON_SKIP_WITHOUT(model_file());
   Model model(model_file());
   const auto tokens = some_text();
@@ -79,7 +79,7 @@ TEST_CASE("several tokens at once are the same tokens one by one") {
   }
 }
 
-TEST_CASE("what cannot be a text is refused, and the text before it stays") {
+TEST_CASE("invalid tokens are refused, and the earlier text is unchanged") {
   LADON_SKIP_WITHOUT(model_file());
   Model model(model_file());
   const std::vector<TokenId> tokens = some_text(), large{1, vocabulary_size}, many(max_positions + 1, 1);
@@ -93,7 +93,7 @@ TEST_CASE("what cannot be a text is refused, and the text before it stays") {
   CHECK(model.length() == max_positions);
 }
 
-TEST_CASE("a damaged file is told by its answers") {
+TEST_CASE("the results of a damaged file are refused") {
   LADON_SKIP_WITHOUT(model_file());
   std::ifstream file(model_file(), std::ios::binary);
   std::string content(std::istreambuf_iterator<char>(file), {});

@@ -37,7 +37,7 @@ double surprise(Logits logits, TokenId token) {
   return std::log(sum);
 }
 
-// The perplexity is exp(mean of -log(probability)) over all tokens that follow a token.
+// Returns the perplexity: exp(mean of -log(probability)) over all tokens except the first of each story.
 double perplexity(Model& model, const std::vector<Story>& stories) {
   double sum = 0;
   std::size_t count = 0;
@@ -53,7 +53,7 @@ double perplexity(Model& model, const std::vector<Story>& stories) {
 
 TEST_SUITE_BEGIN("precision");
 
-TEST_CASE("models with bfloat16 and int8 weights are at most 1% more surprised by 100 stories of the float32 model") {
+TEST_CASE("models with bfloat16 and int8 weights have at most 1% more perplexity on 100 stories of the float32 model") {
   LADON_SKIP_WITHOUT(model_file());
   Model float32(model_file());
   std::vector<Story> stories;
@@ -72,7 +72,7 @@ TEST_CASE("models with bfloat16 and int8 weights are at most 1% more surprised b
   }
 }
 
-TEST_CASE("several tokens at once are the same tokens one by one, with int8 and bfloat16 weights") {
+TEST_CASE("several tokens at once and one by one give similar logits, with int8 and bfloat16 weights") {
   LADON_SKIP_WITHOUT(model_file());
   Model float32(model_file());
   const Story tokens = story(float32, 7);
@@ -90,8 +90,8 @@ TEST_CASE("several tokens at once are the same tokens one by one, with int8 and 
     for (std::size_t i = 0; i < one_by_one.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(at_once[i]) - one_by_one[i]));
     MESSAGE("logits differ by at most " << largest);
-    // Sums in another order differ by some 1e-5. An activation near the middle of two integers may then be rounded to
-    // the other one. Over 5 layers and all earlier tokens, such changes add up to 0.18 in a logit.
+    // Sums in another order differ by approximately 1e-5. An activation near the middle of two integers may then be
+    // rounded to the other integer. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a logit.
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : 2e-3));
   }
 }

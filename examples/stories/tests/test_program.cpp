@@ -1,7 +1,7 @@
-// The program as a user calls it.
+// Runs the program as a user does.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <cstdlib>
 #include <sstream>
@@ -23,7 +23,7 @@ Answer run(const std::string& arguments, const std::string& environment = "") {
 
 TEST_SUITE_BEGIN("program");
 
-TEST_CASE("wrong usage ends with 2") {
+TEST_CASE("wrong usage gives the exit status 2") {
   for (const std::string arguments :
        {"--steps -1", "--steps many", "--temperature -0.1", "--temperature nan", "--temperature inf", "--top-p 1.5",
         "--top-p -1", "--top-p nan", "--seed -1", "--seed 99999999999999999999", "--seed x", "--precision fp16",
@@ -41,7 +41,7 @@ TEST_CASE("wrong usage ends with 2") {
     CHECK(has(help.out, option));
 }
 
-TEST_CASE("a model that is absent, or no model, ends with 1 and says what is wrong") {
+TEST_CASE("a missing or invalid model gives the exit status 1 and the reason") {
   const TemporaryFolder folder;
   const std::string absent = (folder.path() / model_file_name).string(),
                     environment = "LADON_STORIES_DIR='" + folder.path().string() + "'";
@@ -60,7 +60,7 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("program_with_model");
 
-TEST_CASE("text goes to standard output, speed to standard error") {
+TEST_CASE("the story goes to standard output, and the speed to standard error") {
   LADON_SKIP_WITHOUT(model_file());
   const Answer answer = run("--prompt 'The little dog' --temperature 0 --steps 13");
   CHECK(answer.status == 0);
@@ -84,7 +84,7 @@ TEST_CASE("each precision tells a story") {
   }
 }
 
-TEST_CASE("a prompt is any text") {
+TEST_CASE("a prompt may be any text") {
   LADON_SKIP_WITHOUT(model_file());
   for (const std::string prompt : {"", " ", "-x", "--", "[a, b]", "{}", "\"a\"", "a\nb", "%%", "# a", "a=b"}) {
     CAPTURE(prompt);
@@ -92,13 +92,13 @@ TEST_CASE("a prompt is any text") {
     CHECK(answer.status == 0);
     CHECK(answer.out.starts_with(prompt == " " ? "" : prompt));
   }
-  // Bytes that no token of the vocabulary has are read, but not written.
+  // Bytes without a token in the vocabulary are read, but not written.
   CHECK(run("--temperature 0 --steps 5 --prompt '\u6771\xff'").out == "\n");
   check_refused(run("--prompt '" + std::string(600, 'Q') + "'"), 1,
                 "the prompt is too long: expected at most 512 tokens");
 }
 
-TEST_CASE("the smallest and the largest temperatures tell a story") {
+TEST_CASE("the smallest and the largest temperatures give a story") {
   LADON_SKIP_WITHOUT(model_file());
   const std::string prompt = "--prompt 'The little dog' --steps 13 ";
   CHECK(run(prompt + "--temperature 1e-40").out == "The little dog was a little girl named Lily.\n");
@@ -107,7 +107,7 @@ TEST_CASE("the smallest and the largest temperatures tell a story") {
   CHECK(hot.out.starts_with("The little dog"));
 }
 
-TEST_CASE("a seed tells its story again") {
+TEST_CASE("a seed gives its story again") {
   LADON_SKIP_WITHOUT(model_file());
   const std::string arguments = "--prompt 'Tom was' --temperature 0.8";
   const std::string one = run(arguments + " --seed 1").out;
@@ -116,10 +116,10 @@ TEST_CASE("a seed tells its story again") {
   const Answer any = run(arguments);
   const auto said = any.err.find("--seed ");
   REQUIRE(said != std::string::npos);
-  CHECK(run(arguments + ' ' + any.err.substr(said, any.err.find(" tells", said) - said)).out == any.out);
+  CHECK(run(arguments + ' ' + any.err.substr(said, any.err.find(" gives", said) - said)).out == any.out);
 }
 
-TEST_CASE("a vocabulary that is none is refused") {
+TEST_CASE("an invalid vocabulary is refused") {
   LADON_SKIP_WITHOUT(model_file());
   const TemporaryFolder folder;
   check_refused(run("--tokenizer '" + folder.file("empty", "").string() + "'"), 1, "the length of the longest token");

@@ -12,7 +12,7 @@
 namespace stories {
 namespace {
 
-// Probabilities 0.5, 0.3, 0.15, 0.05 at temperature 1.
+// The probabilities at temperature 1 are 0.15, 0.5, 0.05 and 0.3.
 const std::vector<float> logits{std::log(0.15f), std::log(0.5f), std::log(0.05f), std::log(0.3f)};
 
 std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vector<float>& from = logits) {
@@ -21,7 +21,7 @@ std::vector<TokenId> choices(Sampler sampler, std::size_t count, const std::vect
   return chosen;
 }
 
-// How often each of the four was chosen.
+// Returns the share of each of the four tokens in 20,000 choices.
 std::array<double, 4> shares(float temperature, float top_p) {
   constexpr std::size_t count = 20000;
   std::array<double, 4> found{};
@@ -41,12 +41,12 @@ void check_shares(const std::array<double, 4>& found, const std::array<double, 4
 
 TEST_SUITE_BEGIN("sampler");
 
-TEST_CASE("at temperature 0 the likeliest, and the first of equals") {
+TEST_CASE("at temperature 0, the likeliest token is chosen, and the first of equal tokens") {
   CHECK(choices(Sampler(0, 0.9f, 1), 3) == std::vector<TokenId>{1, 1, 1});
   CHECK(choices(Sampler(0, 0.9f, 1), 1, {1, 3, 3, 2}) == std::vector<TokenId>{1});
 }
 
-TEST_CASE("the same seed gives the same choices, another seed others") {
+TEST_CASE("equal seeds give equal choices, another seed gives other choices") {
   for (const float top_p : {0.0f, 0.9f, 1.0f}) {
     CHECK(choices(Sampler(1, top_p, 42), 200) == choices(Sampler(1, top_p, 42), 200));
     CHECK(choices(Sampler(1, top_p, 42), 200) != choices(Sampler(1, top_p, 43), 200));
@@ -56,7 +56,7 @@ TEST_CASE("the same seed gives the same choices, another seed others") {
   CHECK(std::ranges::count(zero, zero.front()) < 200);
 }
 
-TEST_CASE("temperature evens the probabilities out or sharpens them") {
+TEST_CASE("a high temperature flattens the probabilities, a low temperature sharpens them") {
   check_shares(shares(1, 1), {0.15, 0.5, 0.05, 0.3});
   check_shares(shares(1, 0), {0.15, 0.5, 0.05, 0.3});
   check_shares(shares(0.5f, 1), {0.0616, 0.6849, 0.0068, 0.2466});  // p^2, normalised
@@ -64,15 +64,15 @@ TEST_CASE("temperature evens the probabilities out or sharpens them") {
   check_shares(shares(1e-6f, 1), {0, 1, 0, 0});
 }
 
-TEST_CASE("top_p leaves only the likeliest that together exceed it") {
+TEST_CASE("top_p keeps only the likeliest tokens whose sum exceeds top_p") {
   check_shares(shares(1, 0.45f), {0, 1, 0, 0});
   check_shares(shares(1, 0.7f), {0, 0.625, 0, 0.375});
   check_shares(shares(1, 0.9f), {0.1579, 0.5263, 0, 0.3158});
   check_shares(shares(1, 0.99f), {0.15, 0.5, 0.05, 0.3});
 }
 
-TEST_CASE("a top_p below every probability leaves the likeliest token") {
-  // 512 equal probabilities are each below (1 - top_p) / 511.
+TEST_CASE("a top_p below every probability keeps the likeliest token") {
+  // Each of 512 equal probabilities is below (1 - top_p) / 511.
   const std::vector<float> equal(vocabulary_size, 1.0f);
   CHECK(choices(Sampler(1, 0.001f, 1), 3, equal) == std::vector<TokenId>{0, 0, 0});
   std::vector<float> unequal(vocabulary_size, 0.0f);
@@ -81,7 +81,7 @@ TEST_CASE("a top_p below every probability leaves the likeliest token") {
   CHECK(choices(Sampler(1e4f, 0.001f, 1), 3, unequal) == std::vector<TokenId>{300, 300, 300});
 }
 
-TEST_CASE("a temperature too small to divide by is temperature 0") {
+TEST_CASE("a temperature too small for the division counts as 0") {
   constexpr float least = std::numeric_limits<float>::denorm_min();
   for (const float temperature : {1e-38f, 1e-40f, least}) {
     CAPTURE(temperature);
@@ -91,7 +91,7 @@ TEST_CASE("a temperature too small to divide by is temperature 0") {
   }
 }
 
-TEST_CASE("a quotient of an unlikely token may overflow") {
+TEST_CASE("the quotient of an unlikely token may overflow") {
   const std::vector<float> from{std::log(0.5f), -3e38f, std::log(0.5f)};
   const auto chosen = choices(Sampler(0.1f, 1, 1), 200, from);
   CHECK(std::ranges::count(chosen, 0U) > 50);
@@ -125,7 +125,8 @@ TEST_CASE("logits that are not finite are refused") {
 }
 
 TEST_CASE("the generator is xorshift64*") {
-  // From state 1 it gives 0x47E4CE4B896CDD1D first: 0.2808 of the interval, where the first four tenths are token 0.
+  // From state 1, the first number is 0x47E4CE4B896CDD1D: 0.2808 of the interval. Token 0 has the first 0.27, and token
+  // 1 the next 0.02.
   CHECK(choices(Sampler(1, 1, 1), 1, {std::log(0.27f), std::log(0.02f), std::log(0.71f)}) == std::vector<TokenId>{1});
 }
 

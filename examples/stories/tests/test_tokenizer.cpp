@@ -11,7 +11,7 @@
 namespace stories {
 namespace {
 
-// Ids from 259 on, in this order.
+// The ids from 259 on, in the order of `letters`.
 enum : TokenId { space = 259, a, b, c, e_acute, ab, bc, abc, bcab, space_a, aa };
 const std::vector<VocabularyEntry> letters{
     {" ", -9},  {"a", -9},  {"b", -9},   {"c", -9},     {"\xc3\xa9", -9}, {"ab", -2},
@@ -21,7 +21,7 @@ const std::vector<VocabularyEntry> letters{
 TokenId byte(unsigned char value) { return first_byte_token + value; }
 
 Tokenizer small_tokenizer(const std::vector<VocabularyEntry>& entries = vocabulary_with(letters)) {
-  // The file may go while it is mapped, on systems that have one for the tests of the program too.
+  // The file is removed while the tokenizer is in use. The tokenizer must have a copy.
   const TemporaryFolder folder;
   return Tokenizer(folder.file("tokenizer.bin", tokenizer_bytes(entries)));
 }
@@ -48,7 +48,7 @@ using Tokens = std::vector<TokenId>;
 
 TEST_SUITE_BEGIN("tokenizer");
 
-TEST_CASE("a text begins with its mark and a space of the tokenizer's") {
+TEST_CASE("a text begins with its mark and an added space") {
   const Tokenizer tokenizer = small_tokenizer();
   CHECK(tokenizer.encode("") == Tokens{begin_token});
   CHECK(tokenizer.encode("b") == Tokens{begin_token, space, b});
@@ -57,34 +57,35 @@ TEST_CASE("a text begins with its mark and a space of the tokenizer's") {
   CHECK(tokenizer.encode(" ") == Tokens{begin_token, space, space});
 }
 
-TEST_CASE("the best score joins first, the first of equals before the others") {
+TEST_CASE("the pair with the best score is joined first, and the first of equal pairs") {
   const Tokenizer tokenizer = small_tokenizer();
   CHECK(tokenizer.encode("bca") == Tokens{begin_token, space, bc, a});
   CHECK(tokenizer.encode("abc") == Tokens{begin_token, space, abc});          // bc, then abc before " a"
-  CHECK(tokenizer.encode("bcab") == Tokens{begin_token, space, bcab});        // bc, ab, and what they make
+  CHECK(tokenizer.encode("bcab") == Tokens{begin_token, space, bcab});        // bc, ab, and then bcab
   CHECK(tokenizer.encode("baaab") == Tokens{begin_token, space, b, aa, ab});  // aa at 1; then ab, not aa at 2
-  CHECK(tokenizer.encode("aab") == Tokens{begin_token, space, aa, b});        // aa and ab score the same
+  CHECK(tokenizer.encode("aab") == Tokens{begin_token, space, aa, b});        // aa and ab have equal scores
   CHECK(tokenizer.encode("bbcc") == Tokens{begin_token, space, b, bc, c});
 }
 
-TEST_CASE("what the vocabulary lacks goes byte by byte") {
+TEST_CASE("a code point that the vocabulary lacks becomes one token for each byte") {
   const Tokenizer tokenizer = small_tokenizer();
   CHECK(tokenizer.encode("\xc3\xa9z") == Tokens{begin_token, space, e_acute, byte('z')});
   CHECK(tokenizer.encode("\xe2\x82\xac") == Tokens{begin_token, space, byte(0xE2), byte(0x82), byte(0xAC)});
   CHECK(tokenizer.encode("\n") == Tokens{begin_token, space, byte('\n')});
   CHECK(tokenizer.encode("\xff\x80") == Tokens{begin_token, space, byte(0xFF), byte(0x80)});
-  // Bytes that continue nothing belong to what is before them, four bytes at most; so does this a.
+  // Continuation bytes without a code point belong to the byte before them, up to four bytes in all. So does the 0x80
+  // after this a.
   CHECK(tokenizer.encode("a\x80") == Tokens{begin_token, space, byte('a'), byte(0x80)});
   CHECK(tokenizer.encode("\xc3") == Tokens{begin_token, space, byte(0xC3)});
   CHECK(tokenizer.encode("\x80\x80\x80\x80\x80"
                          "b") ==
         Tokens{begin_token, space, byte(0x80), byte(0x80), byte(0x80), byte(0x80), byte(0x80), b});
   CHECK(tokenizer.encode(std::string(1, '\0')) == Tokens{begin_token, space, byte(0)});
-  // How a byte's token is written is no text of its own.
+  // The name of a byte token in a text is plain text.
   CHECK(tokenizer.encode("<0x41>").size() == 8);
 }
 
-TEST_CASE("tokens become the text again, without the space that was put before it") {
+TEST_CASE("tokens are decoded to the text, without the added space") {
   const Tokenizer tokenizer = small_tokenizer();
   CHECK(tokenizer.decode(begin_token, space_a) == "a");
   CHECK(tokenizer.decode(a, space_a) == " a");
@@ -102,13 +103,13 @@ TEST_CASE("tokens become the text again, without the space that was put before i
   }
 }
 
-TEST_CASE("long texts take no longer than they must") {
+TEST_CASE("the time grows in proportion to the text") {
   const Tokenizer tokenizer = small_tokenizer();
   const std::string text(300'000, 'a');
   CHECK(decoded(tokenizer, tokenizer.encode(text)) == text);
 }
 
-TEST_CASE("files that are no vocabulary of this model are refused") {
+TEST_CASE("files that are not the vocabulary of this model are refused") {
   const std::string right = tokenizer_bytes(vocabulary_with(letters));
   CHECK(tokenizer_error(right).empty());
   check_says(tokenizer_error(""), "tokenizer.bin: expected the length of the longest token (4 bytes), found its end");
@@ -134,7 +135,7 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("vocabulary");
 
-TEST_CASE("the model's own vocabulary") {
+TEST_CASE("the vocabulary of the model") {
   LADON_SKIP_WITHOUT(tokenizer_file());
   const Tokenizer tokenizer(tokenizer_file());
   CHECK(tokenizer.encode("Once upon a time").size() == 5);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program and a C kernel that use the package, checked against plain loops."""
+"""Tests the package with a C++ program and a C kernel, whose results are compared with plain loops."""
 
 import os
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# An overlay port: it installs the checkout that it lies in.
+# This overlay port installs the checkout that contains the port.
 #
 #   vcpkg install ladon --overlay-ports=<checkout>/packaging/vcpkg
 #
-# In a registry, vcpkg_from_git() of a released commit sets SOURCE_PATH.
+# In a registry, vcpkg_from_git() with a released commit would set SOURCE_PATH.
 cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
-set(VCPKG_BUILD_TYPE release) # headers are the same in a debug build
+set(VCPKG_BUILD_TYPE release) # a debug build would install equal headers
 
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
@@ -17,6 +17,7 @@ vcpkg_cmake_configure(
     -DLADON_BUILD_WEIGHTS_TOOL=OFF)
 vcpkg_cmake_install()
 
-# find_package() looks into share/ladon/cmake, so the CMake package stays where it is. Its functions compile share/ladon/src.
+# The CMake package stays in share/ladon/cmake, because find_package() searches this folder. The functions of the
+# package compile share/ladon/src.
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")

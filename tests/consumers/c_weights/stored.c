@@ -1,4 +1,4 @@
-/* A program in C that brings no weights: they are in the library. */
+/* A program in C without weights: the library contains the weights. */
 #include <stdalign.h>
 
 #include "keyword_attention.h"

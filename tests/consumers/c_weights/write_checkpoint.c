@@ -1,5 +1,5 @@
-/* write_checkpoint FILE: the weights of reference.h as a safetensors file: the length of a JSON header in 8 bytes, the
- * header, the tensors. */
+/* write_checkpoint FILE: writes the weights of reference.h as a safetensors file: the length of a JSON header in 8
+ * bytes, the header, the tensors. */
 #include <string.h>
 
 #include "reference.h"

@@ -1,4 +1,5 @@
-// A program that uses the headers: attends, with all tokens and with a few, and holds the numbers against plain loops.
+// A program that uses the headers. Computes attention with all tokens and with some tokens, and compares the results
+// with plain loops.
 #if defined(SINGLE_HEADER)
 #include "ladon.hpp"
 #else

@@ -1,12 +1,12 @@
-# expect_good_guest(<source folder>): the project there brought nothing that its host did not ask for: no targets that
-# all builds, no tests, no flags for everyone, no settings that are not its own, no rules that install.
+# expect_good_guest(<source folder>): checks that the project in this folder adds nothing that its host did not request:
+# no targets of the default build, no tests, no global flags, no settings of other projects, no install rules.
 function(expect_good_guest folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
     get_target_property(by_request ${target} EXCLUDE_FROM_ALL)
     if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT by_request)
-      message(FATAL_ERROR "${target} is built unasked")
+      message(FATAL_ERROR "${target} is built by default")
     endif()
   endforeach()
   get_property(tests DIRECTORY ${folder} PROPERTY TESTS)
@@ -17,7 +17,7 @@ function(expect_good_guest folder)
   get_property(settings DIRECTORY PROPERTY CACHE_VARIABLES)
   foreach(setting IN LISTS settings)
     if(setting MATCHES "_INSTALL_(INCLUDE|DATA|LIB)DIR$|^(BUILD_TESTING|DOCTEST|CLI11|nlohmann)")
-      message(FATAL_ERROR "a guest's setting is ${setting}")
+      message(FATAL_ERROR "the guest project adds the setting ${setting}")
     endif()
   endforeach()
 endfunction()

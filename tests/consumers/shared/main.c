@@ -1,5 +1,5 @@
-/* A program in C that uses a kernel: attends, with all tokens and with a few, and holds the numbers against plain
- * loops. */
+/* A program in C that uses a kernel. Computes attention with all tokens and with some tokens, and compares the results
+ * with plain loops. */
 #include "keyword_attention.h"
 
 #include <stdalign.h>

@@ -1,5 +1,5 @@
-/* Causal self-attention with its projections as the textbook has it, in double: what a consumer's numbers are held
-   against. C and C++. */
+/* Causal self-attention with its projections, by the equations of textbooks, in double. Consumers compare their results
+   with these numbers. The file compiles as C and as C++. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -11,7 +11,7 @@
 #define HEADS 2
 #define WIDTH (MODEL / HEADS)
 
-/* What a consumer computes with. Weights as PyTorch stores them. */
+/* The inputs of a consumer. The weights have the layout of PyTorch. */
 static float x[TOKENS * MODEL];
 static float in_weight[3 * MODEL * MODEL];
 static float in_bias[3 * MODEL];
@@ -34,14 +34,15 @@ static void fill_all(void) {
   fill(out_bias, MODEL, &state);
 }
 
-/* Feature `out` of a linear layer, for one row of MODEL numbers. */
+/* Returns feature `out` of a linear layer for one row of MODEL numbers. */
 static double linear(const double* row, const float* weight, const float* bias, int out) {
   double sum = bias[out];
   for (int k = 0; k < MODEL; ++k) sum += row[k] * weight[out * MODEL + k];
   return sum;
 }
 
-/* What one head gives for one query, which sees the keys up to its own. qkv: [TOKENS][3 * MODEL] */
+/* Computes the output of one head for one query. The query sees its own key and all earlier keys.
+   qkv: [TOKENS][3 * MODEL] */
 static void attend(const double* qkv, int query, int head, double* out) {
   double sum = 0, values[WIDTH] = {0};
   for (int key = 0; key <= query; ++key) {
@@ -56,8 +57,8 @@ static void attend(const double* qkv, int query, int head, double* out) {
   for (int k = 0; k < WIDTH; ++k) out[head * WIDTH + k] = values[k] / sum;
 }
 
-/* 0 if y, [tokens][MODEL], is right, else 1 and a line that says where it is not. Sums of 16 products of numbers below
-   10 in float stay within 1e-5 of these. */
+/* Returns 0 if y, [tokens][MODEL], is correct. Otherwise prints the position of a wrong number, and returns 1. Float
+   sums of 16 products of numbers below 10 stay within 1e-5 of these numbers. */
 static int wrong(const float* y, int tokens) {
   double qkv[TOKENS * 3 * MODEL], row[MODEL], heads[MODEL];
   for (int t = 0; t < tokens; ++t) {

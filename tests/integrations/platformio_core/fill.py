@@ -1,8 +1,8 @@
-"""fill.py CORE_FOLDER PLATFORM_FOLDER...: what PlatformIO would download, from what is installed.
+"""fill.py CORE_FOLDER PLATFORM_FOLDER...: provides the packages that PlatformIO would download.
 
-PlatformIO builds by SCons, which it takes from its own registry as the package tool-scons; the same SCons is on PyPI.
-Platforms are folders. Both are put where `pio run` looks for them, so that it needs no network. Run with the Python
-that has platformio and SCons.
+PlatformIO builds with SCons, which it downloads from its registry as the package tool-scons. PyPI has this SCons, too.
+Platforms are folders. The script puts SCons and the platforms where `pio run` looks for them, so that `pio run` needs
+no network. Run the script with the Python that has platformio and SCons.
 """
 
 import json
@@ -17,7 +17,7 @@ SCONS_PY = "import SCons.Script\n\nSCons.Script.main()\n"
 
 
 def add_package(folder, kind, name, version, owner):
-    """Says what an installed package is: `.piopm` is the file that `pio pkg install` leaves beside it."""
+    """Writes `.piopm`, the description of a package that `pio pkg install` writes to the package's folder."""
     spec = {"owner": owner, "id": None, "name": name, "requirements": None, "uri": None}
     (folder / ".piopm").write_text(json.dumps({"type": kind, "name": name, "version": version, "spec": spec}))
 

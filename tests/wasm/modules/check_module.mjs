@@ -1,4 +1,4 @@
-// node check_module.mjs NAME.h NAME.VARIANT.wasm: what is in the file is what its name and the C header say.
+// node check_module.mjs NAME.h NAME.VARIANT.wasm: the contents of the file agree with its name and with the C header.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -13,7 +13,7 @@ const [name, variant] = basename(file).split('.');
 const found = readModule(bytes);
 const description = descriptionOf(found);
 
-// What it takes and gives.
+// Imports and exports.
 assert.equal(found.imports, 0);
 const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
   .map(([, each]) => each);
@@ -21,7 +21,8 @@ const functions = functionNames.filter((each) => !['run', 'run_phase', 'quantise
   .map((each) => `function ${each === 'run_with' ? 'run' : each}`);
 assert.ok(functions.length > 0);
 const isInt8 = description.precision === 'int8';
-// Modules make int8 weights row by row, and choose the bits of activations at run time if the engine decides.
+// Modules compute int8 weights row by row. If the engine decides how many bits activations have, the caller sets the
+// number at run time.
 const ofInt8 = ['quantise_rows', 'sum_rows', ...(description.activationBits === 8 ? ['set_activations'] : [])];
 if (isInt8) functions.push(...ofInt8.map((each) => `function ${each}`));
 const stored = header.includes(`${name}_stored_weights`) ? ['global stored_weights'] : [];
@@ -30,7 +31,7 @@ assert.equal(found.memories.length, 1);
 assert.equal(found.memories[0].most, Infinity);
 assert.deepEqual([...found.sections.keys()], ['ladon']);
 
-// Its instructions. One relaxed one, and an engine without them refuses the module.
+// Instructions. An engine without relaxed instructions refuses a module with a single relaxed instruction.
 const {counts} = found;
 if (variant === 'scalar') {
   assert.equal(counts.vector + counts.relaxed + counts.newer, 0);
@@ -39,11 +40,11 @@ if (variant === 'scalar') {
   if (variant === 'simd') assert.equal(counts.relaxed, 0);
   else assert.ok(counts.relaxed > 10, `${counts.relaxed} relaxed instructions`);
   assert.equal(counts.relaxedInteger > 0, variant === 'relaxed' && isInt8);
-  // The engine decides how a relaxed instruction of floats rounds.
+  // The engine decides how a relaxed float instruction rounds.
   if (description.deterministic) assert.equal(counts.relaxed, counts.relaxedInteger);
 }
 
-// Its description.
+// The description of the module.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
 assert.equal(description.ladon, 4);
 assert.equal(isInt8, header.includes(`${name}_quantise(`));
@@ -63,8 +64,8 @@ assert.ok(description.workspace > 0 && description.workspace % 64 === 0);
 assert.equal(description.cache > 0, functions.includes('function cache_clear'));
 assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 
-// Its structs: the header's members in the header's order, with the types of their declarations and the extents that
-// their comments say.
+// The structs of the description: the members have the order of the header, the types of the declarations, and the
+// extents that the comments state.
 const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
                 'const float *': 'float32', 'float *': 'float32',
                 'const int8_t *': 'int8', 'const int32_t *': 'int32', [`const ${name}_rotary_table *`]: 'rotary_table'};
@@ -72,7 +73,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// One entry of the description. The extents are the first run of brackets in the comment; an extent may be a sum.
+// Returns one entry of the description. The extents are the first sequence of brackets in the comment. An extent may be
+// a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
@@ -98,7 +100,7 @@ const plain = ({axes, masks, of, output, ...rest}) => rest;
 assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
 const optionNames = description.options.map((each) => each.name);
 
-// How its options belong together.
+// The relations between options.
 const {heads, queries, keys} = description;
 const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
 for (const [i, option] of description.options.entries()) {
@@ -118,4 +120,4 @@ assert.deepEqual(description.rotary, table ? {positions: Number(table[2]), width
 
 const gzipped = gzipSync(bytes, {level: 9}).length;
 console.log(`${basename(file)}: ${bytes.length} bytes, ${gzipped} gzipped; vector ${counts.vector}, relaxed ${counts.relaxed}`);
-if (mostGzipped) assert.ok(gzipped <= Number(mostGzipped), `${gzipped} bytes gzipped, and at most ${mostGzipped} are wanted`);
+if (mostGzipped) assert.ok(gzipped <= Number(mostGzipped), `${gzipped} bytes gzipped, allowed: ${mostGzipped}`);

@@ -1,5 +1,5 @@
-// A file of WebAssembly, read without an engine: what it takes and gives, its own sections, and which instructions are
-// in it. Only as far as these modules need it; what else stands there is an error.
+// Reads a WebAssembly file without an engine: imports, exports, custom sections, and the number of instructions of each
+// kind. The reader knows only the constructs that these modules use, and throws on all others.
 
 class Reader {
   constructor(bytes, at = 0, end = bytes.length) {
@@ -9,7 +9,7 @@ class Reader {
     if (this.at >= this.end) throw new Error('the module ends too early');
     return this.bytes[this.at++];
   }
-  // An unsigned number of LEB128; of a signed one only the length is right.
+  // Reads an unsigned number in LEB128. For a signed number, only the length is correct.
   number() {
     let value = 0;
     for (let scale = 1;; scale *= 128) {
@@ -33,21 +33,21 @@ class Reader {
 const between = (first, last) => (code) => code >= first && code <= last;
 const numbers = (count) => (reader) => { for (let i = 0; i < count; ++i) reader.number(); };
 const bytes = (count) => (reader) => { reader.take(count); };
-// What follows an instruction's code.
+// The operands that follow the code of an instruction.
 const plain = [
-  [between(0x02, 0x04), numbers(1)],  // a block's type
+  [between(0x02, 0x04), numbers(1)],  // the type of a block
   [between(0x0c, 0x0d), numbers(1)],
   [between(0x0e, 0x0e), (reader) => { reader.list(() => reader.number()); reader.number(); }],
   [between(0x10, 0x10), numbers(1)],
   [between(0x20, 0x24), numbers(1)],
-  [between(0x28, 0x3e), numbers(2)],  // alignment and distance
+  [between(0x28, 0x3e), numbers(2)],  // alignment and offset
   [between(0x3f, 0x42), numbers(1)],
   [between(0x43, 0x43), bytes(4)],
   [between(0x44, 0x44), bytes(8)],
   [(code) => code <= 0xc4 && ![0x06, 0x07, 0x08, 0x09, 0x0a, 0x11, 0x1c, 0x25, 0x26].includes(code), bytes(0)],
 ];
 const miscellaneous = [
-  [between(0, 7), bytes(0)],  // float to integer without a trap
+  [between(0, 7), bytes(0)],  // float to integer, saturating
   [between(10, 10), bytes(2)],  // memory.copy
   [between(11, 11), bytes(1)],  // memory.fill
 ];
@@ -87,12 +87,12 @@ function countInstructions(reader, counts) {
 
 const kinds = ['function', 'table', 'memory', 'global'];
 
-// {imports, exports: ['function run', ...], sections: Map of name to bytes, memories, counts}. counts are instructions:
-// plain, newer (not in the first version of WebAssembly, 2017), vector, relaxed, and relaxedInteger: those relaxed ones
-// that are dot products of bytes.
+// Returns {imports, exports: ['function run', ...], sections: Map of name to bytes, memories, counts}. `counts` holds
+// the number of instructions: plain, newer (not in the first version of WebAssembly, 2017), vector, relaxed, and
+// relaxedInteger, the relaxed dot products of bytes.
 export function readModule(file) {
   const reader = new Reader(file);
-  if ([...reader.take(8)].join() !== '0,97,115,109,1,0,0,0') throw new Error('no module of WebAssembly');
+  if ([...reader.take(8)].join() !== '0,97,115,109,1,0,0,0') throw new Error('this is not a WebAssembly module');
   const found = {imports: 0, exports: [], sections: new Map(), memories: [],
                  counts: {plain: 0, newer: 0, vector: 0, relaxed: 0, relaxedInteger: 0}};
   while (reader.at < reader.end) {

@@ -1,5 +1,5 @@
-// A module's memory as a caller lays it out: from __heap_base on, everything in a piece of its own, and between the
-// pieces bytes that must stay as they are.
+// The memory of a module, laid out by a caller. Each array gets a separate piece after __heap_base. Guard bytes between
+// the pieces must not change.
 import {readFileSync} from 'node:fs';
 
 import {descriptionOf, readModule} from './module_file.mjs';
@@ -17,11 +17,11 @@ export class Loaded {
     this.guards = [];
     this.keepConstants();
   }
-  // Keeps what lies below __heap_base, for `untouched`. set_activations writes a variable there.
+  // Stores the memory below __heap_base, for `untouched`. set_activations writes a variable there.
   keepConstants() {
     this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }
-  // A piece of memory, full of NaN.
+  // Returns the address of a new piece of memory, filled with NaN.
   take(bytes) {
     const from = Math.ceil(this.at / 64) * 64;
     this.at = from + bytes + guard;
@@ -45,8 +45,8 @@ export class Loaded {
   view(from, count) {
     return new Float32Array(this.exports.memory.buffer, from, count);
   }
-  // Whether nothing was written where nobody may: between the pieces, and where the module's constants lie. (Its stack
-  // is below them.)
+  // Returns whether the guard bytes between the pieces and the module's constants are unchanged. The stack of the
+  // module is below the constants.
   untouched() {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const stack = 65536;
@@ -55,7 +55,7 @@ export class Loaded {
   }
 }
 
-// The same numbers in every run, about even between -1 and 1.
+// Returns a generator of numbers between -1 and 1, approximately uniform. Every run gives equal numbers.
 export function randomNumbers(seed) {
   let state = seed;
   return (count, scale = 1) => Float32Array.from({length: count}, () => {

@@ -1,6 +1,7 @@
-// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: modules of one kernel, run on the same numbers. All give the
-// numbers of the oracle in plain loops where it knows the kind, and each others' within a bound; what DETERMINISTIC makes
-// gives the same bits, whose digest is in the file. A wrong call gets a status, and nothing is written.
+// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel on equal numbers. The results
+// agree with an oracle in plain loops, if the oracle supports the kind of kernel, and with each other within a bound.
+// Modules with DETERMINISTIC give equal bits, and the file contains their digest. A wrong call returns a status and
+// writes nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -10,7 +11,7 @@ import '../../../wasm/engine/relaxed_simd.mjs';
 import {Loaded, randomNumbers} from './module_memory.mjs';
 import {attention} from './oracle.mjs';
 
-// Node 20 computes relaxed dot products wrongly in code that is not optimised. So all code is optimised at once.
+// Node 20 computes relaxed dot products wrongly in unoptimised code. So this flag makes Node optimise all code at once.
 setFlagsFromString('--no-liftoff');
 
 const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspace: 4, misaligned: 6, beyond: 7, overlap: 8,
@@ -18,19 +19,21 @@ const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspac
 
 const size = (extents) => extents.reduce((a, b) => a * b, 1);
 
-// {name: values} of every tensor, in the order of NAME_weights; one for each head where there are several.
+// Returns {name, type, shape, values} of every tensor, in the order of NAME_weights. A tensor of several heads occurs
+// once for each head.
 function tensorsOf(description, random) {
   const all = description.layer
     ? Array.from({length: description.layers ?? 1}, () => description.layer).flat().concat(description.weights)
     : description.weights;
-  // The module makes scales and row sums with the int8 weights.
+  // The module computes scales and row sums together with the int8 weights.
   return all.filter(({name}) => !/_scale$|_row_sum$/.test(name)).flatMap(({name, type, count = 1, shape}) => {
     return Array.from({length: count}, () =>
       ({name, type, shape, values: random(size(shape), shape.length > 1 ? 1 / Math.sqrt(shape.at(-1)) : 0.5)}));
   });
 }
 
-// The pointers of NAME_weights to a tensor: one, or those to int8 weights, their scales and their row sums.
+// Returns the pointers of NAME_weights for one tensor: one pointer, or pointers to int8 weights, their scales and their
+// row sums.
 function placeTensor(loaded, {type, shape, values}) {
   const from = loaded.floats(values);
   if (type !== 'int8') return [from];
@@ -46,7 +49,7 @@ function placeTensor(loaded, {type, shape, values}) {
 
 function prepare(file) {
   const loaded = new Loaded(file);
-  // With 7 bits, all variants quantise alike.
+  // With activations of 7 bits, all variants quantise alike.
   const chosen = loaded.exports.set_activations;
   if (chosen) {
     assert.equal(chosen(9, 0), status.badNumber);
@@ -84,7 +87,7 @@ function prepare(file) {
   });
 }
 
-// Each as the C functions take them.
+// The calls of the module, with the arguments of the C functions.
 const calls = {
   run: (m, o = {}) => m.exports.run(...[o.x ?? m.x, ...m.contexts, o.weights ?? m.weights, o.y ?? m.y,
                                         o.workspace ?? m.workspace, o.options ?? m.options]),
@@ -108,7 +111,7 @@ function compute(m) {
   assert.equal(calls[main](m), status.ok);
   if (main === 'extend') {
     assert.equal(m.exports.cache_length(m.cache), m.description.queries);
-    assert.equal(calls[main](m), status.ok); // again: now there is a past
+    assert.equal(calls[main](m), status.ok); // now the cache has a past
   }
   const d = m.description;
   return [m.y, ...m.maps].map((from, i) => m.view(from, i === 0 ? d.queries * d.model : d.heads * d.queries * d.keys).slice());
@@ -132,18 +135,18 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// Sums of a few dozen products of numbers about 1; the reference holds within a few hundred epsilon.
+// Sums of a few dozen products of numbers near 1. The reference has an error of a few hundred epsilon.
 const bound = 500 * 2 ** -24;
-// If two variants round differently, an activation of int8 products can become a neighbouring integer: 1 / 127 of the
-// token's range, about 4, times a weight, at most 1 / sqrt(columns).
+// Two variants may round an activation of int8 products to neighbouring integers. The difference is 1 / 127 of the
+// token's range, about 4, times a weight of at most 1 / sqrt(columns).
 const int8Bound = 0.02;
 
-// The text of a Fingerprint (tests/support/fingerprint.hpp) of floats that are not NaN.
+// Returns the text of a Fingerprint (tests/support/fingerprint.hpp) for floats without NaN.
 const digest = (floats) => [...new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)]
   .reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n)
   .toString(16).padStart(16, '0');
 
-// Weights that are not finite get a status, and nothing is written.
+// Checks that weights that are not finite return a status, and that nothing is written.
 function checkQuantise(m) {
   const from = m.floats([1, 2, NaN, 4]);
   const made = [m.take(4), m.take(8), m.take(8)];

@@ -1,5 +1,5 @@
-// What every consumer does: the package by its name, a shipped kernel, PyTorch's weights, a run, a file of weights, an
-// error. The answer goes to the test, which knows what it has to be.
+// The calls of every consumer: imports the package by its name, loads a shipped kernel, sets PyTorch's weights, runs
+// the kernel, loads a file of weights, and causes an error. The test compares the results.
 import { LadonError, load } from "ladon";
 
 export const attend = async (file) => {

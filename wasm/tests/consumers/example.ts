@@ -1,4 +1,4 @@
-// Compiled with `tsc --strict`: calls as people write them, and calls that must not compile.
+// Compiled with `tsc --strict`: correct calls, and calls that must not compile.
 import { type ErrorCode, type Instance, type Kernel, LadonError, load, type Precision, type Variant } from "ladon";
 import { DateReader } from "ladon/date-reader";
 import { type Hearing, KeywordSpotter, Microphone } from "ladon/keywords";
@@ -67,62 +67,62 @@ export const others = async (instance: Instance, bytes: Uint8Array, module: WebA
     if (error instanceof LadonError) console.log(error.code === "closed", error.expected, error.actual, error.cause);
   }
 
-  // @ts-expect-error: no such kind
+  // @ts-expect-error: this kind does not exist
   await load({ kind: "decoder", tokens: 1, model: 1, heads: 1 });
   // @ts-expect-error: a size is missing
   await load({ kind: "attention", tokens: 1, model: 1 });
-  // @ts-expect-error: no such variant
+  // @ts-expect-error: this variant does not exist
   await load("minilm", { variant: "avx2" });
-  // @ts-expect-error: no source
+  // @ts-expect-error: a number is no source
   await load(7);
-  // @ts-expect-error: no source
+  // @ts-expect-error: an empty object is no source
   await load({});
-  // @ts-expect-error: no source
+  // @ts-expect-error: an array of numbers is no source
   await load([1, 2]);
-  // @ts-expect-error: no source
+  // @ts-expect-error: a function is no source
   await load(() => 1);
-  // @ts-expect-error: no source
+  // @ts-expect-error: a promise is no source
   await load(fetch("k.wasm"));
-  // @ts-expect-error: its bytes would be
+  // @ts-expect-error: a Response is no source, but its bytes are
   await load(new Response());
-  // @ts-expect-error: there is no null
+  // @ts-expect-error: null is no source
   await load(null);
-  // @ts-expect-error: no such option
+  // @ts-expect-error: this option does not exist
   await load("minilm", { varient: "simd" });
   const kernel = await load("minilm");
-  // @ts-expect-error: is loaded
+  // @ts-expect-error: the kernel is already loaded
   await load(kernel);
   // @ts-expect-error: options are an object
   kernel.create("causal");
-  // @ts-expect-error: no such option
+  // @ts-expect-error: this option does not exist
   kernel.create({ masks: "causal" });
-  // @ts-expect-error: chosen at create() are none, causal and padding
+  // @ts-expect-error: create() takes only none, causal and padding
   kernel.create({ mask: "window" });
-  // @ts-expect-error: no such option
+  // @ts-expect-error: this option does not exist
   instance.run(bytes, { token: 1 });
-  // @ts-expect-error: a length is a number
+  // @ts-expect-error: a length must be a number
   instance.run(bytes, { tokens: "1" });
-  // @ts-expect-error: x is numbers
+  // @ts-expect-error: x must be numbers
   instance.run("x");
-  // @ts-expect-error: weights are Float32Array or Int8Array
+  // @ts-expect-error: weights must be Float32Array or Int8Array
   instance.weights.set({ in_proj_weight: [1, 2] });
-  // @ts-expect-error: row sums are not given
+  // @ts-expect-error: the binding computes row sums
   instance.weights.set({ in_proj_weight_row_sum: new Int32Array(1) });
-  // @ts-expect-error: a tensor has one of three types
+  // @ts-expect-error: a tensor may have one of three types
   const floats: Float32Array = instance.weights.tensor("in_proj_weight");
-  // @ts-expect-error: no such type
+  // @ts-expect-error: this type does not exist
   instance.weights.tensor("in_proj_weight", "float16");
-  // @ts-expect-error: no such precision
+  // @ts-expect-error: this precision does not exist
   await load("minilm", { precision: "int4" });
-  // @ts-expect-error: 7 or 8
+  // @ts-expect-error: the number must be 7 or 8
   await load("minilm", { activationBits: 6 });
   // @ts-expect-error: the reader has no int8 kernel
   await DateReader.load({ precision: "int8" });
-  // @ts-expect-error: no such code
+  // @ts-expect-error: this code does not exist
   const code: ErrorCode = "oops";
   // @ts-expect-error: read only
   kernel.description.queries = 3;
-  // @ts-expect-error: an array has no such tensor
+  // @ts-expect-error: a tensor is an array, not a number
   const tensor: number = instance.weights.tensor("a");
   console.log(code, tensor, floats);
 };

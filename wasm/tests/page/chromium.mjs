@@ -1,4 +1,4 @@
-// The page in Chromium, for tests.
+// Opens the page in Chromium, for tests.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,8 @@ import { serve } from "../../tools/serve.mjs";
 export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// Below some path, as a page of a project's is; with the policy that the page promises to live under, in a header too.
+// The server serves the page below a path, as for a project's page. The server sends the page's Content-Security-Policy
+// in a header, too.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
 const commonFlags = (
@@ -27,7 +28,7 @@ export async function startPage(served = folder, flags = []) {
     args: [...commonFlags, ...flags],
   });
 
-  /** A page of that width whose errors, of any kind, are collected. */
+  /** Opens the page with this width, and collects its errors of any kind. */
   async function open({ width = 1280, hash = "", ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height: 844 }, ...more });
     const page = await context.newPage();
@@ -50,7 +51,10 @@ export async function startPage(served = folder, flags = []) {
   };
 }
 
-/** What axe-core finds: "rule: element" each. Run through the debugger, which no policy of the page's keeps out. */
+/**
+ * Returns the violations that axe-core finds, each as "rule: element". Runs through the debugger, which the page's
+ * policy does not restrict.
+ */
 export async function accessibilityProblems(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run());

@@ -1,4 +1,4 @@
-// The page: that each tab does what it says, with keys as with the mouse, at any width, and without a network.
+// Tests that each tab of the page works, with keys as with the mouse, at any width, and without a network.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -18,7 +18,7 @@ after(() => site.stop());
 
 const answerIs = (page, text) => page.getByRole("status").filter({ hasText: text }).first().waitFor();
 
-// Until the page's files are kept and the worker answers for them.
+// Waits until the service worker has stored the page's files, and answers requests for them.
 async function serviceWorker(page) {
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
@@ -30,13 +30,13 @@ async function serviceWorker(page) {
 
 for (const width of [320, 390, 1280]) {
   for (const colorScheme of ["light", "dark"]) {
-    test(`every tab at ${width} px, ${colorScheme}: no errors, nothing beyond the edge, accessible`, async () => {
+    test(`every tab at ${width} px, ${colorScheme}: no errors, nothing wider than the page, accessible`, async () => {
       const { page, context, problems } = await site.open({ width, colorScheme });
       await answerIs(page, "2024-02-03");
       for (const name of ["Dates", "Sentences", "Words", "Benchmark"]) {
         await page.getByRole("tab", { name }).click();
         await page.getByRole("tabpanel", { name }).waitFor();
-        await page.waitForTimeout(300); // until colours have changed over
+        await page.waitForTimeout(300); // until the colours have changed
         assert.ok((await overflow(page)) <= 0, name);
         assert.deepEqual(await smallTargets(page), [], name);
         assert.deepEqual(await accessibilityProblems(page), [], name);
@@ -116,7 +116,7 @@ test("a typed date is read on every key stroke", async () => {
   await context.close();
 });
 
-test("a digit is picked with the keys, and a head; the table has the picture's numbers", async () => {
+test("a digit and a head are selected with the keys; the table has the picture's numbers", async () => {
   const { page, context } = await site.open();
   await answerIs(page, "2024-02-03");
   const explanation = page.locator("#date-explanation");
@@ -128,7 +128,7 @@ test("a digit is picked with the keys, and a head; the table has the picture's n
   await page.getByRole("radio", { name: "layer 0, head 3" }).focus();
   await page.keyboard.press("Space");
   await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
-  // A picked head stays.
+  // The selected head is kept for the next text.
   await page.getByLabel("A date, as you would write it").fill("2024-02-04");
   await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
   await page.getByRole("tabpanel", { name: "Dates" }).getByText("The head above, in numbers").click();
@@ -137,7 +137,7 @@ test("a digit is picked with the keys, and a head; the table has the picture's n
   await context.close();
 });
 
-test("tabs go by arrow keys, Home and End, and by the address", async () => {
+test("tabs are selected by arrow keys, Home and End, and by the address", async () => {
   const { page, context } = await site.open({ hash: "#benchmark" });
   const chosen = () => page.evaluate(() => document.activeElement.id);
   await page.getByRole("tabpanel", { name: "Benchmark" }).waitFor();
@@ -156,14 +156,14 @@ test("tabs go by arrow keys, Home and End, and by the address", async () => {
     assert.equal(await page.locator("[role=tabpanel]:visible").count(), 1);
   }
   assert.equal(new URL(page.url()).hash, "#benchmark");
-  // The focus is seen, and the next stop is in the panel.
+  // The focus is visible, and the next tab stop is in the panel.
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "none");
   await page.keyboard.press("Tab");
   assert.equal(await chosen(), "benchmark-run");
   await context.close();
 });
 
-test("nothing moves while the page starts and while one types", async () => {
+test("nothing moves while the page starts and during typing", async () => {
   const { page, context } = await site.open({ width: 390 });
   await page.evaluate(() => {
     globalThis.shift = 0;
@@ -186,7 +186,7 @@ const loadFiles = async (page, ...files) => {
 };
 const figuresOf = (page, row) =>
   page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
-/** Waits for the figures beside float32, and returns them by the beginning of their row. */
+/** Waits for the figures beside float32. Returns the figures by the beginning of their row. */
 const comparisonOf = async (page) => {
   await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
   const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];
@@ -202,7 +202,7 @@ const weightsFact = (page, text) => page.locator("#sentence-facts > div").filter
 const precision = (page, name) => page.getByRole("radio", { name });
 
 test(
-  "MiniLM from files: int8 by default; where 'it' looks, sentences ranked, and kept for the next visit",
+  "MiniLM from files: int8 by default; the attention of 'it', ranked sentences, files kept for the next visit",
   { skip: skipWithoutModel },
   async () => {
     const { page, context, problems } = await site.open({ hash: "#sentences" });
@@ -235,7 +235,7 @@ test(
   },
 );
 
-test("int8 beside float32: figures; the precision goes by the keys", { skip: skipWithoutModel }, async () => {
+test("int8 beside float32: figures; keys select the precision", { skip: skipWithoutModel }, async () => {
   const { page, context, problems } = await site.open({ hash: "#sentences", width: 320 });
   await loadFiles(page, model.weights, model.vocabulary);
   const figures = await comparisonOf(page);
@@ -270,10 +270,10 @@ test("int8 beside float32: figures; the precision goes by the keys", { skip: ski
   await context.close();
 });
 
-// Of the file that `ladon-weights quantise model.safetensors OUT --embeddings` writes.
+// The checksum of the file that `ladon-weights quantise model.safetensors OUT --embeddings` writes.
 const int8Sha256 = "1a83b430b5be0d7a93cf1124c475c83eaf27ad6e4cc9431f224eaed895eabbc1";
 
-test("the int8 file: saved, loaded, and compared once float32 is there", { skip: skipWithoutModel }, async () => {
+test("the int8 file: saved, loaded, and compared after float32 is loaded", { skip: skipWithoutModel }, async () => {
   const { page, context, problems } = await site.open({ hash: "#sentences" });
   const files = mkdtempSync(join(tmpdir(), "ladon-page-"));
   const int8 = join(files, "model.int8.safetensors");
@@ -289,7 +289,7 @@ test("the int8 file: saved, loaded, and compared once float32 is there", { skip:
     assert.equal(createHash("sha256").update(content).digest("hex"), int8Sha256);
 
     await page.getByRole("button", { name: "Forget the model" }).click();
-    await page.locator("#model-fetch:focus").waitFor(); // files are forgotten first
+    await page.locator("#model-fetch:focus").waitFor(); // the page removes the stored files first
     await loadFiles(page, int8, model.vocabulary);
     const missing = page.locator("#comparison-missing").filter({ hasText: "Float32 needs the float32 file of 91 MB" });
     await missing.waitFor({ timeout: 90_000 });
@@ -297,7 +297,7 @@ test("the int8 file: saved, loaded, and compared once float32 is there", { skip:
     assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
     assert.deepEqual(await accessibilityProblems(page), []);
 
-    // Float32 is not there: the form says so. Int8 is still there.
+    // Float32 is not available, and the form says so. Int8 is still available.
     const form = page.locator("#model-choice");
     await precision(page, "Float32").check();
     await form.getByRole("alert").filter({ hasText: "Float32 needs the float32 file" }).waitFor();
@@ -322,7 +322,7 @@ test("the int8 file: saved, loaded, and compared once float32 is there", { skip:
   }
 });
 
-test("float32 by choice: its file is kept, and int8 is made again", { skip: skipWithoutModel }, async () => {
+test("float32 by choice: its file is stored, and int8 is made from it again", { skip: skipWithoutModel }, async () => {
   const { page, context, problems } = await site.open({ hash: "#sentences" });
   await page.locator("#model-choice:not([inert])").waitFor();
   await precision(page, "Float32").check();
@@ -336,7 +336,7 @@ test("float32 by choice: its file is kept, and int8 is made again", { skip: skip
   await context.close();
 });
 
-test("a damaged file of weights: told, and the model that was loaded stays", { skip: skipWithoutModel }, async () => {
+test("a damaged file of weights: an error, and the loaded model is kept", { skip: skipWithoutModel }, async () => {
   const { page, context } = await site.open({ hash: "#sentences" });
   const files = mkdtempSync(join(tmpdir(), "ladon-page-"));
   const short = join(files, "short.safetensors");
@@ -357,7 +357,7 @@ test("a damaged file of weights: told, and the model that was loaded stays", { s
   }
 });
 
-test("fetching: by the user's click only, with progress and cancel; errors are told", async () => {
+test("fetching: by the user's click only, with progress and cancel; errors are shown", async () => {
   const { page, context } = await site.open({ hash: "#sentences" });
   const asked = [];
   let release;
@@ -387,7 +387,7 @@ test("fetching: by the user's click only, with progress and cancel; errors are t
   await page.getByLabel("vocab.txt").fill(`${site.url}absent.txt`);
   await fetchButton.click();
   await page.getByRole("alert").filter({ hasText: "answered with status 404" }).waitFor();
-  // No model at all: told, and not kept.
+  // A file that is no model gives an error, and is not stored.
   await page.getByLabel("model.safetensors").fill(`${site.url}icon.svg`);
   await page.getByLabel("vocab.txt").fill(`${site.url}page.css`);
   await fetchButton.click();
@@ -396,7 +396,7 @@ test("fetching: by the user's click only, with progress and cancel; errors are t
   await context.close();
 });
 
-test("a fetched file with another checksum: told, and not kept", async () => {
+test("a fetched file with another checksum: an error, and not stored", async () => {
   const { page, context } = await site.open({ hash: "#sentences" });
   await context.route("https://huggingface.co/**", (route) =>
     route.fulfill({ body: "another file", headers: { "access-control-allow-origin": "*" } }),
@@ -407,7 +407,7 @@ test("a fetched file with another checksum: told, and not kept", async () => {
   await context.close();
 });
 
-test("one changed bit of a weight: told, and not kept; the right files are used", { skip: skipWithoutModel }, async () => {
+test("one changed bit of a weight: an error, not stored; right files are used", { skip: skipWithoutModel }, async () => {
   const copy = mkdtempSync(join(tmpdir(), "ladon-page-"));
   cpSync(folder, copy, { recursive: true });
   const weights = readFileSync(model.weights);
@@ -418,7 +418,7 @@ test("one changed bit of a weight: told, and not kept; the right files are used"
   const other = await startPage(copy);
   try {
     const { page } = await other.open({ hash: "#sentences" });
-    // The page's own addresses, which have checksums, lead to these files.
+    // The page's addresses, which have checksums, now lead to these files.
     const setAddress = (id, name) =>
       page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
     const fetchButton = page.getByRole("button", { name: "Fetch the model" });
@@ -469,7 +469,7 @@ test("the benchmark: figures for every shape and module, and Markdown", { timeou
   await context.close();
 });
 
-test("markup that others put into the page moves no address and sends no form", async () => {
+test("injected markup changes no address and sends no form", async () => {
   const { page, context } = await site.open();
   await answerIs(page, "2024-02-03");
   const { base, blocked } = await page.evaluate(async () => {
@@ -510,7 +510,7 @@ test("works without a network after the first load", async () => {
   await context.close();
 });
 
-test("a changed page is seen at the next load, kept files or not", async () => {
+test("a changed page is shown at the next load, despite stored files", async () => {
   const copy = mkdtempSync(join(tmpdir(), "ladon-page-"));
   cpSync(folder, copy, { recursive: true });
   const other = await startPage(copy);

@@ -87,6 +87,13 @@ struct MultiHeadSteps {
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
+  // Whether the queries of a head are projected for all panels before the first panel attends. With the DSP extension,
+  // each pass over int8 weights converts the weights to 16 bits, so that one pass for all panels takes fewer
+  // instructions. Q^T of the head lies where O^T of the head will lie, so the widths of the head are equal.
+  static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
+                                                 S.head_width == S.value_width &&
+                                                 simd::uses_dsp<typename Target::Int8Element, Simd>;
+
   // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
   // query_input and context_in quantise the input of the projections, if the weights are int8.
   template <class Part = WholeCall>
@@ -327,16 +334,30 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the attention of all active queries to one head. For each query block in turn, the queries are projected,
-  // the queries are rotated, and their attention is computed.
+  // Computes Q^T of head `h` for `count` panels from panel `first` on, where O^T of the head will lie.
+  template <std::size_t Packs, class Call>
+  static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
+                                        std::size_t count) noexcept {
+    float* const out = call.heads + (first * S.concat_width() + h * S.head_width) * q.width();
+    matmul<Simd, q, Packs, S.head_width, S.model>(
+        call.weights.query(h), call.x.template panels_from<S.model, q.width()>(first), count,
+        Epilogue<q.width()>{out, S.concat_width() * q.width(), {query_scale}});
+  }
+
+  // Computes the attention of all active queries to one head. For each query block in turn, the queries are projected
+  // (or taken from project_queries), the queries are rotated, and their attention is computed.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
                                     Scratch& scratch) noexcept {
     const std::size_t h = head.index;
     float* const query = Projected ? call.heads + h * S.head_width : scratch.query.data;
     for_panels<q, S.queries>(call.lengths.queries, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
+      if constexpr (!Projected && projects_queries_first) project_queries<Packs>(call, h, first, count);
       for (std::size_t p = first; p < first + count; ++p) {
-        if constexpr (!Projected) {
+        float* const out = call.heads + (p * S.concat_width() + h * S.value_width) * q.width();
+        if constexpr (!Projected && projects_queries_first) {
+          for (std::size_t i = 0; i < S.head_width * q.width(); ++i) query[i] = out[i];
+        } else if constexpr (!Projected) {
           matmul<Simd, q, Packs, S.head_width, S.model>(
               call.weights.query(h), call.x.template panels_from<S.model, q.width()>(p), 1,
               Epilogue<q.width()>{query, 0, {query_scale}}, p == 0 ? Reading::first : Reading::again);
@@ -347,7 +368,6 @@ struct MultiHeadSteps {
               call.options.position, static_cast<std::ptrdiff_t>(queries.begin) + bound.first_position,
               queries.end - queries.begin, query);
         }
-        float* const out = call.heads + (p * S.concat_width() + h * S.value_width) * q.width();
         attend_query_block<S, Score, Target, Simd, Packs>(head, {query, queries, scratch.scores.data, out},
                                                           call.lengths.keys, bound.mask, call.capture_of(h, queries));
       }

@@ -40,13 +40,17 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + e^(-2u)), so an exponential replaces tanh. The head of this file
-// defines u.
+// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The head
+// of this file defines u.
+//
+// `bounded` is at least -10, so z is at most 126, the range of exp2_of_nonpositive. If x is less than -10, the result
+// is about -1e-37, and the exact result lies between this number and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
-  const Pack minus_2u = x * fma(Pack::broadcast(-0.0713548163f), x * x, Pack::broadcast(-1.59576912f));
-  return x / (Pack::broadcast(1.0f) + exp(minus_2u));
+  const Pack bounded = max(Pack::broadcast(-10.0f), x);
+  const Pack z = bounded * fma(Pack::broadcast(-0.102943240f), bounded * bounded, Pack::broadcast(-2.30220819f));
+  return bounded / (Pack::broadcast(1.0f) + exp2_of_nonpositive(z));
 }
 
 // If x is -88.73 or less, e^-x overflows to infinity. The result is then 0, and the exact result lies between -2.6e-37

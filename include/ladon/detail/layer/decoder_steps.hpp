@@ -139,7 +139,7 @@ struct DecoderSteps {
       Sublayers::template add_feed_forward<Packs>(w, input_from<Packs>(shared, first, count), count, scratch,
                                                   shared.heads.data + first * Sublayers::heads_stride, x, w.norm3);
     };
-    for_panels<q, S.queries, Sublayers::plan.panels>(active, run, part);
+    for_panels<q, S.queries, Scratch::panels>(active, run, part);
   }
 
   // Computes the layer after self_input for the new tokens of a text that grows: the part of the phases `first` to

@@ -49,16 +49,42 @@ struct EncoderShared {
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
-// of the feed-forward network. `hidden` has room for `plan.panels` panels, with `plan.chunk` hidden features per panel.
+// of the feed-forward network. A call of the feed-forward network has at most `panels` panels, and `plan.chunk` hidden
+// features per panel.
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
           class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
-  AttentionScratch attention;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  Panels<L::queries.width(), plan.panels * plan.chunk, L::queries> hidden;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, L::queries.width(), Config.feed_forward, L::queries>
-      hidden_input;
+  // How many panels of hidden features fit into the memory of the keys. A cache keeps its keys, so then there are none.
+  static constexpr std::size_t panels_in_keys = [] {
+    if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
+      return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());
+    }
+    return std::size_t(0);
+  }();
+  static constexpr bool hidden_in_keys = panels_in_keys >= plan.panels;
+  static constexpr std::size_t panels = [] {
+    constexpr std::size_t most = detail::target::Current::int8_feed_forward_panels;
+    if (!hidden_in_keys || !precision::is_int8<Precision> || most == 1) return plan.panels;
+    return panels_in_keys < most ? panels_in_keys : most;
+  }();
+  struct Nothing {};
+  using Hidden = Panels<L::queries.width(), panels * plan.chunk, L::queries>;
+
+  AttentionScratch attention;
+  [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, panels * L::queries.width(), Config.feed_forward,
+                                            L::queries> hidden_input;
+
+  // Returns the memory of the hidden features, [panels][chunk][width].
+  constexpr float* hidden() noexcept {
+    if constexpr (hidden_in_keys) {
+      return attention.keys.data;
+    } else {
+      return own_hidden.data;
+    }
+  }
 };
 
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32>
@@ -115,7 +141,7 @@ struct EncoderSteps {
                           .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
     };
-    for_panels<q, S.queries, Sublayers::plan.panels>(active, rest, part);
+    for_panels<q, S.queries, Scratch::panels>(active, rest, part);
   }
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in

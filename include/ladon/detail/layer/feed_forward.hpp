@@ -19,7 +19,8 @@
 // up. W2 times each chunk is added to `sums`, in the same order as with a single chunk.
 //
 // With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and so is `hidden` before the second product.
-// A quantised token has one scale for all its hidden features, so there is a single chunk.
+// A quantised token has one scale for all its hidden features, so there is a single chunk. On microcontrollers, several
+// panels share a read of int8 weights if their hidden features fit into the memory of the keys (EncoderScratch).
 //
 // Edges: the last chunk may be shorter, which `run` handles. The matrix products handle rows that do not fill a tile.
 // Lanes without a token are computed and ignored (panels.hpp).

@@ -44,7 +44,7 @@ struct Sublayers {
   template <std::size_t Packs, class Layer, class Normed, class Scratch>
   static constexpr void add_feed_forward(const Layer& w, Normed normed, std::size_t panels, Scratch& scratch,
                                          float* sums, float* x, const NormOf& norm) noexcept {
-    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden.data, sums, x}.run(
+    FeedForward<Simd, t, Packs, S.model, Config, plan.chunk>{panels, scratch.hidden(), sums, x}.run(
         w, normed, scratch.hidden_input);
     if constexpr (Config.norm == NormOrder::post) normalize_panels<Packs>(norm, x, panels, x);
   }

@@ -114,12 +114,22 @@ struct Defaults {
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
+  // How many panels share one pass over the int8 weights of a feed-forward network, if hidden_in_keys is true and the
+  // hidden features of these panels fit into the memory of the keys.
+  static constexpr std::size_t int8_feed_forward_panels = 1;
+
+  // --- Workspace -----------------------------------------------------------------------------------------------------
+
+  // Whether the hidden features of a feed-forward network lie in the memory of the keys, if they fit. After attention,
+  // no step reads the keys. Memory is scarce on a microcontroller. Elsewhere, the hidden features have memory of their
+  // own, which stays in a near cache.
+  static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
   // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
-  // (bench/README.md, "A token at a time, from memory").
+  // (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
   // A matrix of at most this size is read as one stream. Starting and ending several streams would cost too much.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;

@@ -63,6 +63,15 @@ concept ToConst = std::is_same_v<std::remove_pointer_t<Pointer>, const T>;
 #define LADON_REJECTED = delete
 #endif
 
+// LADON_REJECT_CALL(run, "x, weights, y, workspace") declares the overload of `run` for arguments that no other
+// overload takes, for example in another order. Every other overload is preferred, because an ellipsis is the worst
+// match.
+#define LADON_REJECT_CALL(function, arguments)                         \
+  LADON_REJECT("ladon: the arguments of " #function " are (" arguments \
+               "), in this order: an argument is "                     \
+               "missing, in another place or of another type")         \
+  function(...) LADON_REJECTED
+
 // The messages for arguments that a view (views.hpp) does not take.
 #define LADON_MISTAKEN_CONTAINER                                                                        \
   "ladon: the size of a container such as std::vector is not known to the compiler: give v.data(), or " \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a layer from a safetensors file, by the names of PyTorch and Hugging Face. Needs the library
-// ladon::safetensors.
+// Takes the weights of a layer from a safetensors file, by the tensor names of PyTorch and Hugging Face. A program that
+// includes this file must link the library ladon::safetensors.
 //
 //     const ladon::safetensors::File file("model.safetensors");
 //     const auto weights = ladon::safetensors::load<Encoder>(file, "encoder.layers");
@@ -29,13 +29,14 @@ template <>
 inline constexpr std::string_view dtype_of<BFloat16> = "BF16";
 
 struct LoadOptions {
-  // PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps and rms_norm_eps. No checkpoint holds this number.
+  // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
+  // does not contain this number.
   float epsilon = 1e-5f;
-  // Whether a tensor below the prefix that the layer does not use is an error, as in PyTorch's load_state_dict.
+  // If true, a tensor below the prefix that the layer does not use is an error, as in PyTorch's load_state_dict.
   bool strict = true;
 };
 
-// Internal: what `load` needs.
+// Internal functions of `load`.
 namespace detail {
 
 // Returns the values of each tensor of a layer, in the order of `members`. A line of `members` is a name, the extents
@@ -126,14 +127,14 @@ void set_epsilon(Weights& weights, float epsilon) {
 }  // namespace detail
 
 // Returns the weights of a MultiHeadAttention, an EncoderLayer or an Encoder with layout::InProj or
-// layout::SeparateQKV, of float32 or bfloat16. The names are those of
+// layout::SeparateQKV, of float32 or bfloat16. `load` knows the tensor names of
 //
 //     PyTorch        MultiheadAttention, TransformerEncoderLayer, TransformerEncoder
 //     Hugging Face   BERT, and Llama and its relatives
 //
-// `prefix` is the text before the names, without the last dot. The prefix of a stack ends where the number of a layer
-// follows: "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the names begin
-// the tensors' names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one tensor.
+// `prefix` is the text before the names, without the last dot. The prefix of a stack ends before the number of a layer:
+// "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the tensors have no text
+// before these names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one tensor.
 //
 // Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.
 template <class Layer>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a file.
+// The exception for errors in files.
 #pragma once
 
 #include <stdexcept>
 
 namespace ladon::safetensors {
 
-// The text is for the user. The text names the file and the tensor, what was expected, and what was found.
+// The message is for the user of a program. The message names the file and the tensor, and states the expected and the
+// found value.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A safetensors file, whose tensors are used in place. The class needs the library ladon::safetensors.
+// The class File gives access to the tensors of a safetensors file in place. A program that uses the class must link
+// the library ladon::safetensors.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 
 namespace ladon::safetensors {
 
-// What the header of a file says of a tensor.
+// The description of a tensor in the header of a file.
 struct Tensor {
   std::string dtype;                 // F32, F16, BF16, I64, ..
   std::vector<std::uint64_t> shape;  // empty for a scalar
@@ -43,9 +44,9 @@ inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
 //   data     the tensors end to end, row-major, little-endian; offsets count from here
 //
-// (https://github.com/huggingface/safetensors, "Format".) A file may come from anywhere. The class checks everything
-// before using it, and reports errors as an Error. All pointers into the file are valid as long as the File. A File can
-// be moved, and the pointers stay valid.
+// (https://github.com/huggingface/safetensors, "Format".) A file may come from an untrusted source. The class checks
+// all numbers of the header before using them, and throws Error for a wrong file. All pointers into the file are valid
+// during the lifetime of the File. A File can be moved, and the pointers stay valid.
 class File {
  public:
   // Checks the header. Also checks that the data of all tensors fill the file, without gap or overlap.
@@ -55,16 +56,17 @@ class File {
   File& operator=(File&&) noexcept;
 
   // Returns the first value of a tensor. T is float (dtype F32), std::int8_t (I8) or std::uint8_t (U8); with
-  // <ladon/safetensors.hpp> also ladon::BFloat16 (BF16). Throws unless the file has the tensor, and the tensor has the
-  // dtype, this shape, as many bytes as the shape needs, and the alignment of T. If the tensor is missing, the error
-  // lists similar names.
+  // <ladon/safetensors.hpp> also ladon::BFloat16 (BF16). Throws Error if the file does not have the tensor. Also throws
+  // Error if the tensor has another dtype, another shape, a wrong number of bytes for the shape, or a wrong alignment
+  // for T. If the tensor is missing, the error lists similar names.
   template <class T = float>
   [[nodiscard]] const T* tensor(std::string_view name, std::initializer_list<std::size_t> shape) const {
     static_assert(!dtype_of<T>.empty(), "ladon: no dtype of safetensors is read as this type");
     return reinterpret_cast<const T*>(values(name, dtype_of<T>, sizeof(T), {shape.begin(), shape.size()}));
   }
 
-  // Returns the same as bytes. `element_bytes` is the size of a value, and the alignment that the values must have.
+  // Returns the address of the first value of a tensor, after the checks of `tensor`. `element_bytes` is the size of a
+  // value, and the required alignment of the values.
   [[nodiscard]] const std::byte* values(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                                         std::span<const std::size_t> shape) const;
 
@@ -74,8 +76,8 @@ class File {
   // Returns the bytes of a tensor, at any alignment.
   [[nodiscard]] std::span<const std::byte> bytes(const Tensor& tensor) const;
 
-  // Returns the JSON text of the header's "__metadata__", or "" if the header has none. Throws unless the metadata are
-  // an object of texts.
+  // Returns the JSON text of the header's "__metadata__", or "" if the header has none. Throws Error if the metadata
+  // are not an object whose values are strings.
   [[nodiscard]] std::string metadata() const;
 
   // Returns the path, for messages.

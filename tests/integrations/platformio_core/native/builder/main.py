@@ -1,4 +1,4 @@
-"""Compiles and links by this machine's compiler, as PlatformIO's platform of this name does, or by one with a prefix."""
+"""Compiles and links with this machine's compiler, as PlatformIO's platform `native`, or with a prefixed compiler."""
 
 from SCons.Script import Default, DefaultEnvironment
 
@@ -10,6 +10,6 @@ env.Append(**flags)
 prefix = env.GetProjectOption("custom_prefix", "")
 if prefix:
     env.Replace(CC=prefix + "gcc", CXX=prefix + "g++", AR=prefix + "ar", RANLIB=prefix + "ranlib")
-    # A bare machine has no operating system; and a linker needs to know the processor, too.
+    # A bare-metal target has no operating system, and its linker needs the flags of the processor.
     env.Append(LINKFLAGS=["-specs=nano.specs", "-specs=nosys.specs", "$CCFLAGS"])
 Default(env.BuildProgram())

@@ -1,4 +1,4 @@
-// What the example asks of Arduino: a console and a clock.
+// The parts of Arduino that the example uses: a console and a clock.
 #pragma once
 
 #include <cstdio>

@@ -1,0 +1,51 @@
+// WAV files: any file is read as finite samples, or refused with Error. An input is a byte, which says how many samples
+// each call reads, and the file.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "audio_file.hpp"
+#include "support/memory_file.hpp"
+#include "support/require.hpp"
+
+namespace {
+
+using ladon_fuzz::require;
+
+// An upsampled file has up to 254 samples for each of its own.
+constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
+constexpr float largest_sample = 2e6f;  // 1e6 in the file, and the overshoot of the filter
+
+std::vector<float> read_in_pieces(const ladon_fuzz::MemoryFile& file, std::size_t piece, std::size_t most) {
+  keywords::AudioFile audio(file.path());
+  std::vector<float> samples, block(piece);
+  for (std::size_t count = piece; count == piece;) {
+    count = audio.read(block);
+    require(count <= piece, "no more samples are read than fit");
+    for (const float sample : std::span(block).first(count))
+      require(std::abs(sample) <= largest_sample, "a sample is a number of a moderate size");
+    samples.insert(samples.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
+    require(samples.size() <= most, "a file has no more samples than its bytes can mean");
+  }
+  require(audio.read(block) == 0, "after the end there are no more samples");
+  return samples;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const ladon_fuzz::MemoryFile file({reinterpret_cast<const char*>(data + 1), size - 1});
+  const std::size_t most = size * most_samples_of_byte + most_samples_of_filter;
+  try {
+    const std::vector<float> samples = read_in_pieces(file, 16000, most);
+    require(read_in_pieces(file, 1 + data[0] * std::size_t{7}, most) == samples,
+            "pieces of any size give equal samples");
+  } catch (const examples::Error& error) {
+    ladon_fuzz::require_shown(error.what(), "an error");
+  }
+  return 0;
+}

@@ -1,0 +1,8 @@
+// message: ladon: the arguments of run are (x, memory, weights, y, workspace, options, maps)
+// lines: 16
+#include <ladon/ladon.hpp>
+
+using Decoder = ladon::DecoderLayer<ladon::Shape{.queries = 4, .model = 6, .heads = 2}, 5, {.feed_forward = 8}>;
+void run(const float* x, float* y, const Decoder::Weights& weights, Decoder::Workspace& workspace) {
+  Decoder::run(x, weights, y, workspace);
+}

@@ -1,0 +1,28 @@
+# cmake "-DRUN=<command>" -DWRITE_WAV=<program> -DFOLDER=<folder> -P check_wav.cmake
+# The keyword spotter reads 16 kHz, 16-bit, mono WAV files of at most a second, and says of any other file what is wrong.
+file(MAKE_DIRECTORY ${FOLDER})
+
+# check(<file> <status> <text>): the program ends with the status and prints the text.
+function(check file expected text)
+  execute_process(COMMAND ${RUN} ${file} OUTPUT_VARIABLE out RESULT_VARIABLE status)
+  string(FIND "${out}" "${text}" found)
+  if(NOT status EQUAL expected OR found EQUAL -1)
+    message(FATAL_ERROR "${file}: status ${status}, and ${expected} is expected with '${text}':\n${out}")
+  endif()
+endfunction()
+
+# check_sound(<rate> <channels> <bits> <frames> <status> <text>)
+function(check_sound rate channels bits frames expected text)
+  set(file ${FOLDER}/${rate}_${channels}_${bits}_${frames}.wav)
+  execute_process(COMMAND ${WRITE_WAV} ${file} ${rate} ${channels} ${bits} ${frames} COMMAND_ERROR_IS_FATAL ANY)
+  check(${file} ${expected} "${text}")
+endfunction()
+
+check_sound(44100 1 16 1000 2 "has another sample rate; allowed: 16 kHz")
+check_sound(16000 2 16 1000 2 "has several channels; allowed: mono")
+check_sound(16000 1 8 1000 2 "does not have 16-bit samples; allowed: 16-bit PCM")
+check_sound(16000 1 16 16001 2 "is longer than 1 s")
+check_sound(16000 1 16 0 2 "has no samples")
+check_sound(16000 1 16 100 0 "instructions for the model")
+check(${CMAKE_CURRENT_LIST_FILE} 2 "is no WAV file")
+check(${FOLDER}/absent.wav 2 "cannot be opened")
