@@ -1,10 +1,11 @@
 // Makes dist/demo, the page: static files that any server can serve under any path. After build.mjs, whose modules and
 // weights it takes along.
 import { build } from "esbuild";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -56,6 +57,41 @@ function copyKeywords() {
   return { model: copy(keywordModel), recordings: recordings.filter((name) => copy(`${name}_1000ms.wav`)) };
 }
 
+/**
+ * Returns the address of the project: LADON_URL, or where this checkout was cloned from; undefined if there is no such
+ * address. The rule is that of tools/release.sh.
+ */
+function projectUrl() {
+  const origin = () => {
+    try {
+      return execFileSync("git", ["remote", "get-url", "origin"], { cwd: wasm, encoding: "utf8", stdio: "pipe" }).trim();
+    } catch {
+      return "";
+    }
+  };
+  const url = process.env.LADON_URL || origin().replace(/:\/\/[^/@]*@/, "://").replace(/\.git$/, "");
+  return /^https?:\/\//.test(url) ? url : undefined;
+}
+
+/**
+ * Writes index.html with the address of the project, and with the page's own address, LADON_PAGE_URL, before the picture
+ * that other sites show: they do not take a relative address.
+ */
+export function writeIndex(folder = target) {
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  const project = projectUrl();
+  const replace = (text, from, to) => {
+    if (!text.includes(from)) throw new Error(`index.html lacks ${from}`);
+    return text.replace(from, () => to);
+  };
+  const link = '<a class="source" id="source">Source</a>';
+  let text = readFileSync(join(source, "index.html"), "utf8");
+  text = replace(text, link, project ? link.replace('id="source"', `id="source" href="${escaped(project)}"`) : "");
+  const page = process.env.LADON_PAGE_URL;
+  if (page) text = replace(text, 'content="page.png"', `content="${escaped(new URL("page.png", page).href)}"`);
+  writeFileSync(join(folder, "index.html"), text);
+}
+
 const common = {
   bundle: true,
   format: "esm",
@@ -69,7 +105,8 @@ const common = {
 export async function buildDemo() {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  for (const name of ["index.html", "icon.svg"]) cpSync(join(source, name), join(target, name));
+  writeIndex();
+  for (const name of ["icon.svg", "page.png"]) cpSync(join(source, name), join(target, name));
   cpSync(join(wasm, "dist/models"), join(target, "models"), { recursive: true });
   cpSync(join(wasm, "dist/modules"), join(target, "modules"), { recursive: true, filter: isOfPage });
   await build({
@@ -81,9 +118,9 @@ export async function buildDemo() {
   });
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // by itself: worklets share no code
   // The service worker last: it holds the list of all files and a name for this content of theirs.
-  // The model is not in the list: the panel that needs it keeps it.
+  // The panel for words keeps the model itself. The picture is for other sites.
   const files = filesIn(target)
-    .filter((file) => !file.endsWith(keywordModel))
+    .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
     .sort();
   const hash = createHash("sha256");
   for (const file of files) hash.update(relative(target, file)).update(readFileSync(file));

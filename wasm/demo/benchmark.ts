@@ -128,9 +128,11 @@ function nameOf({ tokens, model, heads }: BenchmarkShape): string {
   return `${tokens} tokens, model ${model}, ${heads} heads`;
 }
 
+/** Shows a note, or without a note empty tracks. */
 function clear({ full, causal }: Row, note: string): void {
-  full.replaceChildren(make("span", { class: "figure" }, note || "–"));
-  causal.replaceChildren(make("span", { class: "figure" }, note ? "" : "–"));
+  const track = () => make("span", { class: "track empty", "aria-hidden": "true" });
+  full.replaceChildren(note ? make("span", { class: "figure" }, note) : track());
+  causal.replaceChildren(...(note ? [] : [track()]));
 }
 
 function fill(cell: HTMLElement, rate: number, ceiling: number): void {

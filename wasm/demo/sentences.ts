@@ -2,6 +2,7 @@
 // float32.
 import { Comparison } from "./comparison.js";
 import { byId, make, showFacts, showProblem } from "./dom.js";
+import { ExampleRanking } from "./example-ranking.js";
 import { bytes, duration } from "./format.js";
 import { ModelChoice } from "./model-choice.js";
 import { forgetModel, keptModel } from "./model-store.js";
@@ -25,6 +26,7 @@ class Sentences {
   #model = new SentenceModel();
   #loaded: LoadedModel | undefined;
   readonly #tools = byId("sentence-tools", HTMLElement);
+  readonly #example = new ExampleRanking();
   readonly #problem = byId("sentences-problem", HTMLElement);
   readonly #save = byId("model-save", HTMLButtonElement);
   readonly #attention = new WordAttention(
@@ -73,11 +75,17 @@ class Sentences {
   /** Shows the tools with the chosen precision, which is loaded. */
   async #use(): Promise<void> {
     this.#model.precision = this.precision.value;
-    this.#tools.hidden = false;
+    this.#showTools(true);
     this.#showFacts();
     this.#ranking.reset();
     await this.#attention.open(this.#loaded!.layers, this.#loaded!.heads);
     await this.#ranking.open();
+  }
+
+  /** The example is shown while the tools are not. */
+  #showTools(shown: boolean): void {
+    this.#tools.hidden = !shown;
+    this.#example.isShown = !shown;
   }
 
   /** Without the weights of the chosen precision, the form says what is missing. */
@@ -87,7 +95,7 @@ class Sentences {
       this.choice.hide();
       await this.#use();
     } else {
-      this.#tools.hidden = true;
+      this.#showTools(false);
       this.choice.show(this.#loaded.missing);
     }
   }
@@ -113,7 +121,7 @@ class Sentences {
     this.#loaded = undefined;
     this.#comparison.close();
     await forgetModel();
-    this.#tools.hidden = true;
+    this.#showTools(false);
     this.choice.show();
     this.choice.focus();
   }

@@ -62,6 +62,20 @@ test("the attention of 'it', in all heads", { skip: skipWithoutConformance }, ()
   );
 });
 
+test("the embeddings that the page has beforehand", { skip: skipWithoutModel }, () => {
+  const text = readFileSync(new URL("../demo/example-embeddings.ts", import.meta.url), "utf8");
+  const listOf = (name) => JSON.parse(text.split(`${name}: readonly string[] = `)[1].split(";\n")[0].replace(/,\n]/, "]"));
+  const texts = [...listOf("sentences"), ...listOf("questions")];
+  const directions = listOf("directions");
+  assert.ok(texts.length === directions.length && texts.length > 10);
+  texts.forEach((text, i) => {
+    const integers = new Int8Array(Buffer.from(directions[i], "base64"));
+    const length = Math.hypot(...integers);
+    const cosine = similarity(encoder.embed(text), Float32Array.from(integers, (value) => value / length));
+    assert.ok(cosine > 0.9995, `${text}: ${cosine}`);
+  });
+});
+
 test("the longest text that the model reads, and a longer text", { skip: skipWithoutModel }, () => {
   const long = "a ".repeat(300);
   assert.equal(encoder.ids(long).length, encoder.maxTokens);

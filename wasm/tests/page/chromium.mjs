@@ -66,3 +66,19 @@ export async function accessibilityProblems(page) {
 /** How many pixels the page is wider than the window. */
 export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/**
+ * Returns what can be touched and is not 44 px high and wide. A label is the target of the control in it. Eight digits
+ * share the width of the page, and so do twelve heads; they are 44 px high.
+ */
+export const smallTargets = (page) =>
+  page.evaluate(() => {
+    const selector = "a[href]:not(.skip), button, summary, textarea, input:not(.unseen), label:has(input), label.button";
+    return [...document.querySelectorAll(selector)]
+      .filter((element) => element.checkVisibility() && !element.matches("label input"))
+      .map((element) => ({ element, box: element.getBoundingClientRect() }))
+      .filter(({ element, box: { width, height } }) => {
+        return height < 43.9 || (width < 43.9 && !element.matches(".digit, .word-heads .head"));
+      })
+      .map(({ element, box: { width, height } }) => `${element.outerHTML.slice(0, 80)}: ${width} x ${height}`);
+  });

@@ -1,12 +1,14 @@
 // Tests that each tab of the page works, with keys as with the mouse, at any width, and without a network.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { model, skipWithoutModel } from "../minilm_files.mjs";
-import { accessibilityProblems, folder, overflow, startPage } from "./chromium.mjs";
+import { accessibilityProblems, folder, overflow, smallTargets, startPage } from "./chromium.mjs";
 
 let site;
 before(async () => {
@@ -36,6 +38,7 @@ for (const width of [320, 390, 1280]) {
         await page.getByRole("tabpanel", { name }).waitFor();
         await page.waitForTimeout(300); // until the colours have changed
         assert.ok((await overflow(page)) <= 0, name);
+        assert.deepEqual(await smallTargets(page), [], name);
         assert.deepEqual(await accessibilityProblems(page), [], name);
       }
       assert.deepEqual(problems, []);
@@ -43,6 +46,57 @@ for (const width of [320, 390, 1280]) {
     });
   }
 }
+
+test("what other sites show of the page", async () => {
+  const { page, context } = await site.open();
+  const content = (name) => page.locator(`meta[property="og:${name}"]`).getAttribute("content");
+  assert.equal(await content("title"), await page.title());
+  assert.match(await content("description"), /WebAssembly/);
+  assert.match(await content("image:alt"), /date/);
+  const picture = await page.evaluate(async (url) => {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  }, await content("image"));
+  assert.ok(picture.every((size) => size >= 600), `${picture}`);
+  await context.close();
+});
+
+test("the addresses of the project and of the page, where they are known", () => {
+  const build = fileURLToPath(new URL("../../build-demo.mjs", import.meta.url));
+  const built = mkdtempSync(join(tmpdir(), "ladon-page-"));
+  try {
+    const index = (env) => {
+      const script = `import { writeIndex } from ${JSON.stringify(pathToFileURL(build).href)}; writeIndex(${JSON.stringify(built)});`;
+      execFileSync(process.execPath, ["--input-type=module", "-e", script], { env: { ...process.env, ...env } });
+      return readFileSync(join(built, "index.html"), "utf8");
+    };
+    const known = index({ LADON_URL: "https://example.org/a?b&c", LADON_PAGE_URL: "https://example.org/page/" });
+    assert.ok(known.includes('href="https://example.org/a?b&amp;c">Source</a>'));
+    assert.ok(known.includes('content="https://example.org/page/page.png"'));
+    // Without git, nothing is known.
+    const unknown = index({ LADON_URL: "", LADON_PAGE_URL: "", GIT_DIR: "/dev/null" });
+    assert.ok(!unknown.includes("Source</a>") && unknown.includes('content="page.png"'));
+  } finally {
+    rmSync(built, { recursive: true });
+  }
+});
+
+test("sentences without the model: ranked by stored embeddings, with the keys", async () => {
+  const { page, context, problems } = await site.open({ hash: "#sentences" });
+  const first = page.locator("#example-ranking li").first();
+  await first.filter({ hasText: "We refund any order" }).waitFor();
+  await page.getByText("MiniLM computed these numbers beforehand").waitFor();
+  const question = page.getByRole("button", { name: "my puppy is restless" });
+  await question.focus();
+  await page.keyboard.press("Enter");
+  await first.filter({ hasText: "Dogs need a walk" }).waitFor();
+  assert.equal(await question.getAttribute("aria-pressed"), "true");
+  assert.equal(await page.locator("#example-ranking li").count(), 10);
+  assert.deepEqual(problems, []);
+  await context.close();
+});
 
 test("a typed date is read on every key stroke", async () => {
   const { page, context, problems } = await site.open();
@@ -328,7 +382,7 @@ test("fetching: by the user's click only, with progress and cancel; errors are s
   await page.locator("#model-fetch:focus").waitFor();
   release();
 
-  await page.getByText("Fetch from another address").click();
+  await page.locator("#model-choice").getByText("Fetch from another address").click();
   await page.getByLabel("model.safetensors").fill(`${site.url}absent.safetensors`);
   await page.getByLabel("vocab.txt").fill(`${site.url}absent.txt`);
   await fetchButton.click();
@@ -383,6 +437,15 @@ test("one changed bit of a weight: an error, not stored; right files are used", 
     await other.stop();
     rmSync(copy, { recursive: true });
   }
+});
+
+test("the benchmark before a measurement: no figures, and no signs for missing ones", async () => {
+  const { page, context } = await site.open({ hash: "#benchmark" });
+  await page.getByRole("row", { name: "scalar" }).first().waitFor();
+  const cells = await page.locator(".bar").allInnerTexts();
+  assert.equal(cells.length, 5 * 3 * 2);
+  for (const text of cells) assert.match(text.trim(), /^(not in this browser)?$/);
+  await context.close();
 });
 
 test("the benchmark: figures for every shape and module, and Markdown", { timeout: 240_000 }, async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { answers, recordingFile, samplesOf, skipWithoutRecordings, tflite, weights } from "../keywords_files.mjs";
-import { accessibilityProblems, folder, overflow, startPage } from "./chromium.mjs";
+import { accessibilityProblems, folder, overflow, smallTargets, startPage } from "./chromium.mjs";
 
 const fakeDevice = "--use-fake-device-for-media-stream";
 const allowed = "--use-fake-ui-for-media-stream";
@@ -115,6 +115,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
         const { page, context, problems } = await openWords({ width, colorScheme });
         await answerIs(page, "yes");
         assert.ok((await overflow(page)) <= 0);
+        assert.deepEqual(await smallTargets(page), []);
         assert.deepEqual(await accessibilityProblems(page), []);
         assert.deepEqual(problems, []);
         await context.close();
