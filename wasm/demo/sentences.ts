@@ -1,5 +1,5 @@
-// MiniLM: first its weights, by the user's choice; then where words look, sentences ranked by meaning, and int8 beside
-// float32.
+// The panel of MiniLM. The user first loads the weights. Then the panel shows the attention of words, sentences ranked
+// by meaning, and a comparison of int8 with float32.
 import { Comparison } from "./comparison.js";
 import { byId, make, showFacts, showProblem } from "./dom.js";
 import { bytes, duration } from "./format.js";
@@ -61,7 +61,7 @@ class Sentences {
     try {
       await this.#use();
       await this.#model.warm(this.precision.value);
-      // The figures again, as they are from now on.
+      // Measures again, because the engine has optimised the kernel now.
       await this.#attention.ask();
       await this.#ranking.rank();
       await this.#comparison.open(loaded);
@@ -70,7 +70,7 @@ class Sentences {
     }
   }
 
-  /** Shows the tools with the chosen precision, which is loaded. */
+  /** Shows the tools with the chosen precision, which must be loaded. */
   async #use(): Promise<void> {
     this.#model.precision = this.precision.value;
     this.#tools.hidden = false;
@@ -80,7 +80,7 @@ class Sentences {
     await this.#ranking.open();
   }
 
-  /** Without the weights of the chosen precision, the form says what is missing. */
+  /** Changes the precision. If the weights of the chosen precision are not loaded, the form names the missing file. */
   async #changePrecision(): Promise<void> {
     if (!this.#loaded) return;
     if (this.#facts) {
