@@ -8,7 +8,7 @@ export interface BenchmarkShape {
   readonly kernel: ShippedName;
 }
 
-// The shapes of bench/README.md that shipped kernels can be, fewer tokens than they have room for.
+// Shapes of the benchmarks that the shipped kernels can compute. A kernel can have room for more tokens.
 export const shapes: readonly BenchmarkShape[] = [
   { tokens: 16, model: 64, heads: 4, kernel: "attention_64_4" },
   { tokens: 64, model: 128, heads: 4, kernel: "attention_128_4" },
@@ -17,7 +17,10 @@ export const shapes: readonly BenchmarkShape[] = [
   { tokens: 512, model: 256, heads: 8, kernel: "attention_256_8" },
 ];
 
-/** GFLOP/s of one shape and one module kind: what it reached, and multiplying and adding alone in the same rounds. */
+/**
+ * GFLOP/s of one shape in one kind of module: full attention, causal attention, and the ceiling (multiply-adds alone,
+ * measured in the same rounds).
+ */
 export interface Cell {
   readonly shape: number;
   readonly variant: Variant;

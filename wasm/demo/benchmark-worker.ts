@@ -1,14 +1,16 @@
-// Measures, beside the page: what it paints must not take the time of what is measured.
+// Runs the benchmark in a worker, so that painting the page does not slow the measured calls.
 import { makePeak, runs } from "../engine/peak.mjs";
 import { type Instance, load } from "../src/index.js";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 
 const rounds = 7;
-const batch = 6; // milliseconds, of a clock that may tick in steps of 0.1
+const batch = 6; // milliseconds; the resolution of the clock can be 0.1
 
 const say = (message: BenchmarkMessage) => self.postMessage(message);
 
-/** Needed floating-point operations: projections, and scores and weighted values of the pairs that the mask leaves. */
+/**
+ * Returns the needed floating-point operations: the projections, and the scores and weighted sums of the visible pairs.
+ */
 function flops({ tokens, model }: BenchmarkShape, causal: boolean): number {
   const pairs = causal ? (tokens * (tokens + 1)) / 2 : tokens ** 2;
   return 8 * tokens * model ** 2 + 4 * pairs * model;
@@ -19,7 +21,7 @@ function random(length: number, range: number): Float32Array {
 }
 
 function setWeights(instance: Instance, model: number): void {
-  const range = Math.sqrt(3 / model); // keeps the size of what goes through
+  const range = Math.sqrt(3 / model); // keeps the variance of activations
   instance.weights.set({
     in_proj_weight: random(3 * model ** 2, range),
     in_proj_bias: random(3 * model, 0.1),
@@ -28,7 +30,7 @@ function setWeights(instance: Instance, model: number): void {
   });
 }
 
-/** How many calls fill a batch, found out while the engine still optimises. */
+/** Returns the number of calls that take the time of a batch. The engine may still optimise during these calls. */
 function callsOf(call: () => void): number {
   for (let calls = 1; ; calls *= 2) {
     const start = performance.now();
@@ -51,8 +53,8 @@ async function measure(shape: number, variant: Variant, peak: Awaited<ReturnType
   const full = callOf("none");
   const causal = callOf("causal");
   const ceiling = { run: () => peak.run(), calls: callsOf(() => peak.run()), flops: peak.flops, best: 0 };
-  // One after the other in every round, so that a machine that changes its pace changes it for all; of each the best
-  // round, which nothing else on the machine got into.
+  // Each round runs all three functions, so that a change of the machine's speed affects all of them. The best round
+  // counts, because other activity of the machine only adds time.
   for (let round = 0; round < rounds; ++round) {
     for (const one of [ceiling, full, causal]) {
       const start = performance.now();

@@ -1,4 +1,4 @@
-// The visitor's own browser, measured: bars against the ceiling of the same module kind.
+// Shows the benchmark of the visitor's browser: bars, and the ceiling of the same kind of module.
 import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";
@@ -110,7 +110,7 @@ class Benchmark {
     }
   }
 
-  // Where the browser lets no page write to the clipboard: the text, selected, to be copied by hand.
+  // Selects the text for copying by hand, if the browser does not let pages write to the clipboard.
   #offerText(text: string): void {
     const field = make(
       "textarea",
@@ -153,7 +153,7 @@ function fill(cell: HTMLElement, rate: number, ceiling: number): void {
   cell.replaceChildren(track, make("span", { class: "figure" }, `${rate.toFixed(1)} `, share));
 }
 
-// A kind of module has one ceiling: the best that any of its measurements saw.
+// Gives all cells of a kind of module the same ceiling: the highest measured ceiling of this kind.
 function withOneCeiling(cells: readonly Cell[]): Cell[] {
   return cells.map((cell) => {
     const ceilings = cells.filter(({ variant }) => variant === cell.variant).map(({ ceiling }) => ceiling);
@@ -161,7 +161,7 @@ function withOneCeiling(cells: readonly Cell[]): Cell[] {
   });
 }
 
-/** The figures as a table for an issue or a README. */
+/** Returns the figures as a Markdown table. */
 function markdown(cells: readonly Cell[]): string {
   const lines = withOneCeiling(cells).map(({ shape, variant, full, causal, ceiling }) => {
     const { tokens, model, heads } = shapes[shape]!;

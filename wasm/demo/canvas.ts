@@ -1,4 +1,7 @@
-/** Sizes a canvas's pixels to what the screen has for it, so that lines are sharp; false where it is not shown. */
+/**
+ * Gives a canvas one pixel for each pixel of the screen, so that lines are sharp. Returns null if the canvas is not
+ * shown.
+ */
 export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
   if (width < 1 || height < 1) return null;
   const density = devicePixelRatio;

@@ -1,4 +1,4 @@
-// Int8 beside float32: time, megabytes, and how near the embeddings are.
+// Compares int8 with float32: the time, the megabytes, and the cosines of the embeddings.
 import type { Precision } from "../src/index.js";
 import { byId, make, settled, showProblem } from "./dom.js";
 import { bytes, duration } from "./format.js";
@@ -17,7 +17,7 @@ export class Comparison {
   #loaded: LoadedModel | undefined;
   #asked = 0;
 
-  /** `texts` returns the sentences that are compared beside the sentence of the field. */
+  /** `texts` returns the sentences that are compared in addition to the sentence in the text field. */
   constructor(
     private readonly model: () => SentenceModel,
     private readonly texts: () => readonly string[],
@@ -29,7 +29,7 @@ export class Comparison {
     byId("ranking-list", HTMLTextAreaElement).addEventListener("input", changed);
   }
 
-  /** Shows what is missing, or the figures. The figures are those of code that the engine has optimised. */
+  /** Shows the figures, or names the missing precision. The engine has optimised the code before the measurement. */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
     const { int8, float32 } = loaded.facts;
@@ -44,7 +44,7 @@ export class Comparison {
     await this.#ask();
   }
 
-  /** Forgets the model. */
+  /** Drops the loaded model. */
   close(): void {
     this.#loaded = undefined;
   }
@@ -74,7 +74,9 @@ export class Comparison {
 
 const cellsOf = (cell: (precision: Precision) => string): Cells => ({ int8: cell("int8"), float32: cell("float32") });
 
-/** The rows of the table. Without `compared`, the rows of sizes only. */
+/**
+ * Returns the rows of the table. Without `compared`, the table has only the sizes, and a row that waits for the time.
+ */
 function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [name: string, cells: Cells])[] {
   const sizes: [string, Cells][] = [
     ["File of weights", cellsOf((one) => bytes(facts[one]!.weightBytes))],
@@ -91,5 +93,5 @@ function rowsOf(facts: LoadedModel["facts"], compared?: Compared): (readonly [na
   ];
 }
 
-/** Cut off, not rounded: only equal embeddings have the cosine 1. */
+/** Truncates the cosine, so that only equal embeddings show the cosine 1. */
 const cosineText = (cosine: number) => (Math.floor(cosine * 1e4) / 1e4).toFixed(4);

@@ -1,12 +1,13 @@
-// All heads of the date reader as small pictures, one of which is chosen: rows are digits, columns the characters and,
-// after a gap, the digits' own places, at which they may look as well.
+// Draws the attention of all heads of the date reader as small pictures. The user chooses one of the pictures. A row is
+// a digit of the date. A column is a character of the text or, after a gap, a digit, because digits also attend to
+// digits.
 import type { DateReading } from "../src/date-reader.js";
 import { fitCanvas } from "./canvas.js";
 import { byId, make } from "./dom.js";
 import { heat } from "./heat.js";
 
 const slots = 8;
-const gap = 1; // cells between text and digits
+const gap = 1; // width of the gap between characters and digits, in cells
 const letterRoom = 14;
 
 export interface Place {
@@ -23,7 +24,7 @@ interface Panel extends Place {
 
 export class DateHeads {
   readonly #panels: Panel[] = [];
-  #picked = false; // until someone picks a head, the one that points is shown
+  #picked = false; // true after the user chose a head; before, the pointing head is chosen
   #drawn: { reading: DateReading; digit: number } | undefined;
 
   constructor(layers: number, heads: number, changed: () => void) {
@@ -38,7 +39,7 @@ export class DateHeads {
     return this.#panels.find(({ choice }) => choice.checked)!;
   }
 
-  /** The head that points at characters is said to, and chosen where no one chose another. */
+  /** Shows the badge of the head that points at characters. Chooses this head if the user has not chosen a head. */
   follow(pointing: Place): void {
     for (const { layer, head, choice, badge } of this.#panels) {
       const points = layer === pointing.layer && head === pointing.head;
@@ -52,7 +53,7 @@ export class DateHeads {
     for (const panel of this.#panels) this.#drawPanel(panel, reading, digit);
   }
 
-  /** Marks the row of another digit. */
+  /** Draws the frame around the row of this digit. */
   mark(digit: number): void {
     if (this.#drawn && this.#drawn.digit !== digit) this.draw(this.#drawn.reading, digit);
   }

@@ -1,4 +1,5 @@
-// A text's characters, the date's digits below them, and a line from each digit to what it looks at.
+// Draws the characters of the text, the digits of the date below, and lines from each digit to the characters that the
+// digit attends to.
 import type { DateReading } from "../src/date-reader.js";
 import { byId, make } from "./dom.js";
 import { percent } from "./format.js";
@@ -10,7 +11,7 @@ const parts = [
   { name: "day", first: 6, count: 2 },
 ];
 const ordinals = ["first", "second", "third", "fourth"];
-const leastShare = 0.04; // of a line that is drawn
+const leastShare = 0.04; // the smallest attention weight that gets a line
 const widestLine = 7;
 const svg = "http://www.w3.org/2000/svg";
 
@@ -28,7 +29,7 @@ export class DatePicture {
   readonly #digits: Digit[] = [];
   #reading: DateReading | undefined;
   #rows: readonly Float32Array[] = [];
-  #pointed: number | undefined; // by the mouse
+  #pointed: number | undefined; // the digit under the mouse
 
   constructor(changed: () => void) {
     const set = byId("date-digits", HTMLFieldSetElement);
@@ -42,12 +43,12 @@ export class DatePicture {
     this.#digits[5]!.choice.checked = true;
   }
 
-  /** The digit that is looked at. */
+  /** The selected digit: the digit under the mouse, or the chosen digit. */
   get digit(): number {
     return this.#pointed ?? this.#digits.findIndex(({ choice }) => choice.checked);
   }
 
-  /** "the year’s first digit (2)" */
+  /** Returns, for example, "the year’s first digit (2)". */
   nameOf(digit: number): string {
     const value = this.#reading?.digits[digit];
     return `${this.#digits[digit]!.place} (${value ?? "none"})`;
@@ -72,7 +73,7 @@ export class DatePicture {
     });
   }
 
-  /** What each digit looks at, [8][characters]. */
+  /** Draws the attention weights of each digit, [8][characters]. */
   draw(rows: readonly Float32Array[]): void {
     this.#rows = rows;
     const own = rows[this.digit];

@@ -1,4 +1,4 @@
-// The date reader: a text, the date in it, and what each of its digits looks at.
+// The panel of the date reader: a text, the date in the text, and the attention of each digit of the date.
 import { DateReader, type DateReading } from "../src/date-reader.js";
 import { DateHeads } from "./date-heads.js";
 import { DatePicture } from "./date-picture.js";
@@ -34,7 +34,7 @@ class Dates {
   readonly #table = byId("date-table", HTMLTableElement);
   readonly #picture = new DatePicture(() => this.#showHead());
   readonly #heads: DateHeads;
-  // Said aloud only when the writer pauses.
+  // Screen readers announce the date only after the user pauses.
   readonly #announce = settled(600, () => this.#answer.setAttribute("aria-live", "polite"));
   readonly #measureLater = settled(250, () => whenIdle(() => this.measure()));
   #reading!: DateReading;
@@ -94,7 +94,7 @@ class Dates {
       `${percent(onText)} goes to the text, the rest to the digits themselves.`;
   }
 
-  // What gets most, in words.
+  // Names the characters with the largest attention weights.
   #favourites(row: Float32Array): string {
     const names = this.#reading.characters.map((c) => (c === " " ? "a space" : `“${c}”`));
     const ranked = Array.from(row, (share, i) => ({ share, name: names[i]! })).sort((a, b) => b.share - a.share);

@@ -1,6 +1,6 @@
-// Small help with the document.
+// Helper functions for the document.
 
-/** The element of that id, which is there and of that type. */
+/** Returns the element with this id. Throws if no element of this type has the id. */
 export function byId<T extends Element>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof type)) throw new Error(`#${id} is no ${type.name}`);
@@ -9,7 +9,7 @@ export function byId<T extends Element>(id: string, type: new () => T): T {
 
 type Properties = Record<string, string | number | boolean>;
 
-/** An element with attributes and content; an attribute that is false is left out. */
+/** Makes an element with attributes and content. An attribute with the value false is left out. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Properties = {},
@@ -23,7 +23,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Takes the examples' buttons as ways to fill a field. */
+/** Lets the buttons of the examples fill a field. */
 export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
   examples.inert = false;
   examples.addEventListener("click", (event) => {
@@ -33,7 +33,7 @@ export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
   });
 }
 
-/** Calls back once nothing has called for so long. */
+/** Returns a function that calls back when nobody has called the function for this time. */
 export function settled(milliseconds: number, callback: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
@@ -42,7 +42,7 @@ export function settled(milliseconds: number, callback: () => void): () => void 
   };
 }
 
-/** A list of what something takes: a name and a figure each. Figures change in place. */
+/** Fills a list with names and figures. If the names are the same as before, only the figures change. */
 export function showFacts(
   list: HTMLElement,
   facts: readonly (readonly [name: string, figure: string, more?: string])[],

@@ -1,7 +1,8 @@
-// Shares of attention as colours: a scale from the style sheet's --heat, which differs between light and dark.
+// Converts attention weights to colours. The scale comes from --heat in the style sheet, which differs between the
+// light and the dark scheme.
 
 const steps = 256;
-// A power below 1 lets one see a head that spreads its attention thinly.
+// A power below 1 makes small attention weights visible.
 const power = 0.7;
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -9,20 +10,20 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 export interface Heat {
   readonly ground: string;
   readonly ink: string;
-  /** The ground, from 0 to 255, for pixels. */
+  /** The background colour for the pixels of a canvas, each part from 0 to 255. */
   readonly rgb: Rgb;
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let scale = readScale();
 
-/** The colour of a share, and the one that text on it is read in. */
+/** Returns the background colour of an attention weight, and a text colour with good contrast. */
 export function heat(share: number): Heat {
   const place = Math.max(0, Math.min(1, share)) ** power;
   return scale[Math.round(place * (steps - 1))]!;
 }
 
-/** Calls back when the scale has changed. */
+/** Calls back when the colour scheme, and so the scale, has changed. */
 export function onHeatChange(callback: () => void): void {
   dark.addEventListener("change", () => {
     scale = readScale();
@@ -66,7 +67,7 @@ function between(stops: readonly Rgb[], place: number): Rgb {
   return [mix(0), mix(1), mix(2)];
 }
 
-// WCAG 2.2's contrast ratio.
+// Returns the contrast ratio of WCAG 2.2.
 function contrast(a: Rgb, b: Rgb): number {
   const [dim, bright] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (bright! + 0.05) / (dim! + 0.05);

@@ -1,4 +1,4 @@
-/** Calls back when nothing else is to be done; Safari has no requestIdleCallback. */
+/** Calls back when the page is idle. Safari has no requestIdleCallback, so a timer replaces the function there. */
 export function whenIdle(callback: () => void): void {
   if (typeof requestIdleCallback === "function") requestIdleCallback(callback, { timeout: 1000 });
   else setTimeout(callback, 50);

@@ -2,7 +2,7 @@ import { byId, showProblem } from "./dom.js";
 import { onHeatChange, paintRamp } from "./heat.js";
 import { startTabs } from "./tabs.js";
 
-// Each panel's code is loaded when it is first opened.
+// The code of a panel is loaded when the panel is first opened.
 const panels: Record<string, () => Promise<{ start(): Promise<void> }>> = {
   dates: () => import("./dates.js"),
   sentences: () => import("./sentences.js"),
@@ -28,5 +28,5 @@ function paintRamps(): void {
 paintRamps();
 onHeatChange(paintRamps);
 startTabs((panel) => void show(panel));
-// Absent where the page is not served securely; it works without, but not offline.
+// navigator.serviceWorker is absent if the page is not served securely. The page then works only with a network.
 void navigator.serviceWorker?.register("service-worker.js").catch(() => undefined);

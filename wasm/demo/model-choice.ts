@@ -54,7 +54,7 @@ export class ModelChoice {
     if (hadFocus) this.precision.focus();
   }
 
-  /** Loads the model. After an error, the form says what is wrong, and a model that was loaded before stays. */
+  /** Loads the model. After an error, the form shows the message, and a model that was loaded before stays loaded. */
   async load(source: ModelSource): Promise<void> {
     const loaded = await this.#load(source);
     if (loaded) await this.loaded(loaded);
@@ -75,7 +75,7 @@ export class ModelChoice {
 
   #takeFiles(): void {
     const files = Array.from(this.#files.files ?? []);
-    this.#files.value = ""; // the same files may be chosen again
+    this.#files.value = ""; // so that the user can choose the same files again
     const weights = files.find(({ name }) => name.endsWith(".safetensors"));
     const vocabulary = files.find(({ name }) => name.endsWith(".txt"));
     if (weights && vocabulary) void this.load({ from: "disk", weights, vocabulary });

@@ -19,7 +19,10 @@ function counted(response: Response, progress: Progress): Response {
   return new Response(body?.pipeThrough(count));
 }
 
-/** Returns the content of an address. Throws if the content cannot be had, or has another checksum than expected. */
+/**
+ * Returns the content of an address. Throws if the content cannot be loaded, or if the checksum differs from the
+ * expected checksum.
+ */
 export async function fetched(file: RemoteFile, signal: AbortSignal, progress: Progress): Promise<Blob> {
   const { url } = file;
   const failed = (what: string) => (cause: unknown) => {
@@ -32,7 +35,7 @@ export async function fetched(file: RemoteFile, signal: AbortSignal, progress: P
   return content;
 }
 
-/** Returns the files. Throws if a file cannot be had, or has another checksum than expected. */
+/** Returns the files. Throws if a file cannot be loaded, or if the checksum differs from the expected checksum. */
 export async function modelFiles(source: ModelSource, signal: AbortSignal, progress: Progress): Promise<ModelFiles> {
   if (source.from === "disk") return source;
   if (source.from === "store") {
@@ -40,7 +43,7 @@ export async function modelFiles(source: ModelSource, signal: AbortSignal, progr
     if (!kept) throw new Error("the model is no longer kept in this browser");
     return { weights: await kept.weights.blob(), vocabulary: await kept.vocabulary.blob() };
   }
-  // If one file fails, the other is not fetched to its end.
+  // If one file fails, the download of the other file is stopped.
   const stop = new AbortController();
   signal.addEventListener("abort", () => stop.abort(signal.reason));
   try {

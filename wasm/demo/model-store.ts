@@ -1,5 +1,5 @@
-// The model's files in this browser (Cache API), so that they are fetched once. Absent where the page is not served
-// securely: then nothing is kept.
+// Stores the model's files in this browser (Cache API), so that the files are downloaded once. The Cache API is absent
+// if the page is not served securely. Then nothing is stored.
 import type { Precision } from "../src/index.js";
 
 const store = "ladon-minilm";
@@ -33,7 +33,7 @@ export async function keptModel(): Promise<KeptModel | undefined> {
   return undefined;
 }
 
-/** Keeps the files in place of the files before. */
+/** Replaces the stored files by these files. */
 export async function keepModel(precision: Precision, { weights, vocabulary }: ModelFiles): Promise<void> {
   if (!("caches" in globalThis)) throw new Error("this page is not served over https");
   await forgetModel();

@@ -1,12 +1,12 @@
 import type { Instance, Kernel } from "../src/index.js";
 import { bytes } from "./format.js";
 
-// By the build: each module's bytes, as they are and gzipped.
+// The build defines the sizes of each module in bytes, uncompressed and gzipped.
 declare const moduleSizes: Record<string, readonly [size: number, gzipped: number]>;
 
 const variantNames = { relaxed: "relaxed SIMD", simd: "SIMD", scalar: "scalar" };
 
-/** For showFacts: what the module weighs. */
+/** Returns the size of the module, as an entry for showFacts. */
 export function moduleFact(kernel: Kernel): readonly [string, string, string] {
   const { name, activationBits } = kernel.description;
   const [size, gzipped] = moduleSizes[`${name}.${kernel.variant}`]!;
@@ -14,7 +14,9 @@ export function moduleFact(kernel: Kernel): readonly [string, string, string] {
   return ["Module", bytes(gzipped), `gzipped; ${bytes(size)} as it is, ${variantNames[kernel.variant]}${inputs}`];
 }
 
-/** Bytes of all that an instance has: code and tables apart, weights, workspace, inputs, results. */
+/**
+ * Returns the bytes of an instance's memory: weights, workspace, inputs and results. Code and tables are not included.
+ */
 export function memoryOf(instance: Instance, tensor: string): number {
   return instance.weights.tensor(tensor).buffer.byteLength;
 }

@@ -1,6 +1,9 @@
 import type { DateReading } from "../src/date-reader.js";
 
-/** The head whose digits point at characters of their own: a head with which all stare at one place does not point. */
+/**
+ * Returns the head in which the digits attend most strongly to different characters. A head in which all digits attend
+ * to one character gets a low sum.
+ */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {
     const rows = reading.digits.length > 0 ? reading.attention(layer, head) : [];

@@ -1,4 +1,4 @@
-// A list of sentences, ranked by how close each is to what is typed.
+// Ranks a list of sentences by their similarity to the typed sentence.
 import { similarity } from "../src/minilm.js";
 import { byId, settled, showProblem } from "./dom.js";
 import { sentences } from "./example-embeddings.js";
@@ -40,7 +40,7 @@ export class Ranking {
     return [...new Set(texts)];
   }
 
-  /** Forgets the embeddings, which another model or precision made. */
+  /** Drops the embeddings, because another model or precision computed the embeddings. */
   reset(): void {
     this.#entries = [];
   }
@@ -52,7 +52,7 @@ export class Ranking {
     await this.rank();
   }
 
-  // Of several questions under way only the last one's answer is shown.
+  // If several requests are pending, only the answer to the last request is shown.
   async rank(): Promise<void> {
     const asked = ++this.#asked;
     const entries = this.#entries;

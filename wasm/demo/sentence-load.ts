@@ -1,4 +1,4 @@
-// Loads MiniLM in both precisions, as far as the file of weights has them.
+// Loads MiniLM in both precisions, if the file of weights has both.
 import type { Precision } from "../src/index.js";
 import { SentenceEncoder, WordPiece } from "../src/minilm.js";
 import { modelFiles } from "./model-source.js";
@@ -28,7 +28,7 @@ const needsFloats = "Float32 needs the float32 file of 91 MB. The loaded file ha
 
 const textOf = (problem: unknown) => (problem instanceof Error ? problem.message : String(problem));
 
-/** Puts files into the store. Returns the problem where that fails. The model works without the store. */
+/** Puts files into the store. Returns the problem if the store fails. The model works without the store. */
 async function keep(precision: Precision, files: ModelFiles): Promise<string | undefined> {
   try {
     await keepModel(precision, files);
@@ -71,7 +71,7 @@ class Loader {
   }
 }
 
-/** Loads the precision that the user did not choose. Returns the problem if that fails. */
+/** Loads the precision that the user did not choose. Returns the problem if the load fails. */
 async function loadOther(loader: Loader, other: Precision): Promise<{ model?: Loaded; missing?: string }> {
   try {
     return { model: await loader.load(other) };

@@ -1,4 +1,4 @@
-// What the page and the worker that runs MiniLM say to each other.
+// Messages between the page and the worker that runs MiniLM.
 import type { Precision } from "../src/index.js";
 
 /** A file to fetch. Without `sha256`, any content is accepted. */
@@ -13,7 +13,7 @@ export type ModelSource =
   | { readonly from: "disk"; readonly weights: File; readonly vocabulary: File }
   | { readonly from: "network"; readonly weights: RemoteFile; readonly vocabulary: RemoteFile };
 
-/** What the model takes in one precision. */
+/** The module and the bytes of the model in one precision. */
 export interface ModelFacts {
   readonly module: readonly [name: string, figure: string, more: string];
   readonly weightBytes: number;
@@ -24,11 +24,11 @@ export interface ModelFacts {
 export interface LoadedModel {
   readonly layers: number;
   readonly heads: number;
-  /** Of each precision that is loaded: a file of floats gives both, an int8 file gives int8 only. */
+  /** The facts of each loaded precision. A file of floats gives both precisions. An int8 file gives only int8. */
   readonly facts: Readonly<Partial<Record<Precision, ModelFacts>>>;
-  /** Why the precision that was not chosen is not loaded. */
+  /** The reason why the precision that was not chosen is not loaded. */
   readonly missing?: string;
-  /** Why the model was not kept for the next visit. */
+  /** The reason why the model was not stored for the next visit. */
   readonly notKept?: string;
 }
 
@@ -51,22 +51,22 @@ export interface Attended {
   readonly milliseconds: number;
 }
 
-/** Both precisions, with the same texts. */
+/** The comparison of both precisions on the same texts. */
 export interface Compared {
-  /** Of the first text. */
+  /** The number of tokens of the first text. */
   readonly tokens: number;
   /** The time of an embedding of the first text. */
   readonly milliseconds: Readonly<Record<Precision, number>>;
-  /** Of each text: the cosine of the embeddings in int8 and in float32. */
+  /** For each text, the cosine between the int8 embedding and the float32 embedding. */
   readonly cosines: readonly number[];
 }
 
-/** Each question's name, what it takes, and what is answered. */
+/** The requests: the name, the argument (`take`) and the answer (`give`) of each request. */
 export interface Questions {
   load: { take: { readonly source: ModelSource; readonly precision: Precision }; give: LoadedModel };
   embed: { take: Asked; give: Embedded };
   attend: { take: Asked; give: Attended };
-  /** Answered when the engine has optimised the kernel of that precision. */
+  /** The answer comes when the engine has optimised the kernel of this precision. */
   warm: { take: Precision; give: null };
   compare: { take: readonly string[]; give: Compared };
   /** The file with int8 weights and int8 embeddings. */
@@ -79,7 +79,7 @@ export type Request =
     }[keyof Questions]
   | { readonly ask: "cancel" };
 
-/** How far a load is. `total` is 0 if the number of all bytes is unknown. */
+/** The progress of a load. `total` is 0 if the number of all bytes is unknown. */
 export interface LoadProgress {
   readonly step: string;
   readonly bytes: number;

@@ -3,7 +3,7 @@ import type { Answer, LoadProgress, ModelSource, Questions, Request } from "./se
 
 export class Cancelled extends Error {}
 
-/** MiniLM in its worker, as the page sees it. */
+/** The page's interface to the worker that runs MiniLM. */
 export class SentenceModel {
   /** The precision of `embed` and `attend`. */
   precision: Precision = "int8";

@@ -1,4 +1,4 @@
-// Runs MiniLM beside the page, so that neither loading 91 MB nor a long sentence makes the page wait.
+// Runs MiniLM in a worker, so that neither loading 91 MB nor a long sentence blocks the page.
 import type { Precision } from "../src/index.js";
 import { type SentenceEncoder, similarity } from "../src/minilm.js";
 import { memoryOf, moduleFact } from "./module-fact.js";

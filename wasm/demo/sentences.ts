@@ -1,5 +1,5 @@
-// MiniLM: first its weights, by the user's choice; then where words look, sentences ranked by meaning, and int8 beside
-// float32.
+// The panel of MiniLM. The user first loads the weights. Then the panel shows the attention of words, sentences ranked
+// by meaning, and a comparison of int8 with float32.
 import { Comparison } from "./comparison.js";
 import { byId, make, showFacts, showProblem } from "./dom.js";
 import { ExampleRanking } from "./example-ranking.js";
@@ -63,7 +63,7 @@ class Sentences {
     try {
       await this.#use();
       await this.#model.warm(this.precision.value);
-      // The figures again, as they are from now on.
+      // Measures again, because the engine has optimised the kernel now.
       await this.#attention.ask();
       await this.#ranking.rank();
       await this.#comparison.open(loaded);
@@ -72,7 +72,7 @@ class Sentences {
     }
   }
 
-  /** Shows the tools with the chosen precision, which is loaded. */
+  /** Shows the tools with the chosen precision, which must be loaded. */
   async #use(): Promise<void> {
     this.#model.precision = this.precision.value;
     this.#showTools(true);
@@ -82,13 +82,13 @@ class Sentences {
     await this.#ranking.open();
   }
 
-  /** The example is shown while the tools are not. */
+  /** Shows the tools, or the example in their place. */
   #showTools(shown: boolean): void {
     this.#tools.hidden = !shown;
     this.#example.isShown = !shown;
   }
 
-  /** Without the weights of the chosen precision, the form says what is missing. */
+  /** Changes the precision. If the weights of the chosen precision are not loaded, the form names the missing file. */
   async #changePrecision(): Promise<void> {
     if (!this.#loaded) return;
     if (this.#facts) {

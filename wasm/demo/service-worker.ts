@@ -1,6 +1,7 @@
-// Keeps the page for when there is no network. While there is one everything is asked for anew (a changed page is seen
-// at once), and the kept files serve where it fails. Kept is one whole build: its files are fetched together when the
-// browser first sees this script, which differs with the content of any of them.
+// Stores the page for use without a network. With a network, every file is fetched again, so that the user sees a
+// changed page at once. If a fetch fails, the stored file is the answer. The store holds the files of one build. The
+// browser fetches these files together when it first loads this script. The script differs between builds, because the
+// script contains a version made from all files.
 export {};
 
 declare const pageFiles: readonly string[];

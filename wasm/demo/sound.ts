@@ -1,4 +1,4 @@
-// Sounds of files as the model takes them.
+// Converts sound files to the samples that the model needs.
 import { KeywordSpotter } from "../src/keywords.js";
 
 const mostSeconds = 120;

@@ -1,8 +1,9 @@
 import { byId } from "./dom.js";
 
 /**
- * Tabs as https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ has them: arrow keys, Home and End move and choose; the
- * address names the one that is open. `shown` is called the first time with the panel's id, and whenever it changes.
+ * Starts the tabs as https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ describes them. Arrow keys, Home and End move the
+ * focus and choose a tab. The fragment of the address names the open panel. `shown` is called with the id of the open
+ * panel, at the start and after each change.
  */
 export function startTabs(shown: (panel: string) => void): void {
   const tabs = Array.from(document.querySelectorAll<HTMLButtonElement>("[role=tab]"));

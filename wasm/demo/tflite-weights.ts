@@ -3,7 +3,10 @@
 
 const layers = 12;
 
-/** Returns the names of the tflite file's constants, whose numbers stand one after the other, for each tensor. */
+/**
+ * Returns, for each tensor, the names of the constants in the tflite file. The numbers of these constants follow each
+ * other in the tensor.
+ */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([
     ["class_token", { shape: [64], names: ["class_emb"] }],
@@ -95,7 +98,7 @@ function constants(file: Uint8Array): Map<string, Uint8Array> {
   return found;
 }
 
-/** Returns true if the bytes begin as a file of TensorFlow Lite does. */
+/** Returns true if the bytes begin like a file of TensorFlow Lite. */
 export const isTflite = (file: Uint8Array): boolean => new TextDecoder("latin1").decode(file.subarray(4, 8)) === "TFL3";
 
 /** Returns the safetensors file. Throws if the file is damaged or of another model. */

@@ -1,7 +1,7 @@
 const slices = 5;
-const least = 3; // milliseconds of a slice, of a clock that may tick in steps of 0.1
+const least = 3; // smallest milliseconds of a slice; the resolution of the clock can be 0.1
 
-/** Milliseconds of `count` calls. */
+/** Returns the milliseconds of `count` calls. */
 function timeOfCalls(call: () => void, count: number): number {
   const start = performance.now();
   for (let i = 0; i < count; ++i) call();
@@ -15,7 +15,7 @@ class Measured {
 
   constructor(private readonly call: () => void) {}
 
-  /** Measures slices until one of them is long enough. */
+  /** Measures slices until one slice takes at least the smallest time. */
   measure(): void {
     for (;;) {
       const took = timeOfCalls(this.call, this.#count);
@@ -29,8 +29,8 @@ class Measured {
 }
 
 /**
- * Milliseconds of one call of each function: of some slices of calls the best, which nothing else on the machine got
- * into. The functions take turns, so that a slow moment of the machine meets all of them.
+ * Returns the milliseconds of one call of each function. The time is that of the fastest slice, because other activity
+ * of the machine only adds time. The functions take turns, so that a slow period of the machine affects all functions.
  */
 export function timesOf(calls: readonly (() => void)[]): number[] {
   const measured = calls.map((call) => new Measured(call));
@@ -40,7 +40,7 @@ export function timesOf(calls: readonly (() => void)[]): number[] {
   return measured.map(({ best }) => best);
 }
 
-/** Milliseconds of one call. */
+/** Returns the milliseconds of one call. */
 export function timeOf(call: () => void): number {
   return timesOf([call])[0]!;
 }

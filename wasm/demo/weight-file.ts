@@ -8,7 +8,7 @@ export interface WeightFile {
   readonly content: Blob;
   /** The tensors by name, in the order of their bytes. */
   readonly tensors: ReadonlyMap<string, FileTensor>;
-  /** The offset of the first byte behind the header. */
+  /** The offset of the first byte after the header. */
   readonly dataBegin: number;
   readonly metadata: unknown;
 }
@@ -102,7 +102,7 @@ function writeRows(layout: Layout, name: string, floats: Float32Array, columns: 
 /** Writes a tensor in pieces: whole rows of a matrix that becomes int8, or any bytes. */
 interface PieceWriter {
   readonly pieceBytes: number;
-  /** `at` counts the bytes of the tensor before the piece. */
+  /** `at` is the offset of the piece in the tensor, in bytes. */
   put(piece: Uint8Array, at: number): void;
 }
 

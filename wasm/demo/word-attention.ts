@@ -1,4 +1,5 @@
-// A sentence as words, one of which is picked: their colour is how much it looks at them.
+// Shows a sentence as words. The user picks a word. The colour of each word is the attention weight from the picked
+// word to this word.
 import { fitCanvas } from "./canvas.js";
 import { byId, fillFrom, make, settled, showProblem } from "./dom.js";
 import { percent } from "./format.js";
@@ -7,7 +8,7 @@ import type { Attended } from "./sentence-messages.js";
 import type { SentenceModel } from "./sentence-model.js";
 import { type Word, wordsOf, wordWeights } from "./words.js";
 
-// Where 'it' looks at the dog, as examples/minilm shows.
+// In this head, 'it' attends to the dog, as examples/minilm shows.
 const firstLayer = 3;
 const firstHead = 1;
 
@@ -50,7 +51,7 @@ export class WordAttention {
     await this.ask();
   }
 
-  // Of several questions under way only the last one's answer is shown.
+  // If several requests are pending, only the answer to the last request is shown.
   async ask(): Promise<void> {
     const asked = ++this.#asked;
     try {
@@ -87,7 +88,8 @@ export class WordAttention {
     }
   }
 
-  // The picked word stays picked while another part of the sentence is written; at first it is 'it', or the last.
+  // The picked word stays picked while the user edits another part of the sentence. At first, the word 'it' is picked,
+  // or the last word.
   #showWords(): void {
     const words = wordsOf(this.#attended!.tokens).filter(({ special }) => this.#special.checked || !special);
     const before = this.#chips.find(({ choice }) => choice.checked)?.word;
@@ -158,7 +160,7 @@ export class WordAttention {
   }
 }
 
-// One head's row of the picked word.
+// Draws the attention weights of the picked word in one head.
 function drawStripes(canvas: HTMLCanvasElement, shares: readonly number[]): void {
   const { width, height } = canvas.getBoundingClientRect();
   const context = fitCanvas(canvas, width, height);
