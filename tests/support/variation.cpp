@@ -194,7 +194,7 @@ std::vector<Variation> variations(const Subject& subject) {
 }
 
 void fill_at_random(const Subject& subject, Variation& variation, std::uint64_t seed) {
-  fill(subject, variation, pair_patterns * 5 * static_cast<std::size_t>(seed + 1));  // selects the random pattern, all columns
+  fill(subject, variation, pair_patterns * 5 * static_cast<std::size_t>(seed + 1));  // the random pattern, all columns
 }
 
 std::vector<std::uint32_t> to_bits(const ladon::Shape& shape, const std::vector<std::uint8_t>& pairs) {

@@ -176,7 +176,7 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
 // the product:
 //
 //     matrix_vector     if there is a single token
-//     matmul_separate   if W has at least separate_function_weights weights; if inlined, g++ would spill
+//     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, PanelsView in, std::size_t panels, Epilogue epilogue,
