@@ -38,7 +38,8 @@ struct Attention {
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
   using Output = TensorView<float, shape.heads, shape.queries, shape.value_width>;
 
-  // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query, the query's rows of `out` are 0.
+  // Computes `out` from `q`, `k` and `v`. If the mask hides every key from a query in a head, the query's row of `out`
+  // in this head is 0.
   //
   //     q     [heads][queries][head_width]
   //     k     [kv_heads][keys][head_width]

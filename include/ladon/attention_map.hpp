@@ -13,13 +13,13 @@ namespace ladon::inline LADON_ABI {
 
 // The array of the caller that receives the attention weights: [heads][queries][keys], row-major. Each weight is a
 // probability. The weight is 0 if the mask hides the key from the query or if the key is inactive. Rows of inactive
-// queries stay unchanged. If the query sees a NaN, the weights are no probabilities: each of them is NaN or 0.
+// queries stay unchanged. If a visible score of the query is NaN, each weight of the query is NaN or 0.
 template <Shape S>
 using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 
 // The stages of the computation that turns scores into attention weights. Scores are in natural units: the weight of a
-// key with the score s is proportional to e^s. (Internally, the kernels multiply scores by log2(e), because they
-// compute powers of two.)
+// key with the score s is proportional to e^s. Inside the kernels, scores are multiplied by log2(e), because the
+// kernels compute powers of two.
 //
 // The enumerators have the same numbers, 0 to 3, as the attribute qk_matmul_output_mode of the ONNX operator Attention.
 // Versions of ONNX before pull request 7913 use the number 1 for `masked` and the number 2 for `capped`.

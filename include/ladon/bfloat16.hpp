@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloat16: a float32 without the low 16 bits of its significand. A bfloat16 has the range of float32, and eight
-// significant bits.
+// The number format bfloat16: a float32 without the low 16 bits of its significand. A bfloat16 has the range of
+// float32, and eight significant bits.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ LADON_INLINE constexpr float to_float(BFloat16 x) noexcept {
   return ladon::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
-// Returns x. So code for weights of any type can call to_float.
+// Returns x. With this overload, code for weights of any type can call to_float.
 LADON_INLINE constexpr float to_float(float x) noexcept { return x; }
 
-// Returns the bfloat16 that is nearest to x. If two are equally near, the result is the one whose last bit is 0. A
-// number that is at least half a step beyond the largest bfloat16 becomes infinite, and NaN stays NaN.
+// Returns the bfloat16 that is nearest to x. If two bfloat16 numbers are equally near, returns the number whose last
+// bit is 0. If x exceeds the largest bfloat16 by at least half a step, the result is infinite. NaN stays NaN.
 constexpr BFloat16 to_bfloat16(float x) noexcept {
   const std::uint32_t bits = ladon::bit_cast<std::uint32_t>(x);
   if (x != x) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};  // a signalling NaN becomes quiet

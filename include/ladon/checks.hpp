@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks preconditions on values that are known only at run time. The compiler cannot check these preconditions.
+// LADON_EXPECTS checks a precondition on values that are known only at run time. The compiler cannot check such a
+// precondition.
 //
-// LADON_CHECKED selects whether the build is checked (detail/target/abi.hpp). In a checked build, LADON_EXPECTS prints
-// the caller's line, the broken precondition and the values in it, and aborts. If a precondition is broken during
-// constant evaluation in a checked build, compilation fails. In an unchecked build, LADON_EXPECTS generates no code,
-// and a broken precondition is undefined behaviour.
+// LADON_CHECKED selects whether the build is checked (detail/target/abi.hpp). In a checked build, a broken precondition
+// ends the program. LADON_EXPECTS prints the caller's file and line, the message and the values, and calls abort. If a
+// precondition is broken during constant evaluation in a checked build, compilation fails. In an unchecked build,
+// LADON_EXPECTS generates no code, and a broken precondition is undefined behaviour.
 //
 //     LADON_EXPECTS(condition, message)
 //     LADON_EXPECTS(condition, message, caller)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of decoder layers. The memory is the output of an encoder. A run first converts the tokens and the memory
-// from rows into panels (detail/memory/panels.hpp). The run then computes all layers in place. Finally, the run
-// converts the result from panels into rows.
+// A stack of decoder layers. In the headers of decoders, "the memory" is the output of an encoder. A run first converts
+// the tokens and the memory from rows into panels (detail/memory/panels.hpp). The run then computes all layers in
+// place. Finally, the run converts the result from panels into rows.
 //
 // Implementation: detail/layer/decoder_steps.hpp.
 #pragma once
@@ -36,14 +36,16 @@ struct Decoder {
   using CachedWorkspace = typename Layer::CachedWorkspace;
   template <std::size_t Threads>
   using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
-  // One cache for each layer: of the text's tokens, and of the memory.
+  // Caches has one cache for each layer, for the tokens of the text. MemoryCaches has one cache for each layer, for the
+  // memory.
   using Caches = std::array<typename Layer::Cache, Layers>;
   using MemoryCaches = std::array<typename Layer::MemoryCache, Layers>;
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using MemoryInput = typename Layer::MemoryInput;
   using Output = typename Layer::Output;
-  // One pair of arrays for each layer, which receive the attention weights of the layer, or the results of stage G.
+  // One pair of arrays for each layer. With Maps, the arrays receive the attention weights. With Captures, the arrays
+  // receive the results of stage G (attention_map.hpp).
   using Maps = std::array<DecoderMaps, Layers>;
   template <Stage G>
   using Captures = std::array<DecoderCaptures<G>, Layers>;
@@ -51,13 +53,13 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
   // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
-  // additional shares are empty.
+  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
+  // into more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
   // lengths, aliasing, workspace and errors. If fewer queries than keys are active, only the last layer skips the
-  // tokens that are not active queries. Encoder::run gives the reason.
+  // tokens that are not active queries. The comment of Encoder::run gives the reason.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
                             const Options& options = {}) noexcept {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, nothing);
@@ -94,7 +96,7 @@ struct Decoder {
             scratch, options, in(maps));
   }
 
-  // Projects the keys and values of `memory` for every layer: caches[i] receives those of layer i.
+  // Projects the keys and values of `memory` for every layer. caches[i] receives the keys and values of layer i.
   // DecoderLayer::project_memory describes the lengths.
   static constexpr void project_memory(MemoryInput memory, const Weights& weights, MemoryCaches& caches,
                                        MemoryWorkspace& workspace, const Options& options = {}) noexcept {
@@ -113,7 +115,7 @@ struct Decoder {
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. DecoderLayer::extend describes
-  // lengths, positions, maps and errors. Each layer has its own caches: layer i uses caches[i] and memory[i].
+  // lengths, positions, maps and errors. Layer i uses caches[i] and memory[i].
   static constexpr void extend(Input x, Caches& caches, const MemoryCaches& memory, const Weights& weights, Output y,
                                CachedWorkspace& workspace, const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, memory, weights, y, workspace.shared, workspace.scratch, options,

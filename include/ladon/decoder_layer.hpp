@@ -6,7 +6,7 @@
 //     post-LN:  x = norm1(x + self(x));  x = norm2(x + cross(x, memory));  x = norm3(x + feed_forward(x))
 //     pre-LN:   x = x + self(norm1(x));  x = x + cross(norm2(x), memory);  x = x + feed_forward(norm3(x))
 //
-// The layer does not normalise the memory. Like an encoder layer, a decoder layer computes on panels
+// The layer applies no norm to the memory. Like an encoder layer, a decoder layer computes on panels
 // (detail/memory/panels.hpp).
 //
 // Implementation: detail/layer/decoder_steps.hpp.
@@ -76,8 +76,8 @@ struct DecoderOptions {
 };
 
 // The arrays of the caller that receive a layer's attention weights: `self` [heads][queries][keys] for self-attention,
-// and `memory` [heads][queries][Memory] for the attention to the memory. If a pointer is null, the weights of that
-// attention are not written.
+// and `memory` [heads][queries][Memory] for the attention to the memory. If a pointer is null, the weights of the
+// corresponding attention are not written.
 struct DecoderMaps {
   float* self = nullptr;
   float* memory = nullptr;
@@ -89,8 +89,8 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// Declares the overload of `run` for options that DecoderOptions does not have, as LADON_REJECT_OPTIONS does
-// (options.hpp).
+// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. It is like
+// LADON_REJECT_OPTIONS (options.hpp), but for DecoderOptions.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
   "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
   "the "                                                                                                             \
@@ -102,7 +102,7 @@ struct DecoderCaptures {
 //
 //     run(x, memory, ...)            all tokens of a text at once
 //     project_memory(memory, ...)    stores the keys and values of the memory in a cache, once for many tokens
-//     extend(x, cache, memory, ...)  the next tokens of a text, with the memory that project_memory has stored
+//     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 template <Shape ShapeGiven, std::size_t Memory, LayerConfig Config, mask::Policy SelfMask = mask::Causal,
@@ -125,16 +125,16 @@ struct DecoderLayer {
   using Workspace = ladon::Workspace<Shared, Scratch>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of project_memory.
+  // The workspace of project_memory.
   using MemoryWorkspace = KeyWorkspace<cross, Target, Precision>;
-  // The memory of extend and extend_phase.
+  // The workspaces of extend and extend_phase.
   using ExtendShared = EncoderShared<shape, Config, Target, Precision>;
   using ExtendScratch = DecoderScratch<shape, Memory, Config, Target, Precision, CachedScratch>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
   template <std::size_t Threads>
   using CachedTeamWorkspace = ladon::TeamWorkspace<ExtendShared, ExtendScratch, Threads>;
-  // The keys and values of the text's tokens, and of the memory. Decoders whose shapes differ only in `queries` can
-  // share both caches.
+  // Cache holds the keys and values of the text's tokens. MemoryCache holds the keys and values of the memory. Decoders
+  // whose shapes differ only in `queries` can share both caches.
   using Cache = CacheOf<shape, SelfMask, Target>;
   using MemoryCache = CacheOf<cross, mask::None, Target>;
   using Options = DecoderOptions<shape, Memory, SelfMask, MemoryMask, Score, Position>;
@@ -149,8 +149,8 @@ struct DecoderLayer {
   // of all heads: to the decoder's tokens, and to the memory. Phases 2 and 4 compute the steps after attention. Phase 4
   // also writes `y`.
   static constexpr std::size_t phases = 5;
-  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
-  // additional shares are empty.
+  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
+  // into more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -259,7 +259,7 @@ struct DecoderLayer {
                    weights, y, shared, scratch, options, captures_of(maps));
   }
 
-  // The members below are for Decoder.
+  // The members from here to `captures_of` are for the class Decoder.
 
   // Returns the active lengths of self-attention and of the attention to the memory.
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
@@ -279,7 +279,7 @@ struct DecoderLayer {
     return {options.self.lengths().queries, active};
   }
 
-  // Checks the memory of a run.
+  // Checks the arrays and the workspace of a run in a checked build (detail/memory/call_memory.hpp).
   template <class... Owned>
   static constexpr void expect_memory(detail::Caller caller, Input x, MemoryInput memory, Output y,
                                       const detail::DecoderLengths& active, const Owned&... owned) noexcept {

@@ -62,8 +62,8 @@ struct Encoder {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
-  // additional shares are empty.
+  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
+  // into more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
@@ -108,7 +108,7 @@ struct Encoder {
   }
 
   // Computes `y` [tokens][model] from `x` [tokens][model], the next tokens of a text. EncoderLayer::extend describes
-  // the cache and the lengths. Each layer has its own cache: layer i uses caches[i].
+  // the cache and the lengths. Layer i uses caches[i].
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
@@ -150,9 +150,10 @@ struct Encoder {
   LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
-  // The two arguments that `compute` and `compute_extend` take as `with_capture`. For each layer i, these functions
-  // call with_capture(i, layer), which calls `layer` with a capture. The capture of capture_none writes nothing. The
-  // capture of capture_in(maps) writes the attention weights, or the result of a stage, to maps[i].
+  // Function objects for the parameter `with_capture` of `compute` and `compute_extend`. For each layer i, `compute`
+  // calls with_capture(i, layer). The function object then calls `layer` with a capture. With capture_none, the capture
+  // writes nothing. With capture_in(maps), the capture writes the attention weights, or the result of a stage, to
+  // maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };

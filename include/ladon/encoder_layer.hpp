@@ -5,8 +5,8 @@
 //     post-LN:  x = norm1(x + attend(x));  x = norm2(x + feed_forward(x))
 //     pre-LN:   x = x + attend(norm1(x));  x = x + feed_forward(norm2(x))
 //
-// The layer computes on panels (detail/memory/panels.hpp). The steps after attention process the panels in groups. Each
-// group passes through all of these steps before the next group starts, so the group stays in the CPU's cache.
+// The layer computes on panels (detail/memory/panels.hpp). The steps after attention process the panels in groups. All
+// steps after attention are computed for a group before the next group begins, so the group stays in the CPU's cache.
 //
 // Implementation: detail/layer/encoder_steps.hpp.
 #pragma once
@@ -75,7 +75,7 @@ struct EncoderLayer {
   using Workspace = EncoderWorkspace<shape, Config, Target, Precision>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of extend and extend_phase.
+  // The workspaces of extend and extend_phase.
   using ExtendScratch = EncoderScratch<shape, Config, Target, Precision, CachedScratch<shape, Target>>;
   using CachedWorkspace = ladon::Workspace<Shared, ExtendScratch>;
   template <std::size_t Threads>
@@ -89,8 +89,8 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
   // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
-  // additional shares are empty.
+  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
+  // into more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache stores the keys and values of tokens, so that later calls need not compute them again. There are two uses:
+// A cache stores the keys and values of tokens, so that later calls need not compute the keys and values again. A cache
+// has two uses:
 //
 // - project_keys stores a fixed context. Any number of later calls of `attend` read the cache.
 // - `extend` appends the tokens of a growing text. Each call attends to all earlier tokens.
@@ -30,8 +31,8 @@ enum class Keep { every, latest };
 //
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
-//     length          how many tokens were stored, including tokens that a ring has already replaced
-//     not_finite_end  one past the newest token whose values contain an infinity or a NaN; 0 if there is no such token
+//     length          how many tokens were stored, including tokens that a ring has replaced
+//     not_finite_end  values of tokens from this number on are finite; 0 if no value was infinite or NaN
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
@@ -42,8 +43,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. In a ring, the token that contains an infinity or a NaN is
-  // replaced after `Keys` further tokens.
+  // Returns whether all values in the cache are finite. In a ring, a token with an infinite or NaN value is replaced
+  // after `Keys` further tokens.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.
@@ -53,8 +54,8 @@ struct KeyValueCache {
   }
 };
 
-// The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. If `Mask` is
-// mask::Window<Left>, not combined with another mask, and Left is not `all`, the cache is a ring.
+// The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. The cache is a
+// ring if `Mask` is mask::Window<Left>, Left is not `all`, and the mask is not combined with another mask.
 template <Shape S, class Mask, class Target>
 using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a layer: feed-forward network, norms, and the order of norms and residuals. Attention is
-// configured separately.
+// The configuration of a layer: the feed-forward network, the norms, and the place of the norms. Other template
+// arguments of a layer configure its attention.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes all masks. A mask determines which query may see which key. Some masks also add a number to the scores of
+// Includes all masks. A mask determines which keys each query may see. Some masks also add a number to the scores of
 // visible keys. The expression `a & b` combines two masks (mask/both.hpp).
 #pragma once
 

@@ -31,14 +31,14 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Multi-head attention with a fixed shape. `Layout` describes how the weights lie in memory (weights.hpp). `x` and `y`
-// are [queries][model].
+// Multi-head attention with a fixed shape. `Layout` is the memory layout of the weights (weights.hpp). `x` and `y` are
+// [queries][model].
 //
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
 //     project_keys(context, ...)     stores the keys and values of a context in a cache, once for many x
 //     attend(x, cache, ...)          attention of x to the context in the cache
-//     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x
+//     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x itself
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
 //
@@ -48,8 +48,8 @@ namespace ladon::inline LADON_ABI {
 //   inactive tokens nor writes the rows of `y` for inactive queries.
 // - Aliasing: `y` may be the same array as `x`. Apart from this case, an array that a call writes must not overlap with
 //   any other argument.
-// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. A call
-//   does not depend on the content that an earlier call left in the workspace.
+// - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent calls need two workspaces. The
+//   result of a call does not depend on the earlier content of the workspace.
 // - Errors: a length must not exceed the length in the shape, and the number of stored tokens must not exceed the
 //   capacity of the cache. Otherwise, the call breaks a precondition (checks.hpp).
 // - Masks: if the mask hides every key from a query, the output of every head is 0 for this query. The query's row of
@@ -67,8 +67,8 @@ struct MultiHeadAttention {
   using Weights = typename Layout::template Weights<shape.with_one_token()>;
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  // The memory of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to a
-  // context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
+  // The workspaces of run and run_phase. Self-attention uses Shared, Scratch, Workspace and TeamWorkspace. Attention to
+  // a context uses CrossShared, Scratch, CrossWorkspace and CrossTeamWorkspace.
   //
   // If shape.queries and shape.keys differ, self-attention does not compile, and Shared is the same type as
   // CrossShared.
@@ -82,9 +82,9 @@ struct MultiHeadAttention {
   using CrossTeamWorkspace = ladon::TeamWorkspace<CrossShared, Scratch, Threads>;
   template <std::size_t Threads>
   using TeamWorkspace = ladon::TeamWorkspace<Shared, Scratch, Threads>;
-  // The memory of project_keys.
+  // The workspace of project_keys.
   using KeyWorkspace = ladon::KeyWorkspace<shape, Target, Precision>;
-  // The memory of attend, extend and extend_phase.
+  // The workspaces of attend, extend and extend_phase.
   using ExtendShared = SelfShared<shape, Target, Precision>;
   using ExtendScratch = CachedScratch<shape, Target>;
   using CachedWorkspace = ladon::Workspace<ExtendShared, ExtendScratch>;
@@ -99,8 +99,8 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns the largest number of shares of a phase that have work. If a phase is divided into more shares, the
-  // additional shares are empty.
+  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
+  // into more shares, the additional shares are empty.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -113,9 +113,9 @@ struct MultiHeadAttention {
   }
   // Computes one share of one phase of self-attention. Precondition: `phase` < phases.
   //
-  // All threads of a call use the same `shared`, and each thread has its own `scratch`. The caller must finish all
-  // shares of a phase before any share of the next phase begins. The result is bit-identical to `run` for any number of
-  // shares.
+  // A share is the work of one thread in a phase (threads.hpp). All threads of a call use the same `shared`, and each
+  // thread has a separate `scratch`. The caller must finish all shares of a phase before any share of the next phase
+  // begins. The result is bit-identical to `run` for any number of shares.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Queries x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -208,10 +208,12 @@ struct MultiHeadAttention {
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `extend`. The rules in the comment on run_phase of self-attention apply, and
-  // `extend` has as many phases. In phase 0, at most parts(2) shares have work. No other call may use `cache` until all
-  // phases are finished. With a single token, the last bits of `y` may differ from those of `extend`: `extend` projects
-  // the queries of all heads in one product. The result is bit-identical for any number of shares.
+  // Computes one share of one phase of `extend`. The rules in the comment on run_phase of self-attention apply.
+  // `extend` has the same number of phases as `run`. In phase 0, at most parts(2) shares have work. No other call may
+  // use `cache` until all phases are finished.
+  //
+  // The result is bit-identical for any number of shares. With a single token, the last bits of `y` may differ from
+  // those of `extend`, because `extend` projects the queries of all heads in one product.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -269,8 +271,9 @@ struct MultiHeadAttention {
     return {array.data, count * Columns};
   }
 
-  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase. The panels of
-  // queries are also the panels that keys are projected from, because as many queries as keys lie in equal panels.
+  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase. Keys are
+  // projected from the panels of the queries. The number of queries equals the number of keys, so both have the same
+  // panels.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -330,7 +333,7 @@ struct MultiHeadAttention {
     Steps::queries_out(shared.x.data, queries, y.data, part);
   }
 
-  // Calls `f` with a MultiHeadSteps object, which computes with the packs (SIMD registers) of Target. In constant
+  // Calls `f` with a MultiHeadSteps object, which computes with the packs (vector registers) of Target. In constant
   // evaluation, the packs are plain arrays.
   template <class F>
   static constexpr void with_steps(F f) noexcept {

@@ -58,9 +58,9 @@ struct RunOptions {
 
 }  // namespace ladon::inline LADON_ABI
 
-// LADON_REJECT_OPTIONS(run(X, Workspace&, ...)) declares the overload of `run` for options that RunOptions does not
-// have, for example with a misspelt name: nothing but an ellipsis takes such options. The overload takes the last
-// argument before the options by a reference to const, so that every valid call prefers the other overload.
+// LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for options that RunOptions does
+// not have, for example an option with a misspelt name. Only an ellipsis accepts such options. The last parameter
+// before the options must be a reference to const. Every valid call then prefers the other overload.
 #define LADON_MISTAKEN_OPTIONS                                                                                     \
   "ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"

@@ -18,7 +18,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Which two features of a head form pair i.
+// The two features of a head that form pair i:
 //
 //     neighbours   features 2i and 2i + 1 (the paper, llama2.c)
 //     halves       features i and i + width / 2 (Hugging Face)
@@ -65,7 +65,7 @@ struct Rotary {
   };
 };
 
-// The requirements of the kernels on a type T whose constant `rotates` is true.
+// The requirements of the kernels on a position encoding T whose constant `rotates` is true.
 template <class T>
 concept Rotating =
     std::same_as<typename T::Table, RotaryTable<T::positions, T::width>> && requires(const typename T::Data& data) {
@@ -84,7 +84,7 @@ concept Policy = std::default_initializable<typename T::Data> && requires {
 
 // Fills `table` with the cosines and sines of all angles. Each position is divided by `scaling` (linear position
 // interpolation, arXiv 2306.15595). Preconditions: `base` >= 1 and `scaling` > 0. The function does not call libm, and
-// gives the same floats in constant evaluation and at run time.
+// gives bit-identical tables in constant evaluation and at run time.
 template <std::size_t Positions, std::size_t Width>
 constexpr void fill_rotary_table(RotaryTable<Positions, Width>& table, double base = 10000,
                                  double scaling = 1) noexcept {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes int8 weights from float32 weights, without allocating. The functions also run in constant evaluation and on a
+// Converts float32 weights to int8 weights, without allocation. The functions also run in constant evaluation and on a
 // microcontroller.
 //
 //     weight[r][i] is about scale[r] * q[r][i]       q is an integer from -127 to 127
 //     scale[r] = (largest magnitude of row r) / 127
 //
-// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even one if two are equally near. A row of
-// zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
+// q is weight[r][i] / scale[r], rounded to the nearest integer, and to the even integer if two are equally near. A row
+// of zeros, or of magnitudes below 127 * 2^-126, becomes a row of zeros with the scale 1.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ namespace ladon::inline LADON_ABI {
 
 // Quantises the weight of `linear` to int8. `weight` [Out][In] and `scale` [Out] receive the result. A weight in the
 // order in_out is transposed. Returns false, and writes nothing, if a weight is infinite or NaN. A null pointer breaks
-// a precondition (checks.hpp). The bias, if there is one, is used as it is.
+// a precondition (checks.hpp). The function does not change the bias. A Linear with int8 weights uses the same float
+// bias.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 constexpr bool quantise(const Linear<Out, In, O, B>& linear,
                         std::type_identity_t<MatrixView<std::int8_t, Out, In>> weight,

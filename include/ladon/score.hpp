@@ -8,9 +8,10 @@
 //       static constexpr float softcap = 50;
 //     };
 //
-// Limits of float: a score whose magnitude exceeds 2.35e38 overflows, because the kernels multiply scores by log2(e).
-// The weighted sum of a query is divided by the sum of its weights at the end. Values must therefore be small enough
-// that the undivided sum, at most the number of keys times the largest value, stays below 3.4e38.
+// The range of float limits scores and values. A score whose magnitude exceeds 2.35e38 overflows, because the kernels
+// multiply scores by log2(e). The kernels divide the weighted sum of a query by the sum of its weights only at the end.
+// Before the division, the weighted sum can reach the number of keys times the largest value. This product must stay
+// below 3.4e38.
 //
 // Implementation: detail/attention/score_function.hpp computes the scale and the softcap, and
 // detail/attention/attend.hpp computes the sinks.
@@ -42,8 +43,8 @@ struct Scaled {
   static constexpr bool sinks = false;
 };
 
-// The score q . k / sqrt(shape.keys). The scale is constant: the number of active keys of a call does not change the
-// scale.
+// The score q . k / sqrt(shape.keys). The scale depends on the shape only, and not on the number of active keys of a
+// call.
 struct ScaledByKeys : Scaled {
   static constexpr float scale(const Shape& shape) noexcept {
     return 1.0f / detail::simd::sqrt_newton(static_cast<float>(shape.keys));

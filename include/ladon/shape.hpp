@@ -12,7 +12,7 @@ namespace ladon::inline LADON_ABI {
 inline constexpr std::size_t all = static_cast<std::size_t>(-1);
 
 // The sizes of multi-head attention, with the names of "Attention Is All You Need" (arXiv 1706.03762). Every width is a
-// number of floats. A size of 0 stands for the default in the comment of the size.
+// number of floats. A size of 0 stands for the default that the comment of the size gives.
 struct Shape {
   std::size_t queries = 0;      // the largest number of queries of a call
   std::size_t keys = 0;         // the largest number of keys of a call, or the capacity of a cache; default: `queries`
@@ -42,8 +42,8 @@ struct Shape {
     same.queries = same.keys = 1;
     return same;
   }
-  // query_rows(), key_rows() and value_rows() return how many rows the weights of the query, key and value projections
-  // have, all heads together. Precondition: the shape is complete.
+  // query_rows(), key_rows() and value_rows() return the number of rows of the query, key and value projections, for
+  // all heads together. Precondition: the shape is complete.
   constexpr std::size_t query_rows() const noexcept { return heads * head_width; }
   constexpr std::size_t key_rows() const noexcept { return kv_heads * head_width; }
   constexpr std::size_t value_rows() const noexcept { return kv_heads * value_width; }
@@ -73,7 +73,7 @@ constexpr bool valid() noexcept {
 
 // How many queries and keys of a call are active: the first `queries` queries and the first `keys` keys. The call
 // neither reads the rows of inactive tokens nor writes rows of `y` for inactive queries. The addresses of rows and
-// heads depend on the shape, not on the lengths.
+// heads depend on the shape, and not on the lengths.
 struct Lengths {
   std::size_t queries;
   std::size_t keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares, one
-// share for each thread.
+// Divides the work of one call among several threads. A call consists of phases. Each phase is divided into shares. A
+// share is the work of one thread in one phase. The smallest unit of work is a part: a panel (detail/memory/panels.hpp)
+// or a head group.
 //
 //     phase 0   converts tokens into panels                  a share has some of the panels
 //     phase 1   computes the attention of all heads          a share has some of the head groups
@@ -8,8 +9,8 @@
 //
 // A head group is one head of keys and values, with all query heads that use this head. A stack of encoder layers
 // repeats phases 1 and 2 for each layer. A decoder layer has phases 1 and 2 twice: for the attention to the decoder's
-// tokens, and for the attention to the memory. Within a phase, no share reads data that another share writes. Threads
-// therefore wait for each other only between phases. `y` is bit-identical for any number of shares.
+// tokens, and for the attention to the encoder's output. Within a phase, no share reads data that another share writes.
+// Threads therefore wait for each other only between phases. `y` is bit-identical for any number of shares.
 //
 // The library starts no threads. The caller provides the threads, and makes the threads wait between phases.
 #pragma once
@@ -28,9 +29,9 @@ struct Share {
   std::size_t count = 1;
   LADON_CALLER_MEMBER
 
-  // Divides the numbers 0 to `parts` - 1 into `count` ranges, and returns the range with the number `index`. The
-  // lengths of two ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts` on
-  // are empty.
+  // Divides the parts 0 to `parts` - 1 of a phase into `count` ranges, and returns the range with the number `index`.
+  // The lengths of two ranges differ by at most 1. If `count` is greater than `parts`, the ranges from number `parts`
+  // on are empty.
   constexpr Range of(std::size_t parts) const noexcept {
     LADON_EXPECTS(index < count, "ladon: a share's index is less than their count", caller,
                   {{"index", index}, {"count", count}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the headers. CMake reads the version from this file. The file contains only preprocessor lines, so a C
-// source can include the file, too.
+// The version of the headers. CMake reads the version from this file. The file contains only preprocessor lines, so C
+// code can also include this file.
 #pragma once
 
 #define LADON_VERSION_MAJOR 0

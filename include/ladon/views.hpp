@@ -52,7 +52,7 @@ struct TensorView {
     requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
   constexpr TensorView(const TensorView<U, Extents...>& other) noexcept : data(other.data) {}
 
-  // Frequent mistakes do not compile, and the message says what to write instead.
+  // The following constructors reject frequent mistakes. The compiler's message tells the user what to write instead.
   template <detail::Container Given>
   LADON_REJECT_CONSTRUCTOR(LADON_MISTAKEN_CONTAINER)
   constexpr TensorView(const Given& given LADON_REASON(LADON_MISTAKEN_CONTAINER)) noexcept LADON_REJECTED;

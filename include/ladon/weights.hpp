@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights of attention and of layers. The weights are views of tensors, in the layouts that checkpoints use. The
-// library reads the tensors in place and never packs them. Int8 products for several tokens convert a few rows at a
-// time on the stack.
+// library reads the tensors in place and never copies a whole tensor. Products of several tokens may convert bfloat16
+// and int8 weights on the stack, a few rows at a time.
 //
 // A layout determines the precision of the weights and the strides with which matrix products read them. With at least
 // nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or keys,
@@ -122,8 +122,8 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
 };
 
 // A linear map with int8 weights: row r of the float matrix is about scale[r] * weight[r]. `row_sum` holds the sum of
-// each row of `weight`. Kernels read the sums if an instruction of the target multiplies activations of 8 bits, as
-// vpdpbusd of VNNI and SDOT of Arm do. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
+// each row of `weight`. Kernels read `row_sum` only if the target has an instruction for 8-bit activations, such as
+// vpdpbusd of VNNI or SDOT of Arm. `quantise` and `row_sums` (quantise.hpp) compute the members. `weight` needs no
 // alignment.
 template <std::size_t Out, std::size_t In, Order O, Bias B, int Bits>
 struct Linear<Out, In, O, B, precision::Int8<Bits>> {
@@ -160,8 +160,8 @@ struct Linear<Out, In, O, B, precision::Int8<Bits>> {
 enum class NormKind { layer, rms };
 
 // The weights of a norm: the gain `weight` [Size] and the shift `bias` [Size]. RMSNorm has no shift. LayerNorm has no
-// shift if B is Bias::without, as PyTorch's LayerNorm(bias=False). The result is then bit-identical to the result with
-// a shift of zeros.
+// shift if B is Bias::without, like PyTorch's LayerNorm(bias=False). A LayerNorm without a shift gives bit-identical
+// results to a LayerNorm whose shift is 0.
 template <std::size_t Size, NormKind K = NormKind::layer, Bias B = Bias::with>
 struct Norm {
   VectorView<const float, Size> weight;
@@ -177,8 +177,9 @@ struct Norm<Size, K, B> {
   LADON_CALLER_MEMBER
 };
 
-// Layouts. A layout declares the tensors of the four projections of attention, and finds the rows of each head in these
-// tensors. Rows are WeightRows or Int8Rows (detail/memory/weight_rows.hpp). Every layout has the following members:
+// Layouts. A layout declares the tensors of the four projections of attention, and returns the rows of each head in
+// these tensors. Rows are WeightRows or Int8Rows (detail/memory/weight_rows.hpp). Every layout has the following
+// members:
 //
 //     Precision                      the precision of the weights
 //     With<Q>                        the same layout, with Precision = Q
@@ -299,8 +300,8 @@ using WithoutBias = typename Layout::template Biased<Bias::without, Bias::withou
 template <class Layout>
 using WithoutOutputBias = typename Layout::template Biased<Layout::projections, Bias::without>;
 
-// The layout `Layout` without biases of the query, key and value projections, as in the Keyword Transformer
-// (arXiv 2104.00769). The output projection has a bias if it has one in `Layout`.
+// The layout `Layout` without biases of the query, key and value projections, as in the Keyword Transformer (arXiv
+// 2104.00769). The output projection has a bias if the output projection of `Layout` has a bias.
 template <class Layout>
 using WithoutProjectionBias = typename Layout::template Biased<Bias::without, Layout::output>;
 
@@ -309,8 +310,8 @@ template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. With 7 bits, an instruction that adds two products in 16 bits does not saturate, and gives the same
-// results. Such instructions are vpmaddubsw of AVX2 and the relaxed dot product of WebAssembly.
+// more precise. Some instructions add two products in 16 bits: vpmaddubsw of AVX2 and the relaxed dot product of
+// WebAssembly. With 7 bits, such an instruction does not saturate, so its results are exact.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

@@ -27,8 +27,8 @@ AttentionProblem random_problem(const Subject& subject, bool cross, std::uint64_
 
 namespace {
 
-// Writes NaN and infinity to every row of the inputs that must not matter. A token that is hidden as a key, but active
-// as a query, gets only NaN: its row of y is then NaN. With infinities, its row of y would depend on signs.
+// Writes NaN and infinity to every row of the inputs that must not change the results. A token that is hidden as a key,
+// but active as a query, gets only NaN, so its row of y is NaN. With infinities, its row of y would depend on signs.
 void spoil_what_is_hidden(const Subject& subject, const Variation& variation, AttentionProblem& problem) {
   const ladon::Shape& shape = subject.shape;
   const std::size_t queries = variation.queries(shape);
@@ -176,7 +176,7 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
     for (std::size_t q = 0; q < scores[h].rows; ++q) {
       for (std::size_t k = 0; k < shape.keys; ++k) {
         Real score = k < scores[h].columns ? scores[h](q, k) : beyond;
-        // The division by log2(e) has two roundings: the constant and the product.
+        // The conversion from exponents of two to natural units has two roundings: of the constant and of the product.
         if (score.deviation != 0) score = rounded(score.value, score.deviation, 0, 2);
         all[(h * shape.queries + q) * shape.keys + k] = score;
       }
@@ -199,7 +199,8 @@ void check_row_sums(const Floats& map, const Subject& subject, const Variation& 
       worst = std::max(worst, std::abs(sum - seen));
     }
   }
-  // The sum of the divisor has keys - 1 roundings. The quotient, the product, and the corrections of blocks follow.
+  // Each weight is divided by the sum of the row. The sum has keys - 1 roundings. The quotient, the product and the
+  // corrections of key blocks add further roundings.
   CHECK(worst <= (static_cast<double>(shape.keys) + 4 + 6 * corrections_of(shape.keys)) * unit);
 }
 

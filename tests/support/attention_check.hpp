@@ -1,4 +1,5 @@
-// Checks one instantiation of MultiHeadAttention, or of Attention, against the oracle in every variation.
+// Compares one instantiation of MultiHeadAttention, or of Attention, with the oracle (oracle.hpp) in every variation.
+// subject.hpp defines the terms subject, problem, variation and task.
 #pragma once
 
 #include "guarded_run.hpp"
@@ -9,7 +10,7 @@
 
 namespace ladon_test {
 
-// Checks self-attention, if the shape has as many queries as keys, and attention to a context.
+// Checks attention to a context. If the shape has as many queries as keys, also checks self-attention.
 void check_attention(const Subject& subject);
 
 // Checks only self-attention.
@@ -18,17 +19,17 @@ void check_self(const Subject& subject);
 // Checks only attention to a context.
 void check_cross(const Subject& subject);
 
-// Checks attention of given q, k and v.
+// Checks attention without projections: the caller gives queries q, keys k and values v.
 void check_given(const Subject& subject);
 void check_given(const Subject& subject, const Variation& variation, std::uint64_t seed = 1);
 
-// Checks one variation of one problem. First writes NaN and infinities to all inputs that no query may see.
+// Checks one problem in one variation. First writes NaN and infinities to all inputs that no query may see.
 struct AttentionProblem;
 struct GivenProblem;
 void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
 void check_problem(const Subject& subject, Variation variation, GivenProblem given);
 
-// The parts of a check, for tests that change one of the parts.
+// The steps of a check, for tests that change one of the steps.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
   Floats x;                // [queries][model]
@@ -59,26 +60,29 @@ ExpectedAttention expected_attention(const Subject& subject, const AttentionProb
 ExpectedAttention expected_attention(const Subject& subject, const AttentionProblem& problem,
                                      const Variation& variation);
 
-// Returns the map of all heads: probabilities for active queries, and no expectation for the other queries.
+// Returns the expected attention weights of all heads. Rows of inactive queries have no value, because they must not be
+// written.
 Expected expected_map(const ladon::Shape& shape, const std::vector<oracle::Matrix>& weights);
 
-// Returns whether a query sees a NaN. The weights of such a query are no probabilities: each weight may be NaN or 0.
+// Returns whether the oracle computes an infinite or NaN weight for a query, because a visible score is infinite or
+// NaN. Each weight of this query in the library's result may then be NaN or 0.
 bool sees_nan(const oracle::Matrix& weights, std::size_t query);
-// Returns a Real that agrees with any weight.
+// Returns a Real (bound.hpp) with an infinite deviation. Any float agrees with this Real.
 Real any_weight();
 
-// Returns the scores of all heads in natural units. For an active query, the score of an inactive key is `beyond`.
+// Returns the expected scores of all heads in natural units. For an active query, the score of an inactive key is
+// `beyond`.
 Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Matrix>& scores, double beyond);
 
-// Copies the data of a variation to a task.
+// Copies the lengths and the data of a variation to a task.
 void append_variation(Task& task, const Subject& subject, const Variation& variation);
 
-// Runs a task. Compares the output, the map, the sums of its rows, and every stage that can be captured with the
-// oracle.
+// Runs a task. Compares the output, the attention weights and every stage that the subject can capture with the oracle.
+// Checks the sums of the rows of the attention weights.
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
                   const ExpectedAttention& expected);
 
-// Checks that each row of a map sums to 1, or is 0 if the query sees no key.
+// Checks that the sum of each row of attention weights is 1, or 0 if the query sees no key.
 void check_row_sums(const Floats& map, const Subject& subject, const Variation& variation);
 
 }  // namespace ladon_test

@@ -1,4 +1,5 @@
-// Subjects for attention: with projections, with keys that are projected in advance, or of given q, k and v.
+// Subjects (subject.hpp) for three kinds of attention: with projections, with keys and values that are projected in
+// advance, and without projections.
 #pragma once
 
 #include "guarded.hpp"
@@ -15,7 +16,7 @@ typename Layer::Options options_of(const Call& call) {
   return options;
 }
 
-// A rotary embedding and the parameters that fill its table. The table ends at an inaccessible page.
+// A rotary embedding with the parameters that fill its table.
 template <ladon::Pairing P, std::size_t Width, std::size_t Positions, int Base = 10000, int Scaling = 1>
 struct RotaryOf : ladon::position::Rotary<P, Width, Positions> {
   static constexpr double base = Base, scaling = Scaling;
@@ -33,8 +34,8 @@ void set_position(auto& options, const Call& call) {
   }
 }
 
-// The oracle computes the default scale without the score policy. The oracle takes any other scale from the score
-// policy, and test_scores.cpp tests the formulas of the scales.
+// Returns the score as data for the oracle. The oracle computes the default scale itself. Any other scale comes from
+// the score policy, and test_scores.cpp tests the formulas of the scales.
 template <ladon::Shape S, class Score, class Position>
 ScoreForm score_form() {
   ScoreForm form{.softcap = static_cast<double>(Score::softcap), .sinks = Score::sinks};
@@ -48,10 +49,11 @@ ScoreForm score_form() {
   return form;
 }
 
-// Selects the captures of a subject: the weights, or every stage of the scores. Each stage is a separate instantiation.
+// The captures that a subject can make: only the weights, or every stage of the scores. Each stage needs a separate
+// instantiation.
 enum class Captures { weights, every_stage };
 
-// Calls run() without a map, run(map), or run(capture) for the stage in the call.
+// Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.
 template <class Attention, Captures C, class Run>
 void run_capturing(const Call& call, Run run) {
   using ladon::Stage;
@@ -112,8 +114,8 @@ Subject attention_subject() {
                               Position, C>();
 }
 
-// Returns the subject that projects keys and values into a cache, and then attends to them. Keys and values may come
-// from different tokens.
+// Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may
+// come from different tokens.
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::SeparateQKV, class Score = ladon::score::Scaled,
           class Position = ladon::position::None>
 Subject projected_subject() {
@@ -151,7 +153,7 @@ Subject projected_subject() {
           activation_bits<typename Layout::Precision>};
 }
 
-// Returns the subject for given q, k and v. The call passes them as x, context and weights[0].
+// Returns the subject for attention without projections. A Call passes q as x, k as context and v as weights[0].
 template <ladon::Shape S, class Mask, class Score = ladon::score::Scaled, class Position = ladon::position::None,
           Captures C = Captures::weights, class Target = ladon::detail::simd::NativeVectors>
 Subject given_subject() {

@@ -1,10 +1,13 @@
-// A bound for the difference of float32 and float64 results, derived operation by operation.
+// A bound for the difference between float32 and float64 results, derived operation by operation.
 //
-// A Real is a float64 value with the standard deviation of the float32 computation of this value. The oracle computes
-// with Reals. So the bound of each result depends on epsilon, on the lengths of the sums, and on the magnitudes in the
-// computation. Roundings are modelled as independent and unbiased, so deviations add as squares (Higham and Mary, "A
-// new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019). With u = 2^-24, half of
-// float's epsilon, and d(x) the deviation of x:
+// A Real is a float64 value with a deviation: the standard deviation of the error of the float32 computation. The
+// oracle computes with Reals. The bound of each result therefore depends on the rounding unit, on the number of terms
+// of the sums, and on the magnitudes in the computation. Roundings are modelled as independent and unbiased, so the
+// squares of deviations add up (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
+// Sci. Comput. 41, 2019).
+//
+// In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. A formula without d
+// on the left gives the deviation d of the operation:
 //
 //     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
 //     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
@@ -14,22 +17,22 @@
 //     erf(a)          d^2 = (erf'(a) d(a))^2 + (8 u |erf a|)^2     erf has an error of at most 4 ulp
 //     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t is the slope, at most 1
 //
-// 2^-126 is added for underflow. These formulas give the deviation of a dot product b + sum w_i x_i of n exact terms
-// with partial sums s_1 .. s_n. The library promises to add one term after the other. The rounding of the product
-// counts for targets without fma:
+// Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
+// of n exact terms with partial sums s_1 .. s_n. The formula assumes that one term is added after the other. The
+// formula includes the rounding of each product, for targets without fma:
 //
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
-// The softmax ignores a shift of all scores, so the maximum of the row counts as exact. The softmax computes powers of
-// two, so some factor contains log2(e): the scale, or, if a softcap, a bias or a sink follows the scale, each of these
-// terms. Each term then has a further error of 2 u, for the constant and for the product. The rotary embedding takes
-// sines and cosines from a table. Their error is at most u, half a unit in the last place of 1.
+// A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
+// powers of two, so the scale contains the factor log2(e). A softcap, a bias and a sink also contain this factor. The
+// factor adds an error of 2 u: for the rounded constant and for the product. The rotary embedding reads sines and
+// cosines from a table. The error of an entry is at most u, half a unit in the last place of 1.
 //
-// A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, this
-// bound is also the worst case. Beyond 64 roundings, the worst case grows with n, and the bound grows with sqrt(n). In
+// A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, no error
+// can exceed this bound. For n roundings, the largest possible error grows with n, and the bound grows with sqrt(n). In
 // practice the bound suffices: the largest error in all tests is 2.3 deviations. test_bound.cpp shows the mistakes that
-// the bound finds. Equal tokens have equal errors, which are not independent. Tests with equal tokens state their own
-// bounds.
+// the bound finds. Equal tokens have equal errors, which are not independent. Tests with equal tokens therefore define
+// separate bounds.
 #pragma once
 
 #include <cmath>
@@ -53,8 +56,8 @@ struct Real {
   double bound() const { return deviations_allowed * deviation; }
 };
 
-// Returns `value` as the result of a float32 operation. The errors of the operands shift the result by a and b, and the
-// result itself is rounded.
+// Returns `value` as the result of a float32 operation. The errors of the two operands contribute the deviations `a`
+// and `b`. The rounding of the result contributes `units` times the rounding unit.
 inline Real rounded(double value, double a = 0, double b = 0, double units = 1) {
   const double own = units * unit * std::abs(value) + underflow;
   return {value, std::sqrt(a * a + b * b + own * own)};
@@ -71,7 +74,8 @@ inline Real operator/(Real a, Real b) {
 }
 inline Real sqrt(Real a) {
   const double root = std::sqrt(a.value);
-  // The derivative is a bad estimate where the deviation is as large as the value.
+  // If the deviation is about as large as the value, the derivative at the value is a bad estimate. The deviation
+  // therefore uses the slope between the value and the value minus its deviation.
   return rounded(root, a.deviation == 0 ? 0 : a.deviation / (root + std::sqrt(std::fdim(a.value, a.deviation))));
 }
 inline Real exp(Real a) {
@@ -84,14 +88,16 @@ inline Real erf(Real a) {
 }
 
 inline Real tanh(Real a) {
-  // The derivative is largest where the argument, within its bound, is nearest to 0.
+  // The derivative of tanh is largest at 0. `nearest` is tanh of the number nearest to 0 within the bound of the
+  // argument.
   const double nearest = std::tanh(std::fdim(std::abs(a.value), a.bound()));
   return rounded(std::tanh(a.value), a.deviation * (1 - nearest * nearest), 0, 8);
 }
 
-// A long row is computed in blocks of at least 256 keys. The maximum of each further block corrects the earlier results
-// by the factor 2^(old maximum - new maximum). The difference, the power and the products with the sums are rounded.
-// The errors of all differences together are at most |s - m|.
+// Adds the roundings of the softmax's corrections to a weight. A long row of scores is computed in blocks of at least
+// 256 keys. After each further block, the earlier results are multiplied by the correction 2^(old maximum - new
+// maximum). The difference, the power and the products are rounded. The errors of all differences together are at most
+// |score - maximum| rounding units.
 inline double corrections_of(std::size_t keys) { return static_cast<double>(keys / 256); }
 inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   if (corrections_of(keys) == 0) return weight;
@@ -99,9 +105,10 @@ inline Real corrected(Real weight, Real below_maximum, std::size_t keys) {
   return rounded(weight.value, weight.deviation, 0, units);
 }
 
-// Returns the distance of a float32 result from a Real, divided by the allowed distance: results up to 1 agree. NaN
-// agrees only with NaN. Results of a computation with infinities are undefined, so any number agrees. An infinity of
-// the input is exact.
+// Returns the error of a float32 result, divided by the bound of the expected Real. A result of at most 1 means that
+// both agree. An expected NaN agrees only with NaN. If the expected value or its deviation is infinite, the library's
+// result is undefined, so any number agrees. An expected value with a deviation of 0 must be equal, also if the value
+// is infinite.
 inline double distance(float actual, Real expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (std::isnan(expected.value)) return std::isnan(actual) ? 0 : infinite;

@@ -14,7 +14,7 @@ namespace ladon_test {
 
 namespace {
 
-// Returns the subject for the oracle.
+// Returns the part of a CachedSubject that the oracle needs, as a Subject.
 Subject as_subject(const CachedSubject& cached) {
   Subject subject{};
   subject.shape = cached.shape;
@@ -24,7 +24,8 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-// A piece of a text, and its expected results.
+// The tokens of one call: `tokens` tokens after `past` earlier tokens of the text. Also the expected results of the
+// call.
 struct Piece {
   std::size_t past, tokens;
   Variation variation;
@@ -37,7 +38,8 @@ struct Step {
   Floats y, map;
 };
 
-// Feeds one cache piece by piece. All inputs are guarded, and all outputs are filled with NaN before each call.
+// Extends one cache by the pieces of a text, one call for each piece. All inputs are in guarded memory (guarded.hpp).
+// All outputs are filled with NaN before each call.
 class Feeder {
  public:
   Feeder(const CachedSubject& subject, const CachedProblem& text, Edge edge)
@@ -53,7 +55,7 @@ class Feeder {
     const ladon::Shape& shape = subject_.shape;
     const bool one = by_one && piece.tokens == 1;
     const std::size_t queries = one ? 1 : shape.queries;
-    const std::size_t room = edge_ == Edge::end ? piece.tokens : queries;  // the call must not touch the rest of y
+    const std::size_t room = edge_ == Edge::end ? piece.tokens : queries;  // the call must not access y beyond `room`
     const Guarded<float> x(std::span(text_.x).subspan(piece.past * shape.model, piece.tokens * shape.model), edge_);
     const Guarded<float> y(room * shape.model, edge_), map(shape.heads * queries * shape.keys, edge_);
     const std::size_t bytes = one ? subject_.one_workspace_bytes : subject_.workspace_bytes;
@@ -96,7 +98,8 @@ class Feeder {
   std::vector<Guarded<float>> weights_;
 };
 
-// Returns the expected map. The weight of token k is in the column where the cache stores token k.
+// Returns the expected attention weights. The weight of token k is in column k % shape.keys, the slot in which the
+// cache stores token k.
 Expected map_in_cache(const CachedSubject& subject, const std::vector<oracle::Matrix>& weights, std::size_t queries) {
   const ladon::Shape& shape = subject.shape;
   Expected map(shape.heads * queries * shape.keys);

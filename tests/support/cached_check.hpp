@@ -1,5 +1,6 @@
-// Checks attention to a growing text. The cache is fed in pieces, and each piece must agree with the oracle of the
-// whole text so far. Every cut of a text must agree within the bound.
+// Checks `extend`, the attention to a growing text. A text is cut into pieces. Each call appends one piece to a cache.
+// The oracle computes the whole text so far, and the results of each call must agree with the oracle. For every cut of
+// a text, the results must agree within the bound (bound.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace ladon_test {
 
-// Two instantiations that share a cache: one takes up to shape.queries tokens, and one takes a single token.
+// Two instantiations of attention that use the same cache. `extend` calls the instantiation for up to shape.queries
+// tokens. extend_by_one calls the instantiation for a single token.
 struct CachedSubject {
   ladon::Shape shape;  // complete; the keys are the capacity of the cache
   WeightLayout layout;
@@ -26,8 +28,8 @@ struct CachedSubject {
   int activation_bits = 0;  // not 0: an argument of `quantise` (weights.hpp)
 };
 
-// The number of tokens of each call. Their sum is the length of the text. If `by_one` is true, the instantiation for
-// one token takes the calls of one token.
+// A cut of a text: the number of tokens of each call. The sum of these numbers is the length of the text. If `by_one`
+// is true, pieces of one token use the instantiation for a single token.
 struct Cut {
   std::vector<std::size_t> pieces;
   bool by_one = true;
@@ -35,17 +37,18 @@ struct Cut {
 
 void check_cached(const CachedSubject& subject, const std::vector<Cut>& cuts);
 
-// A text and the weights of the attention to it.
+// The tokens of a text, and the weights of the attention.
 struct CachedProblem {
   oracle::AttentionWeights weights;
   Floats x;  // [tokens][model]
 };
 CachedProblem random_cached(const CachedSubject& subject, std::size_t tokens, std::uint64_t seed);
 
-// Checks one cut of a text. Text and cut have equal lengths.
+// Checks one cut of a text. Precondition: the sum of the cut's pieces is the number of tokens of the text.
 void check_cached(const CachedSubject& subject, const CachedProblem& text, const Cut& cut);
 
-// Returns the outputs [tokens][model] of one cut, after check_cached has compared them with the oracle.
+// Returns the outputs [tokens][model] of one cut of a random text. The function does not compare the outputs with the
+// oracle.
 Floats run_cached(const CachedSubject& subject, const Cut& cut, std::uint64_t seed = 1);
 
 template <class Attention, class Mask, class Position>

@@ -1,10 +1,11 @@
-// Checks a decoder layer, or a stack of decoder layers, against the oracle with every kind of length.
+// Compares a decoder layer, or a stack of decoder layers, with the oracle (oracle.hpp) for various lengths.
 //
-// The shape of the Subject is the shape of the attention to the memory. Each layer has two maps: self-attention, then
-// attention to the memory. Both maps have the size of the memory's map, so the memory must be at least as long as the
-// text. In a Call, `queries` is the number of active queries. `tokens` is the number of tokens that self-attention
-// sees, and `keys` is the number of active tokens of the memory. may_see is the padding for each mask that takes a
-// padding.
+// "The memory" is the output of an encoder. The shape of a Subject (subject.hpp) is the shape of the attention to the
+// memory. Each layer has two maps of attention weights: of self-attention, then of the attention to the memory. The
+// buffers of both maps have the size of the second map, so the memory must have at least as many tokens as the text.
+//
+// In a Call, `queries` is the number of active queries. `tokens` is the number of active keys of self-attention. `keys`
+// is the number of active tokens of the memory. `may_see` is the data of every padding mask.
 #pragma once
 
 #include <array>

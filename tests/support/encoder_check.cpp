@@ -11,7 +11,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns the number of queries of every layer but the last. A token that is a key of the next layer must be computed.
+// Returns the number of tokens that every layer except the last computes. These layers also compute tokens that are
+// only keys, because the next layer needs these tokens.
 std::size_t inner_queries(const Subject& subject, const Variation& variation) {
   return std::max(variation.queries(subject.shape), variation.keys(subject.shape));
 }
@@ -31,7 +32,7 @@ void spoil_what_is_hidden(const Subject& subject, const Variation& variation, En
   }
 }
 
-// Returns the largest bound of all finite numbers.
+// Returns the largest bound of all expected finite numbers.
 double widest_bound(const Expected& expected) {
   double widest = 0;
   for (const auto& real : expected) {
@@ -50,7 +51,8 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
   CHECK(worst_distance(outcome.y, expected.y) <= 1);
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
-  // An integer that rounding may move to either neighbour widens the bound of an int8 problem to steps of quantisation.
+  // In an int8 problem, rounding errors may change a quantised integer by 1. The bound then includes a step of
+  // quantisation.
   const bool is_int8 = form.activation_bits != 0 && form.activation_bits != bfloat16_weights;
   const double widest = is_int8 ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");

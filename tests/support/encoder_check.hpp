@@ -1,4 +1,5 @@
-// Checks an encoder layer, or a stack of encoder layers, against the oracle in every variation.
+// Compares an encoder layer, or a stack of encoder layers, with the oracle (oracle.hpp) in every variation
+// (variation.hpp).
 #pragma once
 
 #include <cstddef>

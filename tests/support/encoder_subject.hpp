@@ -1,4 +1,4 @@
-// Subjects for encoder layers and stacks.
+// Subjects (subject.hpp) for encoder layers and stacks of encoder layers.
 #pragma once
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// The forms of masks and scores: the definitions of include/ladon/mask/ and score.hpp without lanes and key ranges. A
+// The forms of masks and scores: descriptions of a mask and of a score as plain data, from which the oracle computes. A
 // form has each kind of mask at most once.
 #pragma once
 
@@ -17,9 +17,9 @@ inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_
 struct MaskForm {
   bool causal = false;
   bool window = false;
-  std::size_t left = 0, right = 0;     // of the window; ladon::all: no end on that side
+  std::size_t left = 0, right = 0;     // of the window; ladon::all: no limit on that side
   bool fixed_offset = false;           // CausalAt, WindowAt
-  std::ptrdiff_t offset = 0;           // the offset of these two masks
+  std::ptrdiff_t offset = 0;           // the offset of CausalAt or WindowAt
   bool padding = false;                // one byte for each key
   bool bits = false, boolean = false;  // one bit or byte for each pair of query and key
   bool boolean_per_head = false;
@@ -30,7 +30,7 @@ struct MaskForm {
   constexpr bool takes_offset() const { return (causal || window || alibi) && !fixed_offset; }
   constexpr bool per_pair() const { return bits || boolean || boolean_per_head; }
   constexpr bool adds() const { return additive || additive_per_head; }
-  // Returns whether the mask's data may have fewer columns than keys. Keys beyond the columns are hidden.
+  // Returns whether the mask's data may have fewer columns than the shape has keys. Keys without a column are hidden.
   constexpr bool takes_columns() const { return boolean || boolean_per_head || adds(); }
 
   friend constexpr MaskForm operator&(const MaskForm& a, const MaskForm& b) {
@@ -48,11 +48,11 @@ struct MaskForm {
 };
 
 struct ScoreForm {
-  double scale = 0;  // 0: 1 / sqrt(head width)
+  double scale = 0;  // 0 means 1 / sqrt(head width)
   double softcap = 0;
   bool sinks = false;
   oracle::Rotary rotary{};
-  std::size_t positions = 0;  // of the table of the rotary embedding
+  std::size_t positions = 0;  // number of positions in the rotary table
 };
 
 }  // namespace ladon_test

@@ -5,8 +5,8 @@
 
 #include "attention_check.hpp"
 
-// Checks attention of given q [heads][queries][head_width], k [kv_heads][keys][head_width], v
-// [kv_heads][keys][value_width].
+// Checks attention without projections. The inputs are q [heads][queries][head_width], k [kv_heads][keys][head_width]
+// and v [kv_heads][keys][value_width].
 namespace ladon_test {
 
 GivenProblem random_given(const ladon::Shape& shape, std::uint64_t seed) {

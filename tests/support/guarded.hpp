@@ -1,9 +1,8 @@
-// Memory that detects accesses beyond its ends.
+// Guarded is a buffer that detects accesses beyond its ends.
 //
-// A Guarded buffer lies at one edge of separate pages, next to an inaccessible page. A load or store beyond this edge
-// ends the program. At the other edge, guard bytes detect stores, and loads of guard bytes give NaN. Tests run
-// everything at both edges, so buffers also start at many different addresses. Without mmap, guard bytes lie on both
-// sides.
+// A Guarded buffer has separate memory pages. The buffer begins or ends (Edge) directly next to an inaccessible page. A
+// load or store beyond this edge ends the program. Guard bytes at the other edge detect stores, and a load of guard
+// bytes gives NaN. Tests run each call with buffers at both edges. Without mmap, guard bytes lie on both sides.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace ladon_test {
 
-enum class Edge { begin, end };  // the side of the inaccessible page
+enum class Edge { begin, end };  // the edge of the buffer that touches an inaccessible page
 
 class Pages {
  public:

@@ -34,7 +34,7 @@ double worst_distance(std::span<const float> actual, const Expected& expected) {
 
 namespace {
 
-// The buffers of one task, all at one edge of their pages.
+// The buffers of one task. All buffers touch an inaccessible page at the same edge (guarded.hpp).
 class Stage {
  public:
   Stage(const Subject& subject, const Task& task, Edge edge)

@@ -1,5 +1,6 @@
-// Runs a subject under guard: at both edges of its pages, with and without maps. All outputs and the workspace are
-// filled with NaN before each run. All runs must give equal bits, and must change no other memory.
+// Runs a subject (subject.hpp) with all buffers in guarded memory (guarded.hpp). A task is run with the buffers at both
+// edges of their pages, and with and without maps of attention weights. All outputs and the workspace are filled with
+// NaN before each run. All runs must give equal bits, and must not change other memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace ladon_test {
 
-// A NaN that no computation gives. A result with these bits has not been written.
+// The bits of poison, a NaN that no computation gives. A result with these bits has not been written.
 inline constexpr std::uint32_t poison_bits = 0x7fc0dead;
 bool is_poison(float value);
 float poison();
@@ -25,12 +26,13 @@ struct Task {
   Floats context{};        // empty: self-attention
   Floats value_context{};  // empty: the values come from `context`
   std::vector<Floats> weights{};
-  std::vector<std::uint8_t> may_see{};  // empty: a null pointer, also for the members below
+  std::vector<std::uint8_t> may_see{};  // empty: the call gets a null pointer; so do the members below
   std::vector<std::uint8_t> pairs{};
   std::vector<std::uint32_t> bits{};
   Floats values{}, slopes{}, sinks{};
   Lengths lengths{};
-  // The elements of x, context, may_see and y that are in use with these lengths. At one edge, the buffers end there.
+  // The number of elements of x, context, may_see and y that a call with these lengths may access. In one of the runs,
+  // the buffers end after these elements.
   std::size_t x_used = 0, context_used = 0, value_context_used = 0, may_see_used = 0, y_used = 0;
   std::size_t y_size = 0;
   bool aliased = false;  // x and y are one array
@@ -43,17 +45,18 @@ struct Outcome {
 
 Outcome run_guarded(const Subject& subject, const Task& task);
 
-// Returns the scores of a subject at one stage. `expected` is y without a capture: y must not change.
+// Returns the scores of a subject at one stage. `expected` is the output y without a capture. Checks that y with a
+// capture is equal.
 Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected);
 
-// The expected numbers. An element without a value must not be written.
+// The expected numbers of an output. An element without a value must not be written.
 using Expected = std::vector<std::optional<Real>>;
 
-// Returns the largest distance() of all numbers, at most 1 if they agree. Returns infinity if a number was written that
-// should not be written, or vice versa.
+// Returns the largest distance (bound.hpp) of all numbers. If the result is at most 1, all numbers agree. Returns
+// infinity if an unexpected number was written, or an expected number was not written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
-// Returns whether the bits are equal. Any NaN equals any other NaN.
+// Returns whether the bits are equal. All NaNs except poison are treated as equal.
 bool same_bits(std::span<const float> a, std::span<const float> b);
 
 }  // namespace ladon_test

@@ -1,4 +1,5 @@
-// The form of each mask type, and the data of a mask for a call.
+// For each mask type of the library: its form (forms.hpp), and a function that fills the mask's data from a Call
+// (subject.hpp).
 #pragma once
 
 #include "subject.hpp"

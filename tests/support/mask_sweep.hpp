@@ -1,5 +1,6 @@
-// Sweeps of masks and scores over shapes of awkward sizes: one query, one key, the number of lanes and one more or
-// less, several panels, several blocks of keys. Most sweeps have no projections, because masks affect only the scores.
+// Tests masks and scores with many shapes whose sizes are special cases. Examples are one query, one key, the number of
+// lanes and one more or less, several panels, and several key blocks. Most of these tests use attention without
+// projections, because masks affect only the scores.
 #pragma once
 
 #include "attention_check.hpp"

@@ -13,7 +13,8 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The score of a hidden pair. The value is exact. An infinite score that is computed has no finite deviation.
+// The score of a hidden pair of query and key. The score is exact, so its deviation is 0. A computed score that is
+// infinite has a deviation other than 0.
 constexpr double not_seen = -infinity;
 bool is_seen(Real score) { return score.value != not_seen || score.deviation != 0; }
 
@@ -38,7 +39,8 @@ Matrix sum(const Matrix& a, const Matrix& b) {
   return total;
 }
 
-// Returns f(x). The switch has no default: -Werror=switch rejects an enumerator without a case.
+// Returns the activation of x. The switch has no default case, so that -Werror=switch rejects an enumerator without a
+// case.
 Real activate(Activation activation, Real x) {
   switch (activation) {
     case Activation::relu:
@@ -61,7 +63,8 @@ struct QuantisedToken {
   Real scale;
 };
 
-// Quantises exact features. The roundings to float32 are part of the definition, so the integers are exact, too.
+// Quantises features that are exact. The roundings to float32 are part of the definition of the integers, so the
+// integers are exact, too.
 QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
   std::vector<float> x;
   for (const Real& feature : features) x.push_back(static_cast<float>(feature.value));
@@ -78,21 +81,23 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 }
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
-// Errors of a token's integers reach all results of the token together, so they are not independent. The deviation of
-// an integer in doubt is at least 1: the bound then holds for 64 integers in doubt whose errors add up.
+// Such an integer is in doubt, and its error is 1. An error of a token's integer affects all results of the token, so
+// these errors are not independent. The deviation of an integer in doubt is therefore at least 1. The bound then holds
+// even if the errors of 64 integers in doubt add up.
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
 }
 
-// Returns q, limited to what the zero point leaves. Near a limit, q moves with the limit.
+// Returns q, clamped to -zero .. levels - zero. If q is near a limit, an error of the zero point also changes q.
 Real limited(Real q, Real zero, double levels) {
   const double value = std::clamp(q.value, -zero.value, levels - zero.value), reach = q.bound() + zero.bound();
   const bool is_far = value > reach - zero.value && value < levels - zero.value - reach;
   return {value, is_far ? q.deviation : std::max(q.deviation, zero.deviation)};
 }
 
-// Returns the lowest feature, or 0 if no feature is lower. In float32, another feature may be the lowest one.
+// `lowest` returns the lowest feature, or 0 if all features are positive. In float32, another feature may be the
+// lowest, so the deviation covers the lowest possible value. `highest` does the same for the highest feature.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
@@ -124,7 +129,8 @@ QuantisedToken quantised(std::span<const Real> features, int bits) {
   return token;
 }
 
-// Computes a linear map with int8 weights. The integer sums are exact, so only integers in doubt have a deviation.
+// Computes a linear map with int8 weights. The integer sums are exact, so only integers in doubt (nearest_integer) have
+// a deviation.
 Matrix linear_int8(const Linear& w, const Matrix& x) {
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
@@ -175,7 +181,7 @@ Matrix rotate(const Matrix& rows, const Rotary& rotary, std::size_t first) {
 
 namespace {
 
-// Returns scale * q k^T for every pair.
+// Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
   const Real rounded_scale = rounded(scale, 0, 0, 3);  // a square root, a quotient, and the product with log2(e)
   Matrix scores(q.rows, k.rows);
@@ -199,7 +205,7 @@ Matrix capped_scores(const Matrix& scaled, double softcap) {
   return scores;
 }
 
-// Returns the score of each pair plus the mask's addends, and -inf for each hidden pair.
+// Returns the score of each pair of query and key plus the numbers that the masks add. Hidden pairs get -inf.
 Matrix masked_scores(const Matrix& capped, const Score& form, std::size_t head, const MaySee& may_see) {
   Matrix scores = capped;
   for (std::size_t i = 0; i < scores.rows; ++i) {

@@ -1,8 +1,9 @@
-// The oracle: attention and encoders in plain float64 loops, written for readability. The code follows the equations of
-// "Attention Is All You Need" (arXiv 1706.03762) and the rules of DESIGN for masks. Its numbers are Reals, which carry
-// the bound of the float32 result (bound.hpp). The oracle has no panels, lanes, tiles or blocks.
+// The oracle computes the expected results of the library: attention, encoders and decoders in plain float64 loops,
+// written for readability. The code follows the equations of "Attention Is All You Need" (arXiv 1706.03762). Each
+// number is a Real, which also has a bound for the error of the float32 result (bound.hpp). The oracle has no panels,
+// lanes, tiles or key blocks.
 //
-// Every weight is (out, in), as PyTorch stores it.
+// Every weight matrix is [out][in], as in PyTorch.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ struct Linear {
   std::vector<float> weight;   // [out][in]
   std::vector<float> bias{};   // [out]; empty: no bias
   int activation_bits = 0;     // not 0: int8. `weight` then holds integers, and each row has a scale
-  bool bfloat16 = false;       // the call reads the weights as bfloat16; `weight` holds their values
+  bool bfloat16 = false;       // the library reads bfloat16 weights; `weight` holds the values of these weights
   std::vector<float> scale{};  // [out]
 };
 
@@ -71,26 +72,27 @@ struct LayerWeights {
 };
 
 struct DecoderLayerWeights {
-  LayerWeights own;  // its attention is the self-attention
+  LayerWeights own;  // the member `attention` is the self-attention
   AttentionWeights cross;
   Norm norm3;
 };
 
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
-// The results of attention. Each matrix is [queries][keys], one for each head: the weights of the softmax, and the
-// scores at each earlier stage. `scaled` holds the scaled products, `capped` the scores after the softcap, and `masked`
-// the scores with the mask's addends. In `masked`, an exact -inf hides a key.
+// The results of attention. The vectors have one matrix [queries][keys] for each head. `weights` holds the weights of
+// the softmax. `scaled` holds the scaled products, `capped` the scores after the softcap, and `masked` the scores after
+// the mask. In `masked`, hidden pairs of query and key are -inf with a deviation of 0.
 struct Attended {
   Matrix out{};
   std::vector<Matrix> weights{};
   std::vector<Matrix> scaled{}, capped{}, masked{};
 };
 
-// Appends the matrices of one more head to `all`. The output of the head is not appended.
+// Appends the weights and scores of one head to `all`. The output of the head is not appended.
 void append(Attended& all, Attended head);
 
-// Computes one head: softmax(score(q, k)) v over the keys that each query may see, or 0 if a query sees no key.
+// Computes softmax(score(q, k)) v of one head over the keys that each query may see. If a query sees no key, its output
+// is 0.
 Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, const Score& form, std::size_t head,
                 const MaySee& may_see);
 
@@ -110,12 +112,13 @@ Matrix rms_norm(const Norm& norm, const Matrix& x);
 Matrix normalized(NormKind kind, const Norm& norm, const Matrix& x);
 Matrix feed_forward(const LayerWeights& weights, const LayerConfig& config, const Matrix& x);
 
-// Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. may_see
-// decides which query sees which key.
+// Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys.
+// `may_see` returns whether a query sees a key.
 Attended encoder_layer(const Matrix& x, const LayerWeights& weights, const Heads& heads, const LayerConfig& config,
                        std::size_t queries, std::size_t keys, const MaySee& may_see);
 
-// The results of a decoder layer. memory_seen decides which query sees which token of `memory`.
+// The results of a decoder layer. The parameter `memory_seen` of decoder_layer returns whether a query sees a token of
+// `memory`.
 struct Decoded {
   Matrix out;
   std::vector<Matrix> self_weights;

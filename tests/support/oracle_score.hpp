@@ -1,5 +1,5 @@
-// The parts of a score beside the product of a query and a key: the scale, the rotations of the rotary embedding, the
-// softcap, the biases and the sinks. One score serves every head of an attention.
+// Describes for the oracle how scores are computed from the product of a query and a key: scale, rotary embedding,
+// softcap, biases and sinks. One Score describes all heads of an attention.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ struct Rotary {
   std::size_t first_key = 0;
 };
 
-// Returns the addend of a score, in natural units. -inf hides the key.
+// A bias returns the number that is added to a score, in natural units. The number -inf hides the key.
 using Bias = std::function<Real(std::size_t head, std::size_t query, std::size_t key)>;
 
 struct Score {
   double scale = 1;
   double softcap = 0;  // 0: no softcap; otherwise s becomes softcap * tanh(s / softcap)
   std::vector<Bias> biases{};
-  std::vector<float> sinks{};  // [heads]: a score with a share of the softmax, and without a value; empty: no sinks
+  std::vector<float> sinks{};  // [heads]: logits that the sum of the softmax includes (score.hpp); empty: no sinks
   Rotary rotary{};
 };
 

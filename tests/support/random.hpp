@@ -1,4 +1,5 @@
-// Random numbers that are equal on all platforms. The distributions of the standard library differ between platforms.
+// Random numbers that are equal on all platforms. The distributions of the C++ standard library differ between
+// platforms.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
 
-  // splitmix64 (Steele, Lea and Flood, 2014)
+  // Returns the next number of the generator splitmix64 (Steele, Lea and Flood, 2014).
   std::uint64_t next() {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -20,7 +21,8 @@ class Random {
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  // Returns an approximately normal number: the sum of twelve uniform numbers has a variance of 1.
+  // Returns an approximately normal number with the given standard deviation. The sum of twelve uniform numbers has a
+  // variance of 1.
   float normal(double deviation = 1) {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += uniform();

@@ -1,4 +1,4 @@
-// Random weights of an attention, a layer or a stack, for tests that compare two calls.
+// Random weights of an attention, a layer or a stack of layers, for tests that compare the results of two calls.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace ladon_test {
 
-// Weights whose tensors follow each other in one pool of small numbers.
+// Weights whose tensors lie in one pool of small random numbers. Each tensor begins 23 numbers after the previous
+// tensor, so tensors may overlap.
 template <class Weights>
 struct RandomWeights {
   std::vector<float> pool = Random(3).normals(2000, 0.3);

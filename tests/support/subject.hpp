@@ -1,10 +1,10 @@
-// The code under test, and the vocabulary of this folder:
+// Defines the code under test, and the terms of this folder:
 //
 //   Subject    one instantiation under test: its sizes, and a function that calls it. All subjects have
 //              one type, so the code that checks subjects is compiled once.
 //   Form       the parts of a mask, a score, an encoder or a decoder, as data: MaskForm, ScoreForm,
-//              EncoderForm, DecoderForm. A form knows no lanes, tiles or key ranges, so the oracle can
-//              compute with it.
+//              EncoderForm, DecoderForm. A form does not depend on lanes, tiles or key ranges, so the oracle
+//              can compute with it.
 //   Problem    weights and inputs: AttentionProblem, GivenProblem (q, k and v), EncoderProblem,
 //              DecoderProblem
 //   Variation  the part of a call that can change at run time: lengths, and the data of masks and scores
@@ -13,8 +13,9 @@
 //   Call       the pointers and lengths of one call. run_guarded() makes several calls of each task.
 //   Outcome    the results of a task: y, and one map for each layer (guarded_run.hpp)
 //
-// A test makes a task of a problem and a variation, runs it under guard and compares the outcome with the oracle.
-// check_attention(), check_given(), check_encoder() and check_decoder() do this for many variations.
+// A test makes a task from a problem and a variation, runs the task in guarded memory (guarded_run.hpp), and compares
+// the outcome with the oracle (oracle.hpp). check_attention(), check_given(), check_encoder() and check_decoder() do so
+// for many variations.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ namespace ladon_test {
 
 enum class WeightLayout { in_proj, separate, in_out, per_head };
 
-// The lengths and offsets that one call can change.
+// The numbers of a call that can differ between calls: lengths, offsets and epsilon.
 struct Lengths {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
@@ -39,7 +40,8 @@ struct Lengths {
   float epsilon = 1e-5f;
 };
 
-// Weights are pointers in the order of their struct: each weight, then its bias if it has one.
+// The arguments of one call of a subject. `weights` holds pointers to all tensors, in the order of the members of the
+// weights struct: each weight, then its bias if it has a bias.
 struct Call : Lengths {
   const float* x = nullptr;
   const float* context = nullptr;        // null: keys and values come from x
@@ -58,7 +60,7 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
-// A value for activation_bits that means: the linear maps have bfloat16 weights, and their inputs are not quantised.
+// A special value of activation_bits: the linear maps have bfloat16 weights, and their inputs are not quantised.
 inline constexpr int bfloat16_weights = 16;
 
 struct Subject {

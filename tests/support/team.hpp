@@ -1,5 +1,6 @@
-// The callers of run_phase: one thread that computes all shares one after the other, or one thread for each share
-// (threads.hpp).
+// Calls run_phase for all phases and shares of a call. A share is the work of one thread in a phase
+// (include/ladon/threads.hpp). In this file, one thread computes all shares. In tests/support/threads.hpp, each share
+// has a thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 
 namespace ladon_test {
 
-// Computes the last share first, because no share may depend on an earlier share.
+// A team that computes all shares of a phase on one thread, the last share first. No share may depend on an earlier
+// share.
 template <std::size_t Size>
 struct InTurn {
   static constexpr std::size_t size = Size;
@@ -21,14 +23,16 @@ struct InTurn {
   }
 };
 
-// Overwrites the scratch of a thread, because a phase must not use data of an earlier phase in the scratch.
+// Overwrites the scratch memory of a thread with `value`. A phase must not read data that an earlier phase left in the
+// scratch memory.
 template <class Scratch>
 void spoil(Scratch& scratch, float value) {
   float* const floats = reinterpret_cast<float*>(&scratch);
   for (std::size_t i = 0; i < sizeof scratch / sizeof(float); ++i) floats[i] = value;
 }
 
-// A layer, a stack or an attention whose run() lets a team compute all phases and shares.
+// A layer, a stack or an attention whose run() calls run_phase for all phases and shares. `Team` is InTurn or
+// OnThreads.
 template <class Layer, class Team>
 struct InPhases : Layer {
   using Workspace = typename Layer::template TeamWorkspace<Team::size>;

@@ -18,7 +18,7 @@ std::size_t given_or(std::size_t own, std::size_t tokens, std::size_t capacity) 
   return tokens != ladon::all ? tokens : capacity;
 }
 
-// Returns the lengths that the tests try. For shapes of one token, most of these lengths are equal. The repetition
+// Returns the lengths that the tests use. For shapes of one token, most of these lengths are equal. The repetition
 // costs little time.
 std::vector<Lengths> lengths_to_try(const ladon::Shape& shape) {
   const std::size_t queries = shape.queries, keys = shape.keys, tokens = std::min(queries, keys);
@@ -66,7 +66,7 @@ std::vector<std::vector<std::uint8_t>> paddings_to_try(std::size_t keys) {
           pattern([](std::size_t k) { return k == 0; })};
 }
 
-// Returns whether a pattern for masks of pairs shows a pair. `pattern` selects one of eight patterns.
+// Returns whether a mask shows key k to query q in head h. `pattern` selects one of eight patterns.
 constexpr std::size_t pair_patterns = 8;
 bool shown(std::size_t pattern, const ladon::Shape& shape, std::size_t h, std::size_t q, std::size_t k,
            Random& random) {
@@ -96,7 +96,8 @@ std::size_t columns_to_try(std::size_t i, const ladon::Shape& shape) {
   return all[i % 5];
 }
 
-// Writes the data of the masks of pairs, of the addends and of the sinks. `i` selects the patterns.
+// Writes the data of masks with an element for each pair of query and key, of ALiBi, of the rotary offset and of the
+// sinks. `i` selects the patterns.
 void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;
@@ -136,9 +137,9 @@ void fill(const Subject& subject, Variation& variation, std::size_t i) {
 }
 
 oracle::Bias alibi(const ladon::Shape& shape, const std::vector<float>& slopes, std::ptrdiff_t offset) {
-  // If the number of heads is a power of two, the slopes are 2^(-8 (h + 1) / heads). Otherwise, the first slopes are
-  // those for the next smaller power of two. The remaining slopes are every other slope for the next larger power
-  // (https://github.com/ofirpress/attention_with_linear_biases, get_slopes).
+  // If the number of heads is a power of two, head h has the slope 2^(-8 (h + 1) / heads). Otherwise, the first heads
+  // have the slopes for the next smaller power of two. The remaining heads have every other slope for the next larger
+  // power (https://github.com/ofirpress/attention_with_linear_biases, get_slopes).
   std::size_t power = 1;
   while (power * 2 <= shape.heads) power *= 2;
   return [=](std::size_t head, std::size_t query, std::size_t key) {
@@ -168,7 +169,8 @@ std::size_t Variation::keys(const ladon::Shape& shape) const {
 }
 std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(lengths.mask_keys, shape.keys); }
 
-// Returns every length with some offset and padding, and every offset and padding with full lengths.
+// Returns the variations that the tests use. All lengths occur, each with one offset and one padding. All offsets and
+// paddings occur with the full lengths.
 std::vector<Variation> variations(const Subject& subject) {
   const auto lengths = lengths_to_try(subject.shape);
   const auto offsets = offsets_to_try(subject.shape);
@@ -278,7 +280,7 @@ void spoil_hidden_values(const Subject& subject, Variation& variation) {
   if (variation.values.empty()) return;
   const ladon::Shape& shape = subject.shape;
   const std::size_t columns = variation.columns(shape);
-  Subject others = subject;  // the mask without its addends
+  Subject others = subject;  // the subject without the additive mask
   others.mask.additive = others.mask.additive_per_head = false;
   const Seen seen = seen_of(others, variation);
   for (std::size_t i = 0; i < variation.values.size(); ++i) {

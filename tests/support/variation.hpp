@@ -1,4 +1,4 @@
-// The part of a call that can change at run time: lengths, offsets, the data of masks and scores.
+// A Variation holds the part of a call that can change at run time: lengths, offsets, and the data of masks and scores.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,28 @@ struct Variation {
   std::vector<float> sinks{};           // [heads]
   bool poison_hidden_queries = false;
 
-  std::size_t queries(const ladon::Shape& shape) const;  // the active queries that follow from `lengths`
+  std::size_t queries(const ladon::Shape& shape) const;  // number of active queries according to `lengths`
   std::size_t keys(const ladon::Shape& shape) const;
   std::size_t columns(const ladon::Shape& shape) const;  // of pairs and values
 };
 
 std::vector<Variation> variations(const Subject& subject);
 
-// Writes random data for all parameters of the subject's mask and score.
+// Writes random data for all parameters of the subject's mask and score (subject.hpp).
 void fill_at_random(const Subject& subject, Variation& variation, std::uint64_t seed);
 
-// Returns the bits of a mask, [queries][ceil(keys / 32)], from its bytes. The bits beyond the last key are set, and
-// must be ignored.
+// Converts the bytes of a mask [queries][keys] to bits [queries][ceil(keys / 32)]. The bits beyond the last key are 1.
+// The library must ignore these bits.
 std::vector<std::uint32_t> to_bits(const ladon::Shape& shape, const std::vector<std::uint8_t>& pairs);
 
-// Returns the mask, active lengths included, for all parts that are equal in every head.
+// Returns the mask for the oracle, without the parts that differ between heads. The mask also hides inactive keys.
 oracle::MaySee mask_of(const Subject& subject, const Variation& variation);
 
-// Returns the heads with all parameters of their scores. An addend of -inf hides a pair, in one head or in all heads.
+// Returns the parameters of the heads for the oracle, including the numbers that masks add to scores. The number -inf
+// hides a key, in one head or in all heads.
 oracle::Heads heads_of(const Subject& subject, const Variation& variation);
 
-// Returns whether a head lets a query see a key.
+// A function that returns whether a query may see a key in a head.
 using Seen = std::function<bool(std::size_t head, std::size_t query, std::size_t key)>;
 Seen seen_of(const Subject& subject, const Variation& variation);
 
@@ -48,11 +49,11 @@ Seen seen_of(const Subject& subject, const Variation& variation);
 bool seen_by_any(const oracle::MaySee& may_see, std::size_t queries, std::size_t key);
 bool seen_by_any(const Seen& seen, const ladon::Shape& shape, std::size_t queries, std::size_t key);
 
-// Writes NaN and infinity to the addends of pairs that another part of the mask hides.
+// Writes NaN and infinity to the additive mask, for all pairs of query and key that another part of the mask hides.
 void spoil_hidden_values(const Subject& subject, Variation& variation);
 
-// Overwrites one row of `rows` [tokens][width], which must not matter, with NaN, infinity or -infinity, depending on
-// the number of the row.
+// Overwrites one row of `rows` [tokens][width] with NaN, infinity or -infinity, depending on the number of the row.
+// Used for rows that must not change any result.
 void spoil_row(std::vector<float>& rows, std::size_t row, std::size_t width);
 
 std::string to_string(const Subject& subject, const Variation& variation);

@@ -1,4 +1,4 @@
-// Points the views of a weights struct to the tensors of a call.
+// Functions that point the views of a weights struct (ladon/weights.hpp) to the tensors of a Call (subject.hpp).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
-// The argument of `quantise` for a precision. 0 means float32.
+// The second argument of `quantise` (weights.hpp) for a precision of the library. 0 means float32.
 template <class Precision>
 constexpr int activation_bits = 0;
 template <>
@@ -23,7 +23,8 @@ inline constexpr int activation_bits<ladon::precision::BFloat16> = bfloat16_weig
 template <int Bits>
 constexpr int activation_bits<ladon::precision::Int8<Bits>> = Bits;
 
-// Returns the first of `count` elements that end with the floats at `memory` (weights.cpp).
+// Returns a pointer to the first of `count` elements in an array of floats. The last element ends with the array
+// (in_floats in weights.cpp).
 template <class Element>
 const Element* elements_at(const float* memory, std::size_t count) {
   const std::size_t bytes = count * sizeof(Element), floats = (bytes + sizeof(float) - 1) / sizeof(float);

@@ -17,7 +17,7 @@ Linear random_linear(Random& random, std::size_t out, std::size_t in, double gai
 }
 
 AttentionWeights random_attention(Random& random, const ladon::Shape& shape) {
-  const double livelier = 1.3;  // scores have the deviation 1.7: the softmax is neither uniform nor one-hot
+  const double livelier = 1.3;  // scores have the standard deviation 1.7: the softmax is neither uniform nor one-hot
   return {random_linear(random, shape.query_rows(), shape.model, livelier),
           random_linear(random, shape.key_rows(), shape.key_model, livelier),
           random_linear(random, shape.value_rows(), shape.value_model),
@@ -90,7 +90,7 @@ void quantise(oracle::DecoderLayerWeights& weights, int activation_bits) {
 
 namespace {
 
-// Returns elements in an array of floats. The last element ends with the array, so that the guard after the array
+// Copies elements into an array of floats. The last element ends with the array, so that guarded memory (guarded.hpp)
 // detects each load beyond the end. elements_at (weight_views.hpp) finds the first element.
 template <class Element>
 Floats in_floats(const std::vector<Element>& elements) {
@@ -101,7 +101,7 @@ Floats in_floats(const std::vector<Element>& elements) {
   return memory;
 }
 
-// Returns the weights as a call reads them.
+// Returns the weights in the format that the library reads: floats, or bfloat16 in an array of floats.
 Floats stored(const Floats& weights, bool bfloat16) {
   if (!bfloat16 || weights.empty()) return weights;
   std::vector<ladon::BFloat16> elements;
@@ -109,7 +109,7 @@ Floats stored(const Floats& weights, bool bfloat16) {
   return in_floats(elements);
 }
 
-// Appends the weight, scale, row_sum and bias of several linear maps that share one tensor.
+// Appends four tensors: the weight, scale, row_sum and bias of several linear maps, joined along the rows.
 void append_int8(std::vector<Floats>& tensors, std::initializer_list<const Linear*> linears) {
   std::vector<std::int8_t> weight;
   Floats scale, row_sum, bias;
@@ -138,7 +138,7 @@ Floats in_out(const Linear& w, std::size_t first, std::size_t count) {
   return transposed;
 }
 
-// Appends a tensor. An absent part of a layer is empty, and adds no tensor.
+// Appends a tensor. If `values` is empty, because a layer lacks this tensor, appends nothing.
 void append(std::vector<Floats>& tensors, const Floats& values) {
   if (!values.empty()) tensors.push_back(values);
 }

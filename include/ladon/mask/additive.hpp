@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score. All heads share the numbers, or each head has its own numbers.
+// Masks that add a number to each score. Additive has one number for each pair of query and key. AdditivePerHead has
+// separate numbers for each head.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@ namespace ladon::inline LADON_ABI::mask {
 // Adds an element of `values` to each score: score = scale * q . k + value. Scores and values are in natural units
 // (attention_map.hpp). `values` is [queries][keys], or [heads][queries][keys] if PerHead is true. The value -inf hides
 // the key from the query. The value +inf is replaced by the largest finite float. If `values` is a null pointer, which
-// is the default, nothing is added.
+// is the default, the mask adds nothing and hides no key that has a column.
 //
 // The member `keys` is the number of columns of `values`. The default is the shape's number of keys. If `keys` is
-// smaller, every key without a column is hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most
-// the shape's number of keys (checks.hpp).
+// smaller, every key without a column is hidden. ONNX's Attention has this rule since opset 24. Precondition: `keys` is
+// at most the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct AdditiveValues {
   template <Shape S>

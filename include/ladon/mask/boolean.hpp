@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks with one byte for each pair of query and key. All heads share the bytes, or each head has its own bytes.
+// Masks with one byte for each pair of query and key. In Boolean, all heads use the same bytes. In BooleanPerHead, each
+// head has separate bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ namespace ladon::inline LADON_ABI::mask {
 // column is visible.
 //
 // The member `keys` is the number of columns of `may_see`. The default is the shape's number of keys. If `keys` is
-// smaller, every key without a column is hidden, as in ONNX's Attention since opset 24. Precondition: `keys` is at most
-// the shape's number of keys (checks.hpp).
+// smaller, every key without a column is hidden. ONNX's Attention has this rule since opset 24. Precondition: `keys` is
+// at most the shape's number of keys (checks.hpp).
 template <bool PerHead>
 struct BooleanBytes {
   template <Shape S>

@@ -10,8 +10,8 @@
 namespace ladon::inline LADON_ABI::mask {
 
 // Query i sees keys 0 to i + `offset`. `offset` is a member of Data and defaults to default_offset (offset.hpp).
-// PyTorch's is_causal always has the offset 0. The default differs from PyTorch's offset if the shape's numbers of
-// queries and keys differ.
+// PyTorch's is_causal always has the offset 0. The default offset differs from PyTorch's offset if shape.queries and
+// shape.keys differ.
 struct Causal : Window<all, 0> {};
 
 // Like Causal, but the offset is a template argument.

@@ -6,9 +6,9 @@
 
 namespace ladon::inline LADON_ABI::mask {
 
-// The default of every `offset`. In extend, default_offset means the number of tokens in the cache before the call. In
-// every other function, default_offset means shape.keys - shape.queries, even if fewer tokens are active. The shape's
-// last query then has the position of the shape's last key.
+// The default of the member `offset` of a mask's data. In `extend`, default_offset means the number of tokens in the
+// cache before the call. In every other function, default_offset means shape.keys - shape.queries, even if fewer tokens
+// are active. The shape's last query then has the position of the shape's last key.
 using detail::default_offset;
 
 }  // namespace ladon::inline LADON_ABI::mask

@@ -11,8 +11,8 @@
 //       Returns a bound mask, which contains the data of the mask for one run. Must neither throw nor allocate.
 //
 // Placement has the active lengths of the run, `lengths.queries` and `lengths.keys`, and the `offset` of the run. Query
-// i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All of
-// these members are constexpr and noexcept.
+// i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All
+// functions among them are constexpr and noexcept.
 //
 //     hides_keys           constant; may be false only if every query sees every active key
 //     adds_to_scores       constant; may be false only if add() returns every score unchanged
@@ -76,7 +76,8 @@ inline constexpr Shape checked_shape{.queries = 1,
                                      .key_model = 1,
                                      .value_model = 1};
 
-// The requirements on the object that lanes() returns, for packs of type Pack.
+// The requirements on the object that lanes() returns, for packs of type Pack. A pack is a vector of floats
+// (detail/simd/pack_array.hpp).
 template <class Lanes, class Pack>
 concept LaneAnswers = requires(const Lanes& lanes, std::size_t v, std::size_t key, const Pack& score) {
   { lanes.may_see(v, key) } -> std::same_as<typename Pack::Mask>;
@@ -87,15 +88,16 @@ template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 using LanesOf = decltype(std::declval<const BoundMask&>().template lanes<Pack, W>(
     std::declval<const ScoreBlock&>(), std::declval<typename BoundMask::template Scratch<K, W>&>()));
 
-// A bound mask whose lanes() answers for K keys and W queries, in packs of type Pack.
+// A bound mask that has a valid function lanes() for K keys and W queries, in packs of type Pack.
 template <class BoundMask, class Pack, std::size_t K, std::size_t W>
 concept HasLanes =
     requires(const BoundMask& bound, const ScoreBlock& block, typename BoundMask::template Scratch<K, W>& scratch) {
       bound.template lanes<Pack, W>(block, scratch);
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
-// A bound mask with all members that the kernels use. The check uses packs of two lanes, which no kernel uses: with a
-// kernel's pack, the check would instantiate functions early, and g++ would change the kernels' object code.
+// A bound mask with all members that the kernels use. The check uses packs of two lanes, which no kernel uses. With a
+// pack of the kernels, the check would instantiate functions of the kernels early, and g++ would then generate other
+// object code for the kernels.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

@@ -12,8 +12,9 @@
 namespace ladon::inline LADON_ABI::mask {
 
 // Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is ladon::all, the window has no
-// limit on that side. The offset may be negative. If the mask is Window<Left>, not combined with another mask, and Left
-// is not `all`, a key/value cache keeps only the latest tokens (key_value_cache.hpp).
+// limit on that side. The offset may be negative. With the mask Window<Left>, a key/value cache keeps only the latest
+// tokens (key_value_cache.hpp). The condition is that Left is not `all` and that the mask is not combined with another
+// mask.
 template <std::size_t Left, std::size_t Right = 0>
 struct Window {
   template <Shape S>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of one query block to one head. A query block has the queries of one panel. The key blocks are
-// processed one after another:
+// Computes the attention of one query block in one head. A query block has the queries of one panel
+// (detail/memory/panels.hpp). The keys are processed in key blocks, one key block after another:
 //
 //     for each key block:
 //       scores and their maximum          detail/attention/scores.hpp
-//       correction of the earlier sums    detail/attention/softmax.hpp
+//       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/weighted_sum.hpp
 //
 // There are two strategies for the exponentials and the weighted sum:
@@ -36,8 +36,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the sink of a head as an exponent of two: the logit times log2(e). Returns 0 if the score policy has no
-// sinks. score.hpp explains sinks.
+// Returns the sink of a head (score.hpp) as an exponent of two: the sink's logit times log2(e). If the score policy has
+// no sinks, returns 0.
 template <class Score, class Options>
 constexpr float sink_of(const Options& options, std::size_t head) noexcept {
   if constexpr (Score::sinks) {
@@ -69,8 +69,8 @@ struct QueryBlockAttention {
   using Pack = typename Form::Pack;
   using BlockForm = typename Form::BlockForm;
   // Under a causal mask, the last keys that a query block may see are hidden from the first of two packs of queries. If
-  // `halves` is true, these keys are computed for the second pack only. `halves` is false if attention weights are
-  // captured, because the capture reads every key's weight for every query.
+  // `halves` is true, the scores of these keys are computed for the second pack only. If attention weights are
+  // captured, `halves` is false, because the capture reads the weight of every key and every query.
   static constexpr bool halves =
       Form::interleaves_exponentials && BoundMask::ends_within_panels && Form::packs == 2 && !Capture::weights;
 
@@ -120,7 +120,7 @@ struct QueryBlockAttention {
   LADON_INLINE constexpr void attend_key_block(Range keys, bool last) noexcept {
     const ScoreBlock scored{head.index, block.queries, keys};
     // Whether the weighted sum may add the values of all keys, including hidden keys. The weight of a hidden key is 0,
-    // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip such a value.
+    // so a finite value adds 0. An infinite or NaN value would add NaN, so the weighted sum must skip the hidden keys.
     const bool all_values = !BoundMask::hides_keys || head.values_finite || ranges.unmasked.contains(keys);
     const Range first_keys = halves && all_values ? Range{keys.begin, first_pack_keys.end} & keys : keys;
     score_keys(scored, first_keys.end);
@@ -130,8 +130,8 @@ struct QueryBlockAttention {
     add_values_in_passes(scored, last, all_values);
   }
 
-  // Computes the scores of a key block and rescales the sums of the softmax to the new maximum. If `halves` is true,
-  // keys from `first_pack_end` on are hidden from the first pack of queries.
+  // Computes the scores of a key block. Rescales the sums of the softmax to the new maximum. If `halves` is true, keys
+  // from `first_pack_end` on are hidden from the first pack of queries.
   LADON_INLINE constexpr void score_keys(const ScoreBlock& scored, std::size_t first_pack_end) noexcept {
     constexpr bool only_block = Form::one_key_block && !Form::Score::sinks;
     Pack before[Form::packs];
@@ -156,8 +156,8 @@ struct QueryBlockAttention {
   }
 
   // Adds the weighted values of a key block. The exponentials are computed between the steps of the weighted sum's
-  // first tile. The keys `first_keys` count for all packs of queries. The keys from `first_keys.end` to `end` - 1 count
-  // for the last pack only.
+  // first tile. The values of the keys `first_keys` are added for all packs of queries. The values of the keys from
+  // `first_keys.end` to `end` - 1 are added for the last pack only.
   LADON_INLINE constexpr void add_values_interleaved(Range first_keys, std::size_t end, bool last) noexcept {
     weighted_sum_of_scores<BlockForm, halves>(head.values, block.scores, first_keys, end, softmax, first_block, last,
                                               after, block.out);

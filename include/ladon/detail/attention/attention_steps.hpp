@@ -34,8 +34,8 @@ template <class Options, class BoundMask, class CaptureOf>
 AttentionCall(const float*, const float*, const float*, float*, Lengths, const Options&, BoundMask, CaptureOf)
     -> AttentionCall<Options, BoundMask, CaptureOf>;
 
-// The steps of a call. `Simd` provides the packs. At run time, these are the packs of the target. In constant
-// evaluation, the packs are plain arrays.
+// The steps of a call. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are the vector
+// registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Score, class Position, class Target, class Simd>
 struct AttentionSteps {
   using L = PanelLayout<S, Target>;
@@ -62,7 +62,7 @@ struct AttentionSteps {
   }
 
  private:
-  // Computes the attention of all active queries to one head.
+  // Computes the attention of all active queries in one query head.
   template <class Call>
   static constexpr void attend_head(const Call& call, const Head& head,
                                     AttentionWorkspace<S, Target>& workspace) noexcept {

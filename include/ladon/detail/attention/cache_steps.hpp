@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additional steps of `extend`, which attends to the keys and values in a cache (key_value_cache.hpp). bind_behind
-// returns the mask of a call. `scatter` writes new keys and values into the cache. stored_finite checks new values.
+// Additional steps of `extend` (multi_head_steps.hpp), which appends tokens to a cache of keys and values and attends
+// to the cache (key_value_cache.hpp). bind_behind returns the mask of a call. `scatter` writes new keys and values into
+// the cache. stored_finite checks whether new values are finite.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the mask of a call that appends `tokens` tokens to the cache. `past` is the number of tokens before the call,
-// so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a ring stores token
-// p in slot p % S.keys.
+// Returns the bound mask of a call that appends `tokens` tokens to the cache. The text has `past` tokens before the
+// call, so query i has the position `past` + i. If the cache is a ring, the mask is a BoundRing, because a ring stores
+// token p in slot p % S.keys.
 template <Shape S, class Cache, class Options>
 constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t tokens) noexcept {
   [[maybe_unused]] constexpr std::size_t reach = keys_before_query<typename Options::MaskType>;
@@ -35,8 +36,8 @@ constexpr auto bind_behind(const Options& options, std::size_t past, std::size_t
 //     panel   [Rows][Width]; the first `tokens` lanes have one token each
 //     to      [panels][Rows][T.width()]; the slots of the cache
 //
-// Lane t of `panel` has token first + t of the text. Token p of the text is stored in slot p % Slots, so a ring
-// continues in slot 0 after its last slot.
+// Lane t of `panel` holds token `first` + t of the text. Token p of the text is stored in slot p % Slots. After the
+// last slot, a ring therefore continues in slot 0.
 template <Tiling T, std::size_t Slots, std::size_t Rows, std::size_t Width>
 constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first, float* to) noexcept {
   for (std::size_t t = 0; t < tokens; ++t) {
@@ -46,8 +47,8 @@ constexpr void scatter(const float* panel, std::size_t tokens, std::size_t first
   }
 }
 
-// Returns whether the tokens `first` to `first` + `tokens` - 1 of the text contain neither an infinity nor a NaN in one
-// head of a cache. `from` has the layout of `to` in `scatter`.
+// Returns whether the cached values of the tokens `first` to `first` + `tokens` - 1 are finite in one head. `from` has
+// the layout of `to` in `scatter`.
 template <Tiling T, std::size_t Slots, std::size_t Rows>
 constexpr bool stored_finite(const float* from, std::size_t tokens, std::size_t first) noexcept {
   bool finite = true;

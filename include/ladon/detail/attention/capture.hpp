@@ -17,7 +17,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Captures nothing. With NoCapture, the kernels contain no code for a capture.
+// Captures nothing. With NoCapture as the Capture type, the kernels contain no code for a capture.
 struct NoCapture {
   static constexpr bool weights = false, scores = false;
 };
@@ -29,9 +29,9 @@ struct CaptureRows {
   std::size_t queries;
   std::size_t stride;
 
-  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum. If the keys
-  // `range` have a larger maximum than the keys `earlier`, the captured weights of the keys `earlier` are too large.
-  // The function therefore multiplies the weights of the keys `earlier` by `correction`.
+  // Copies the weights `p` [keys][Width] of the keys `range`. The weights are not yet divided by their sum. The keys
+  // `range` may raise the maximum of the scores. The captured weights of the keys `earlier` are then too large. The
+  // function therefore multiplies the weights of the keys `earlier` by `correction`.
   template <std::size_t Width, class Pack, std::size_t Packs>
   constexpr void block(const float* p, Range earlier, Range range, const Pack (&correction)[Packs]) const noexcept {
     float factor[Width] = {};
@@ -78,8 +78,8 @@ struct CaptureScoreRows {
       }
     }
   }
-  // Keys from `first_key` on are inactive. Fills their columns with -inf at the stage `masked`, and with 0 at every
-  // other stage.
+  // Fills the columns of the inactive keys, from `first_key` on. The columns get -inf at the stage `masked`, and 0 at
+  // every other stage.
   constexpr void fill_from(std::size_t first_key) const noexcept {
     constexpr float nothing = G == Stage::masked ? -std::numeric_limits<float>::infinity() : 0.0f;
     for (std::size_t q = 0; q < queries; ++q) {
@@ -133,7 +133,8 @@ struct CaptureWanted {
     }
   }
 };
-// Converts what a stack's caller gives for one layer, a pointer to a map or a Capture<G>, into a CaptureWanted.
+// Converts the capture of one layer into a CaptureWanted. The caller of a stack of layers gives a pointer to a map or a
+// Capture<G> for each layer.
 template <Shape S>
 constexpr CaptureWanted<S> wanted(float* map) noexcept {
   return {map};

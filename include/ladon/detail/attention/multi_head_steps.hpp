@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of multi-head attention on panels. Each level calls the level below:
+// The steps of multi-head attention on panels (detail/memory/panels.hpp). Each level calls the next level of this list:
 //
 //     layer         attend_layer, attend_cache, attend_filled and extend: all heads
 //     group         attend_group: the query heads that share one head of keys and values
@@ -65,8 +65,8 @@ struct GroupKeys {
   bool values_finite;   // whether no value is infinite or NaN
 };
 
-// The steps of multi-head attention. `Simd` provides the packs. At run time, these are the packs of the target. In
-// constant evaluation, the packs are plain arrays.
+// The steps of multi-head attention. `Simd` provides the packs (detail/simd/vectors.hpp). At run time, the packs are
+// the vector registers of the target. In constant evaluation, the packs are plain arrays.
 template <Shape S, class Weights, class Score, class Position, class Target, class Simd>
 struct MultiHeadSteps {
   using L = PanelLayout<S, Target>;
@@ -82,14 +82,14 @@ struct MultiHeadSteps {
   // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
   // - There is a single token.
   //
-  // Attention to a context in a cache (MultiHeadAttention::attend) always projects head by head. It is therefore
-  // bit-identical to attend_layer.
+  // Attention to a context in a cache (MultiHeadAttention::attend) always projects one head at a time. The result is
+  // therefore bit-identical to that of attend_layer.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
-  // Whether the queries of a head are projected for all panels before the first panel attends. With the DSP extension,
-  // each pass over int8 weights converts the weights to 16 bits, so that one pass for all panels takes fewer
-  // instructions. Q^T of the head lies where O^T of the head will lie, so the widths of the head are equal.
+  // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
+  // extension, each pass over int8 weights converts the weights to 16 bits. One pass for all panels therefore takes
+  // fewer instructions. Q^T of the head is stored in the memory of O^T, so head_width must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::uses_dsp<typename Target::Int8Element, Simd>;
@@ -115,8 +115,8 @@ struct MultiHeadSteps {
     from_panels<QueryPack, q, S.model>(panels, active, rows, part);
   }
 
-  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. Every part
-  // of a call has whole groups of heads. No part therefore projects keys and values that another part projects, too.
+  // Computes the attention of every head. Keys and values are projected from `context`, a view of panels. Each part of
+  // a call has whole groups of heads, so no two parts project the same keys and values.
   template <class Call, class Context, class Part = WholeCall>
   static constexpr void attend_layer(const Call& call, Context context, HeadScratch<S, Target>& scratch,
                                      Part part = {}) noexcept {
@@ -148,8 +148,8 @@ struct MultiHeadSteps {
   // tokens in the cache.
   //
   // If `part` is one share of a phase, the function handles only the head groups of the share. cache.length and
-  // cache.not_finite_end then stay unchanged, because other shares read them. count_tokens updates both in a later
-  // phase.
+  // cache.not_finite_end then stay unchanged, because other shares read these members. count_tokens updates both
+  // members in a later phase.
   template <class Call, class Cache, class Part = WholeCall>
   static constexpr void extend(Call call, Cache& cache, CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
     const std::size_t past = cache.length, tokens = call.lengths.queries, length = past + tokens;
@@ -174,7 +174,7 @@ struct MultiHeadSteps {
     }
   }
   // Updates cache.length and cache.not_finite_end after the shares of a phase have appended `tokens` tokens. Only one
-  // share of a phase does so.
+  // share of a phase updates these members.
   template <class Cache, class Part>
   static constexpr void count_tokens(std::size_t tokens, Cache& cache, Part part) noexcept {
     if constexpr (Part::whole) return;  // `extend` has counted the tokens
@@ -199,7 +199,8 @@ struct MultiHeadSteps {
     attend_cache<projected>(call, bound, cache, scratch, part);
   }
 
-  // Computes K^T and V^T of every head from a context and stores K^T and V^T in a cache. Without a position encoding.
+  // Computes K^T and V^T of every head from a context and stores K^T and V^T in a cache. The function applies no
+  // position encoding.
   template <class Context, class Cache>
   static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     fill_keys(context, w, active, typename Position::Data{}, cache);
@@ -224,7 +225,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. `input` is memory for the input of the product.
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. `input` is memory for the quantised heads, if the
+  // weights are int8.
   template <class Input, class Part = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
@@ -257,7 +259,7 @@ struct MultiHeadSteps {
     if constexpr (Position::rotates) rotate_keys<Position, KeyPack, k, S.keys, S.head_width>(position, active, out);
   }
 
-  // Returns whether the values of the last `tokens` tokens of a text, behind `past` others, are finite in head `g`.
+  // Returns whether the cached values of the tokens `past` to `past` + `tokens` - 1 of a text are finite in head `g`.
   template <class Cache>
   static constexpr bool new_values_finite(std::size_t g, std::size_t past, std::size_t tokens,
                                           const Cache& cache) noexcept {
@@ -334,7 +336,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes Q^T of head `h` for `count` panels from panel `first` on, where O^T of the head will lie.
+  // Computes Q^T of head `h` for `count` panels from panel `first` on. Q^T is stored in the memory that O^T of the head
+  // will overwrite.
   template <std::size_t Packs, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {
@@ -344,8 +347,8 @@ struct MultiHeadSteps {
         Epilogue<q.width()>{out, S.concat_width() * q.width(), {query_scale}});
   }
 
-  // Computes the attention of all active queries to one head. For each query block in turn, the queries are projected
-  // (or taken from project_queries), the queries are rotated, and their attention is computed.
+  // Computes the attention of all active queries in one query head. The function handles one query block after another:
+  // it projects the queries or takes the result of project_queries, rotates the queries, and computes their attention.
   template <bool Projected, class Call, class Queries, class Scratch>
   static constexpr void attend_head(const Call& call, const Queries& bound, const Head& head,
                                     Scratch& scratch) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operands of the attention kernels: one head and one query block.
 //
-// A query block has the queries of one panel. The keys are processed in key blocks (detail/attention/key_blocks.hpp),
-// so the workspace never grows with queries x keys.
+// A query block has the queries of one panel (detail/memory/panels.hpp). The keys are processed in key blocks
+// (detail/attention/key_blocks.hpp). The workspace therefore never holds the scores of all queries and all keys.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Head {
   float sink;           // the head's sink as an exponent of two; read only if the score has sinks
 };
 
-// The queries of one panel, and the memory that their attention to one head needs.
+// The queries of one panel, and the memory that the attention of these queries in one head needs.
 struct QueryBlock {
   const float* query;  // Q^T [head width][query width], scaled by ScoreFunction::query_scale
   Range queries;       // indices of the queries
@@ -29,9 +29,9 @@ struct QueryBlock {
   float* out;          // O^T [value width][query width]: the output
 };
 
-// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The shape's
-// numbers of queries and keys are not parameters. Shapes that differ only in these numbers can therefore share the
-// kernels.
+// The types and sizes that the kernels of a query block are compiled for. The queries fill Packs packs. The number of
+// queries and the number of keys of the shape are not parameters. Shapes that differ only in these two numbers can
+// therefore use the same kernels.
 template <class PackType, std::size_t Packs, Tiling T, std::size_t KeyWidth, std::size_t HeadWidth,
           std::size_t ValueWidth>
 struct QueryBlockForm {

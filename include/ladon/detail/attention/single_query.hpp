@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the attention of a single query to one head. Each lane has one key, as in the panels of K^T and V^T. A sum
-// over keys has a partial sum in each lane. The partial sums of the lanes are added only once, at the end. Masks,
-// scores and panels are the same as for several queries (attend.hpp).
+// Computes the attention of a single query in one head. Each lane has one key, as in the panels of K^T and V^T
+// (detail/memory/panels.hpp). A sum over keys has a partial sum in each lane. The partial sums of the lanes are added
+// only once, at the end. attend.hpp defines masks, scores and panels for one and for several queries.
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
 //
-// Keys are added in blocks. The sum of a block starts at 0, and is then added to the sum of the lane. If one sum ran
-// over all keys of a lane, its rounding errors would grow with the number of keys (detail/attention/weighted_sum.hpp).
+// Weights and weighted values are added in blocks of keys. The sum of a block starts at 0. The finished sum of a block
+// is added to the sum of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the
+// number of keys (detail/attention/weighted_sum.hpp).
 //
-// Some targets read keys or values that are too large for the L1 cache in several streams
-// (detail/linear/matrix_vector.hpp).
+// If keys or values are too large for the L1 cache, some targets read them in several streams. A stream is a contiguous
+// part of an array (detail/linear/matrix_vector.hpp).
 #pragma once
 
 #include <cstddef>
@@ -23,13 +24,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many keys a block has. Each lane adds 256 of them.
+// How many keys a block has. Each lane adds 256 keys of a block.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
-// Computes q . k for Packs packs of keys in each of Streams panels. Each panel begins `distance` floats after the
-// previous panel. Each product is computed as Sums partial sums. Four or more independent sums hide the latency of a
-// multiply-add.
+// Computes the products q . k of a query and Packs packs of keys, in each of Streams panels. Each panel begins
+// `distance` floats after the previous panel. Each product is computed as Sums partial sums. Four or more independent
+// sums hide the latency of a multiply-add.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Sums, std::size_t KeyWidth,
           std::size_t HeadWidth>
 LADON_INLINE constexpr void key_products(const float* keys, std::size_t distance, const float* query,
@@ -124,7 +125,7 @@ LADON_KERNEL constexpr Pack single_query_scores(const Head& head, const float* q
 }
 
 // The softmax of a single query. `shift` is the number that is subtracted from each score: the maximum, or 0 if the
-// maximum is -inf. `total` has a partial sum of the weights in each lane.
+// maximum is -inf. Each lane of `total` has a partial sum of the weights.
 template <class Score, class Pack>
 struct SingleQuerySoftmax {
   float shift;
@@ -166,7 +167,7 @@ struct SingleQuerySoftmax {
 
 // Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams. Each
 // stream reads `panels` consecutive panels, and begins `distance` panels after the previous stream. If Selected is
-// true, keys with a negative weight are skipped.
+// true, keys with a negative weight, which marks hidden keys, are skipped.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected>
 LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {
@@ -198,7 +199,7 @@ LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const f
 
 // Adds the products value[row][key] * p[key] to sum[row], for the keys `keys`. `keys` begins at the first key of a
 // pack. p[0] is the weight of the key `start`. Keys outside `visible` are skipped. If Selected is true, keys with a
-// negative weight are skipped, too.
+// negative weight, which marks hidden keys, are skipped, too.
 template <class Pack, std::size_t Rows, std::size_t Width, std::size_t ValueWidth, bool Selected>
 LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* p, std::size_t start, Range keys,
                                               Range visible, Pack (&sum)[Pack::lanes]) noexcept {
@@ -223,7 +224,7 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 }
 
 // Computes out[row] = factor * (sum of value[row][key] * p[key] over the visible keys). p[0] is the weight of the first
-// key of the panel that has the first visible key.
+// key of the panel that contains the first visible key.
 //
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition

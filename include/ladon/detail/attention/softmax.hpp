@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The online softmax (Milakov and Gimelshein, arXiv 1805.02867). The scores are [keys][queries], and each query has one
-// lane. Key blocks are processed one after another. If a key block raises a query's maximum, the sums of the earlier
-// key blocks are multiplied by a correction.
+// lane. The keys are processed in key blocks, one after another. If a score of a key block exceeds a query's maximum so
+// far, the sums of the earlier key blocks are multiplied by a correction.
 //
 // If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
 // weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
@@ -20,8 +20,8 @@ struct RunningSoftmax {
   Pack sum[Packs];
   Pack correction[Packs];  // factors that convert the sums of the earlier key blocks to the new maximum
 
-  // `sink` (score.hpp) counts in the maximum and in the sum, but has no value vector. A sink of -inf has no effect, so
-  // a score without sinks starts with -inf.
+  // The maximum and the sum include `sink` (score.hpp), which has no value vector. A sink of -inf has no effect, so a
+  // score policy without sinks starts with -inf.
   constexpr explicit RunningSoftmax(float sink) noexcept {
     for (std::size_t v = 0; v < Packs; ++v) {
       maximum[v] = Pack::broadcast(sink);
@@ -31,11 +31,10 @@ struct RunningSoftmax {
   }
 
   // Begins a key block. `maximum` already includes the scores of this key block. `before` is the maximum of the earlier
-  // key blocks. If Only is true, this is the only key block and there is no sink. Then there are no earlier sums to
-  // correct.
+  // key blocks. If Only is true, there is no other key block and no sink, so there are no earlier sums to correct.
   //
-  // Without LADON_UNROLL, g++ replaces a loop that copies a few floats by a call of memcpy. On RISC-V, attention of 16
-  // tokens with 32 features in 4 heads would then need 1.7% more instructions.
+  // Without LADON_UNROLL, g++ would replace the loop, which copies a few floats, by a call of memcpy. On RISC-V,
+  // attention of 16 tokens with 32 features in 4 heads would then need 1.7% more instructions.
   template <bool Only>
   LADON_INLINE constexpr void begin(const Pack (&before)[Packs]) noexcept {
     const Pack masked = Pack::broadcast(-std::numeric_limits<float>::infinity());
@@ -52,11 +51,13 @@ struct RunningSoftmax {
   }
 
   // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum.
-  // Chains packs are computed side by side. The weights of a key block are added first, and their sum is then added to
-  // the sum of the earlier blocks. One running sum over all keys would be less accurate (weighted_sum.hpp).
+  // Chains packs of exponentials are computed side by side. The function first adds the weights of the key block. It
+  // then adds their sum to the sum of the earlier key blocks. One running sum over all keys would be less accurate
+  // (weighted_sum.hpp).
   //
-  // With several packs, this is a separate function. With one pack, the macro LADON_KERNEL decides whether it is
-  // inlined. Shares of peak of attention with g++ on AVX-512, for (tokens, features, heads):
+  // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
+  // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with
+  // g++ on AVX-512, for (tokens,features,heads):
   //
   //                              inlined   separate function
   //     (64,128,4), two packs      88%           91%
@@ -71,8 +72,8 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // Like `exponentials`, but for one key, and adds the weights to `total`. The weighted sum calls this function between
-  // the steps of a tile. The tile needs the registers, so `shift_` is read from memory for each key.
+  // Like `exponentials`, but for one key, and adds the weights to `total`. The weighted sum calls exponentials_of_key
+  // between the steps of a tile. The tile needs the registers, so `shift_` is read from memory for each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);

@@ -6,11 +6,12 @@
 //     gelu_tanh   x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3)
 //     silu        x / (1 + e^-x)
 //
-// The functions take packs and return packs, and access no arrays. The caller ignores the lanes without data.
+// The functions take and return packs (vector registers of floats), and access no arrays. The caller ignores the
+// results of lanes without a token.
 //
-// A new activation needs two parts: an enumerator in layer_config.hpp and an overload of `activate` in this file.
-// Without the overload, a layer with the new enumerator does not compile. The tests have switches over Activation. With
-// -Werror=switch, these switches do not compile until they have a case for the new enumerator.
+// A new activation needs an enumerator in layer_config.hpp and an overload of `activate` in this file. Without the
+// overload, a layer with the new enumerator does not compile. The tests have switch statements over Activation. With
+// -Werror=switch, the tests do not compile until each switch has a case for the new enumerator.
 #pragma once
 
 #include <ladon/detail/simd/elementary.hpp>
@@ -18,8 +19,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Rejects an enumerator without an overload. The overloads below are more constrained, so the compiler prefers them if
-// one exists for the enumerator.
+// Rejects an enumerator that has no overload below. The overloads below are more constrained than this template, so the
+// compiler prefers an overload if one exists for the enumerator.
 template <Activation F, class Pack>
 constexpr Pack activate(const Pack& x) noexcept {
   static_assert(sizeof(Pack) == 0,
@@ -40,11 +41,11 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return fma(half, erf(x * Pack::broadcast(0.70710678f)), half);
 }
 
-// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The head
-// of this file defines u.
+// gelu_tanh(x) = x * (1 + tanh(u)) / 2 = x / (1 + 2^z) with z = -2 log2(e) u, so an exponential replaces tanh. The
+// comment at the top of this file defines u.
 //
-// `bounded` is at least -10, so z is at most 126, the range of exp2_of_nonpositive. If x is less than -10, the result
-// is about -1e-37, and the exact result lies between this number and zero.
+// `bounded` is at least -10, so z is at most 126, the largest argument of exp2_of_nonpositive. If x is less than -10,
+// the result is about -1e-37, and the exact result lies between -1e-37 and zero.
 template <Activation F, class Pack>
   requires(F == Activation::gelu_tanh)
 LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
@@ -64,7 +65,8 @@ LADON_INLINE constexpr Pack activate(const Pack& x) noexcept {
   return bounded / (Pack::broadcast(1.0f) + exp(Pack::broadcast(0.0f) - bounded));
 }
 
-// A function object that applies the activation F. It is a transform of an epilogue (detail/linear/epilogue.hpp).
+// A function object that applies the activation F. A matrix product applies the object to each sum before the sum is
+// stored (detail/linear/epilogue.hpp).
 template <Activation F>
 struct Activate {
   template <class Pack>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a decoder layer on panels, and the workspace of these steps. DecoderLayer and Decoder call the steps. A
-// layer updates the decoder's tokens x in place, in five steps:
+// The steps of a decoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. DecoderLayer and
+// Decoder call the steps. "The memory" is the encoder's output. A layer updates the decoder's tokens x in place, in
+// five steps:
 //
 //     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self      attention of all heads to the decoder's tokens
 //     after_self       output projection, residual connection, and the norm before or after it
-//     attend_memory    attention of all heads to the memory, the encoder's output
+//     attend_memory    attention of all heads to the memory
 //     after_memory     output projection, residual connections, norms and feed-forward network
 //
-// For a text that grows, `extend` calls the same steps, but attends to keys and values in caches.
+// For a text that grows by a few tokens per call, `extend` replaces attend_self and attend_memory by attention to keys
+// and values in caches.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +37,8 @@ struct DecoderShared {
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of an encoder layer, and the scratch
-// memory of the attention to the encoder's output. AttentionScratch is CachedScratch for a text that grows.
+// memory of the attention to the encoder's output. For a text that grows, AttentionScratch is CachedScratch
+// (detail/memory/workspace.hpp).
 template <Shape S, std::size_t Memory, LayerConfig Config, class Target, class Precision = precision::Float32,
           template <Shape, class> class AttentionScratch = HeadScratch>
 struct DecoderScratch {
@@ -65,7 +68,7 @@ struct DecoderSteps {
   using Sublayers = detail::Sublayers<S, Config, Target, Simd, Precision>;
   static constexpr bool post = Config.norm == NormOrder::post;
 
-  // Converts the rows of the memory into panels.
+  // Converts the rows of the encoder's output into panels.
   template <class DecoderShared, class Part = WholeCall>
   static constexpr void memory_in(const float* rows, std::size_t active, DecoderShared& shared,
                                   Part part = {}) noexcept {
@@ -78,8 +81,9 @@ struct DecoderSteps {
     Self::query_input(shared.sublayer_input(), active, shared.input, part);
   }
 
-  // Computes the layer after self_input: the part of the phases `first` to `first` + 3 that `part` selects. `captures`
-  // has the captures of both attentions (DecoderLayer::Captures).
+  // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp). The
+  // function computes only the phases and shares that `part` selects. `captures` has the captures of both attentions
+  // (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
@@ -142,10 +146,12 @@ struct DecoderSteps {
     for_panels<q, S.queries, Scratch::panels>(active, run, part);
   }
 
-  // Computes the layer after self_input for the new tokens of a text that grows: the part of the phases `first` to
-  // `first` + 3 that `part` selects. `cache` holds the keys and values of the earlier tokens. The function appends the
-  // keys and values of the new tokens. `memory` holds the projected keys and values of the memory. lengths.queries is
-  // the number of new tokens, and lengths.keys that of active memory tokens.
+  // Computes all steps after self_input for the new tokens of a text that grows. Like `run`, the function computes only
+  // the phases and shares that `part` selects.
+  //
+  // `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of the new
+  // tokens. `memory` holds the projected keys and values of the encoder's output. lengths.queries is the number of new
+  // tokens. lengths.keys is the number of active tokens of the encoder's output.
   template <class Options, class Cache, class MemoryCache, class Scratch, class Captures, class Part>
   static constexpr void extend(const Layer& w, Lengths lengths, const Options& options, Cache& cache,
                                const MemoryCache& memory, Shared& shared, Scratch& scratch, const Captures& captures,
@@ -173,14 +179,15 @@ struct DecoderSteps {
   }
 
  private:
-  // Returns the position of token number `token` of the text among the memory's tokens. The last token that the cache
-  // has room for has the position of the last token of the memory, as in a run with S.keys queries.
+  // Returns the position of token number `token` of the text among the tokens of the encoder's output. The last token
+  // that the cache can hold gets the position of the encoder's last token, as in a run with S.keys queries.
   static constexpr std::ptrdiff_t memory_position(std::size_t token) noexcept {
     return static_cast<std::ptrdiff_t>(token + Memory) - static_cast<std::ptrdiff_t>(S.keys);
   }
 
-  // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. The panels are
-  // those of the heads or of the next sublayer's input. If the weights are int8, the functions quantise `count` panels.
+  // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. heads_from
+  // returns the output of all heads, and input_from the next sublayer's input. If the weights are int8, the functions
+  // quantise `count` panels.
   template <std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an encoder layer on panels, and the workspace of these steps. EncoderLayer and Encoder call the steps.
-// Decoder layers use the same workspace.
+// The steps of an encoder layer on panels (detail/memory/panels.hpp), and the workspace of these steps. EncoderLayer
+// and Encoder call the steps. Decoder layers use the same workspace.
 //
 //     post-LN    x = norm1(x + attention(x));     x = norm2(x + feed_forward(x))
 //     pre-LN     x = x + attention(norm1(x));     x = x + feed_forward(norm2(x))
@@ -10,8 +10,8 @@
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
-// Edges: the last panel may need fewer packs than the other panels. for_panels handles this case. Lanes without a token
-// are computed and ignored (panels.hpp).
+// Special cases: the tokens of the last panel may fill fewer packs than those of the other panels. for_panels handles
+// this case. Lanes without a token are computed and ignored.
 #pragma once
 
 #include <cstddef>
@@ -49,14 +49,15 @@ struct EncoderShared {
 };
 
 // The part of the workspace that each thread has for itself: the scratch memory of attention, and the hidden features
-// of the feed-forward network. A call of the feed-forward network has at most `panels` panels, and `plan.chunk` hidden
-// features per panel.
+// of the feed-forward network. One call of the feed-forward network handles at most `panels` panels, and computes
+// `plan.chunk` hidden features of each panel at a time (feed_forward.hpp).
 template <Shape S, LayerConfig Config, class Target, class Precision = precision::Float32,
           class AttentionScratch = HeadScratch<S, Target>>
 struct EncoderScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr detail::FeedForwardPlan plan = detail::feed_forward_plan<S, Config, Target, Precision>;
-  // How many panels of hidden features fit into the memory of the keys. A cache keeps its keys, so then there are none.
+  // How many panels of hidden features fit into the memory of the keys. The number is 0 if the keys are in a cache,
+  // because the cache keeps its keys.
   static constexpr std::size_t panels_in_keys = [] {
     if constexpr (detail::target::Current::hidden_in_keys && requires(AttentionScratch a) { a.keys; }) {
       return sizeof(AttentionScratch::keys) / (sizeof(float) * plan.chunk * L::queries.width());
@@ -123,8 +124,8 @@ struct EncoderSteps {
   }
 
   // Computes the layer's steps after the attention of the heads: output projection, norms and feed-forward network. The
-  // input is shared.heads, for the first `active` tokens. A group of panels passes all of these steps before the next
-  // group starts, so that the panels of the group stay in the cache.
+  // input is shared.heads, for the first `active` tokens. All steps are computed for a group of panels before the next
+  // group begins, so that the panels of the group stay in the cache.
   template <class Scratch, class Part = WholeCall>
   static constexpr void after_heads(const Layer& w, std::size_t active, Shared& shared, Scratch& scratch,
                                     Part part = {}) noexcept {

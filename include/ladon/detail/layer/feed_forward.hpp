@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed-forward network of a few panels, with its residual connection.
+// The feed-forward network of a few panels (detail/memory/panels.hpp), with its residual connection.
 //
 //     plain    out += W2 f(W1 in + b1) + b2
 //     gated    out += W2 (f(Wg in + bg) * (W1 in + b1)) + b2
@@ -11,19 +11,20 @@
 //     sums     [panels][Model][width]   scratch: W2 times the earlier chunks of `hidden`; unused with a single chunk
 //     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
 //
-// W1 and W2 hold most of a layer's weights and are too large for the nearer caches. Reading all weights again for each
-// panel is too slow. Therefore a few panels share each read of the weights.
+// W1 and W2 hold most of a layer's weights and are often too large for the L1 and L2 caches. Reading all weights again
+// for each panel is too slow. Each read of the weights therefore serves a few panels.
 //
-// `hidden` has room for the hidden features of about one panel. If several panels share a read, each panel gets a part
-// of this memory only. The hidden features are therefore computed in chunks of feed_forward / panels features, rounded
-// up. W2 times each chunk is added to `sums`, in the same order as with a single chunk.
+// `hidden` has room for the hidden features of about one panel. If a read of the weights serves several panels, each
+// panel gets a part of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels
+// features, rounded up. The product of W2 and each chunk is added to `sums`, in the same order as with a single chunk.
 //
-// With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and so is `hidden` before the second product.
-// A quantised token has one scale for all its hidden features, so there is a single chunk. On microcontrollers, several
-// panels share a read of int8 weights if their hidden features fit into the memory of the keys (EncoderScratch).
+// With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and `hidden` is quantised before the second
+// product. A quantised token has one scale for all its hidden features, so there is a single chunk. On
+// microcontrollers, a read of int8 weights serves several panels if the hidden features of these panels fit into the
+// memory of the keys (EncoderScratch).
 //
-// Edges: the last chunk may be shorter, which `run` handles. The matrix products handle rows that do not fill a tile.
-// Lanes without a token are computed and ignored (panels.hpp).
+// Special cases: the last chunk may be shorter than the others. `run` handles a shorter chunk. The matrix products
+// handle rows that do not fill a tile. Lanes without a token are computed and ignored.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +43,12 @@ struct FeedForwardPlan {
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// Chooses the plan for a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, up to four panels
-// share one read of the weights.
+// The plan of a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, one read of the weights serves
+// up to four panels.
 //
-// Share of peak FMA throughput of an encoder layer (tokens, features, heads) on a Cascade Lake, without and with the
-// prefetching of detail/linear/matmul.hpp. W1 and W2 of (128,768,12) have 18.9 MB.
+// Throughput of an encoder layer (tokens,features,heads) in % of peak FMA throughput, with one and with four panels per
+// read. Measured on a Cascade Lake, without and with the prefetching of detail/linear/matmul.hpp. W1 and W2 of
+// (128,768,12) have 18.9 MB.
 //
 //                                           one panel   four panels
 //     (128,768,12), without prefetching        56%          74%
@@ -54,13 +56,13 @@ struct FeedForwardPlan {
 //     (128,384,12), without prefetching        82%          82%
 //     (128,384,12), with prefetching           84%          86%
 //
-// In four cases, panels do not share the weights, even if the weights exceed second_cache_bytes:
+// In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 //
-// - The weights are int8. The hidden features of a token are quantised together, so they need a single chunk.
+// - The weights are int8. The hidden features of a token are quantised together, so all of them must be in one chunk.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
-// - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, so `sums` would
-//   not fit.
+// - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be
+//   too small.
 template <Shape S, LayerConfig Config, class Target, class Precision>
 inline constexpr FeedForwardPlan feed_forward_plan = [] {
   using target::Current;
@@ -89,7 +91,7 @@ struct FeedForward {
   float* out;
 
   // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
-  // has the member `gate`. `hidden_input` is memory for the input of the second product.
+  // has the member `gate`. `hidden_input` is memory for the quantised input of the second product.
   template <class Layer, class In, class HiddenInput>
   constexpr void run(const Layer& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with tokens in the lanes.
+// The LayerNorm (Ba, Kiros and Hinton, arXiv 1607.06450) of one panel, with one token in each lane.
 //
 //     out[i][t] = (in[i][t] - mean[t]) / sqrt(variance[t] + epsilon) * weight[i] + bias[i]
 //
@@ -8,15 +8,16 @@
 //     mean, scale     [Packs] packs in registers, one number per token
 //
 // All features of a token are in the same lane, so no sum crosses lanes. The variance is computed in a second pass,
-// from the deviations from the mean. The formula (mean of squares) - mean^2 would lose digits by cancellation.
+// from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
+// subtraction cancels digits.
 //
-// Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
-// other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
-// (panels.hpp).
+// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The tokens of the
+// last panel of a shape may fill fewer packs than those of the other panels. `Packs` is the number of packs that the
+// panel's tokens fill. Lanes without a token are computed and ignored.
 //
-// All loops are in one function. If the loops were always-inline functions, g++ 12 would make other inlining decisions
-// elsewhere: on AVX-512, 24 of the 45 functions of seven encoder layers changed. The speed with always-inline functions
-// was not measured.
+// All loops are in one function. If each loop were an always-inline function, g++ 12 would inline other functions of
+// the layer differently. On AVX-512, the code of 24 of the 45 functions of seven encoder layers changed. The speed with
+// always-inline functions was not measured.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The norm of one panel. `normalize` selects the kernel by the kind of norm and by the number of tokens:
 //
-//     several tokens    layer_norm.hpp or rms_norm.hpp, with tokens in the lanes
-//     a single token    norm_single_token.hpp, with features in the lanes
+//     several tokens    layer_norm.hpp or rms_norm.hpp, one token in each lane
+//     a single token    norm_single_token.hpp, one feature in each lane
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //
-// Edges: lanes without a token are computed and ignored (panels.hpp). If the features of a single token do not fill
-// whole packs, norm_single_token.hpp handles the last features.
+// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). If the features of a single
+// token do not fill whole packs, norm_single_token.hpp handles the last features.
 #pragma once
 
 #include <cstddef>

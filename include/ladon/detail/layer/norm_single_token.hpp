@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm of a single token, with features in the lanes. layer_norm.hpp and rms_norm.hpp have the
-// equations.
+// LayerNorm and RMSNorm of a single token, with one feature in each lane. layer_norm.hpp and rms_norm.hpp have the
+// formulas.
 //
 //     in, out, weight, bias    [Features]; `in` and `out` may be the same array
 //
-// Edges: the last Features % lanes features do not fill a pack. sum_of and for_features read these features by a
-// partial load and write them by a partial store. Memory beyond the last feature is neither read nor written.
+// Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features
+// with a partial load. for_features writes these features with a partial store. Memory beyond the last feature is
+// neither read nor written.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with tokens in the lanes.
+// The RMSNorm (Zhang and Sennrich, arXiv 1910.07467) of one panel, with one token in each lane.
 //
 //     out[i][t] = in[i][t] / sqrt(mean of squares[t] + epsilon) * weight[i]
 //
@@ -9,11 +9,11 @@
 //
 // All features of a token are in the same lane, so no sum crosses lanes.
 //
-// Edges: a panel holds whole packs, so no loop has a remainder. The last panel of a shape may need fewer packs than the
-// other panels. `Packs` is the number of packs that the panel needs. Lanes without a token are computed and ignored
-// (panels.hpp).
+// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The tokens of the
+// last panel of a shape may fill fewer packs than those of the other panels. `Packs` is the number of packs that the
+// panel's tokens fill. Lanes without a token are computed and ignored.
 //
-// All loops are in one function, for the reason that layer_norm.hpp gives.
+// All loops are in one function. layer_norm.hpp gives the reason.
 #pragma once
 
 #include <cstddef>

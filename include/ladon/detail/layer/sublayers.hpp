@@ -7,8 +7,8 @@
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
-// Edges: lanes without a token are computed and ignored (panels.hpp). The last panel may need fewer packs than the
-// other panels. for_panels handles this case.
+// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The tokens of the last
+// panel may fill fewer packs than those of the other panels. for_panels handles this case.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,9 @@ struct Sublayers {
   static constexpr std::size_t heads_stride = S.concat_width() * width;  // how many floats a panel of heads has
   using NormOf = LayerNormOf<S, Config>;
 
-  // Computes x += output(heads), then normed = norm(x). `output` is the output projection, and `heads` a view of its
-  // input. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs to the next sublayer.
+  // Computes x += output(heads), then normed = norm(x). `output` has the weights of the output projection. `heads` is a
+  // view of the input of the output projection. In post-LN, `norm` belongs to this sublayer. In pre-LN, `norm` belongs
+  // to the next sublayer.
   template <std::size_t Packs, class Output, class Heads>
   static constexpr void add_attention(const Output& output, Heads heads, std::size_t panels, float* x,
                                       const NormOf& norm, float* normed) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of a matrix product: each finished sum is stored as out = combine(out, transform(sum)).
+// An epilogue is the last step of a matrix product. For each finished sum, the epilogue sets out = combine(out,
+// transform(sum)).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A transform is applied to a sum before the sum is stored. Activations are transforms, too
-// (detail/layer/activation.hpp). This transform leaves the sum unchanged.
+// A transform that leaves the sum unchanged. A transform is a function that the epilogue applies to a sum before the
+// sum is stored. Activations are also transforms (detail/layer/activation.hpp).
 struct Unchanged {
   template <class Pack>
   LADON_INLINE constexpr Pack operator()(const Pack& sum) const noexcept {
@@ -17,8 +18,8 @@ struct Unchanged {
   }
 };
 // A transform that multiplies the sum by `factor`. For queries, `factor` is the scale of the scores, so that the scores
-// need no scaling later. For keys and values, `factor` is 1. So products of queries, keys and values that have the same
-// sizes share one compiled function.
+// need no scaling later. For keys and values, `factor` is 1. Both cases use one type. Projections of queries, keys and
+// values that have the same sizes therefore compile to one function.
 struct ScaledBy {
   float factor = 1.0f;
   template <class Pack>
@@ -27,14 +28,15 @@ struct ScaledBy {
   }
 };
 
-// How a result changes `out`:
+// How the transformed sum (the result) changes `out`:
 //
 //     replace    the result replaces the old value
 //     add        the result is added to the old value (a residual connection)
 //     multiply   the old value is multiplied by the result (a gate)
 enum class Combine { replace, add, multiply };
 
-// Stores sums into panels [panels][rows][Width] at `out`. The panels are `panel_stride` floats apart.
+// Stores sums into panels [panels][rows][Width] at `out` (detail/memory/panels.hpp). Each panel begins `panel_stride`
+// floats after the previous panel.
 template <std::size_t Width, class Transform = ScaledBy, Combine C = Combine::replace>
 struct Epilogue {
   float* out;
@@ -42,7 +44,7 @@ struct Epilogue {
   Transform transform{};
 
   // Stores the sums of row `row` for the tokens of pack `pack` of panel `panel`. A single token has Width 1. For a
-  // single token, the lanes of `sum` are different rows instead: lane i is row `row` + i.
+  // single token, each lane of `sum` belongs to another row: lane i belongs to row `row` + i.
   template <class Pack>
   LADON_INLINE constexpr void operator()(std::size_t panel, std::size_t row, std::size_t pack,
                                          const Pack& sum) const noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with packs of one lane (detail/simd/int8_quantise_one_lane.hpp). The
 // arguments are those of detail/linear/matmul_int8.hpp. The loop reads each weight and each feature as an integer.
-// GroupDot would join two weights into one integer, and take them apart again for each token.
+// GroupDot (detail/simd/group_dot.hpp) would be slower here: it joins two weights into one integer, and separates the
+// two weights again for each token.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace ladon::inline LADON_ABI::detail::one_lane {
 
-// Adds the products of Features features from `x` on, 1 or 2, to the sums.
+// Adds the products of the Features features (1 or 2) from `x` on to the sums.
 template <std::size_t Features, std::size_t RowStride, std::size_t Rows, std::size_t Packs>
 LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32_t (&sum)[Rows][Packs]) noexcept {
   LADON_UNROLL
@@ -30,7 +31,8 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
   }
 }
 
-// Computes a tile of Rows rows for all panels of Width tokens, of which Packs are used.
+// Computes a tile of Rows rows for all panels. A panel has room for Width tokens, and the first Packs of them are
+// computed.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::int16_t> in,

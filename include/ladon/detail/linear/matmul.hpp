@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a weight matrix and any number of panels of tokens. For each panel, row and pack, the product calls
+// The product of a weight matrix and any number of panels of tokens (detail/memory/panels.hpp). For each panel, row and
+// pack, the product calls
 //
 //     epilogue(panel, row, pack, sum)
 //
@@ -9,8 +10,8 @@
 //     in        [panels][inner][width], the panels
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
-// The outer loop runs over tiles of rows, and the inner loop over panels. So the few rows of W that a tile needs stay
-// in the L1 cache while all panels are multiplied by them.
+// The outer loop runs over tiles of rows, and the inner loop over panels. A tile (detail/target/tiling.hpp) needs only
+// a few rows of W. These rows stay in the L1 cache while all panels are multiplied by them.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +39,9 @@ template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
 
-// How many rows of weights a tile has. Usually the target's tiling determines the number. But rows may be a multiple of
-// aliasing_bytes apart, so that their elements of one column compete for the same set of the L1 cache. Then a tile has
-// at most most_aliasing_rows rows.
+// How many rows of weights a tile has. The target's tiling determines the number, with one exception. If rows are a
+// multiple of aliasing_bytes apart, their elements of one column compete for the same set of the L1 cache. A tile then
+// has at most most_aliasing_rows rows.
 template <Tiling T, std::size_t Packs, class Matrix>
 inline constexpr std::size_t tile_rows = [] {
   constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::most_aliasing_rows;
@@ -49,8 +50,8 @@ inline constexpr std::size_t tile_rows = [] {
   return aliases && rows > most ? most : rows;
 }();
 
-// How many panels one pass over the weights takes. If all panels fit into the L2 cache, or if the target has no
-// vectors, one pass takes all panels. Otherwise a pass takes a group of panels. A group has at least
+// How many panels one pass over the weights multiplies. If all panels fit into the L2 cache, or if the target has no
+// vectors, one pass multiplies all panels. Otherwise one pass multiplies a group of panels. A group has at least
 // fewest_grouped_panels panels, because each group reads all weights again from a farther cache or from memory.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
@@ -62,9 +63,10 @@ inline constexpr std::size_t panels_at_a_time = [] {
   return group < Current::fewest_grouped_panels ? Current::fewest_grouped_panels : group;
 }();
 
-// How many steps of the inner index share a register. The number is greater than 1 only if the tokens of a panel would
-// leave lanes of the register idle (linear/micro_kernel_folded.hpp). A folded product adds lanes of a register, so its
-// order of addition depends on the target. Therefore a deterministic build never folds.
+// How many steps of the inner index share a register. The product is folded if the number is greater than 1
+// (linear/micro_kernel_folded.hpp). A product is folded only if the tokens of a panel would leave lanes of the register
+// idle. A folded product adds lanes of a register, so its order of addition depends on the target. A deterministic
+// build therefore never folds.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes;
@@ -76,13 +78,13 @@ inline constexpr std::size_t folded_steps = [] {
   return std::size_t{1};
 }();
 
-// Whether the weights of a product were just read:
+// Whether an earlier product has just read the weights of this product:
 //
-//     first   No. The product prefetches them.
-//     again   Yes, for other panels. The weights are in a near cache and are not prefetched.
+//     first   No. The product prefetches the weights.
+//     again   Yes, for other panels. The weights are in a near cache, so the product does not prefetch the weights.
 enum class Reading { first, again };
 
-// Lets the sums of a product start at the biases.
+// A start value for the sums of a product: the bias of the row.
 struct StartAtBias {
   template <class Pack, class Biases>
   LADON_INLINE constexpr Pack operator()(std::size_t, std::size_t, std::size_t, std::size_t row_of_tile,
@@ -90,8 +92,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// Lets the sums of a product start at `sums`, the product over an earlier part of the inner index. `sums` lies in
-// panels, as the output does.
+// A start value for the sums of a product: the element of `sums`, the product over an earlier part of the inner index.
+// `sums` has the layout of the output, in panels.
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -126,7 +128,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
 }
 
 // Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one
-// tile of rows after another, each for all panels.
+// tile of rows after another. Each tile is computed for all panels before the next tile begins.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
           class Epilogue, class Start = StartAtBias>
 LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const float* in, std::size_t panels,
@@ -174,7 +176,7 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
 // the product:
 //
 //     matrix_vector     if there is a single token
-//     matmul_separate   if there are at least separate_function_weights weights: inlined, g++ would spill accumulators
+//     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
 //     matmul_panels     otherwise; the compiler may inline it
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, PanelsView in, std::size_t panels, Epilogue epilogue,

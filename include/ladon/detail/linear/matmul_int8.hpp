@@ -3,14 +3,14 @@
 //
 //     epilogue(panel, row, pack, result)
 //
-//     integer   sum over i of q[i] * weight[row][i]    exact, and the same for every type of Element
+//     integer   sum over i of q[i] * weight[row][i]    exact, and equal for every Element type
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
 //
 //     weight    int8 [rows][inner], without any alignment
 //     q         quantised panels (detail/memory/int8_panels.hpp)
 //
-// If the product of the two scales exceeds float32, the result is infinite or NaN.
+// If the product of the two scales exceeds the range of float32, the result is infinite or NaN.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of a tile, read in place. group<Last>(r, k) returns the weights of the features from Group * k on, in row
-// r. If Last is true, these features fill no whole group, and the missing weights are 0.
+// The weights of a tile, read in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
+// as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
 template <std::size_t Group, std::size_t Inner, std::size_t RowStride>
 struct GroupsInPlace {
   static constexpr std::size_t whole = Inner / Group;
@@ -51,8 +51,9 @@ struct GroupsInPlace {
 };
 
 // The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
-// broadcasts a group. The stack takes 2 * Rows * Inner bytes: at most 8 rows of most_widened_features features, or 16
-// rows for AVX-512. bfloat16 weights take as many bytes (detail/linear/widened_rows.hpp).
+// broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A tile has at most 8 rows, or 16
+// rows on AVX-512, of at most most_widened_features features. Converted bfloat16 weights take as many bytes
+// (detail/linear/widened_rows.hpp).
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
@@ -74,14 +75,14 @@ struct GroupsIn16Bits {
   }
 };
 
-// How many rows a tile has.
+// How many rows of weights a tile of an int8 product has.
 template <Tiling T, std::size_t Packs>
 inline constexpr std::size_t int8_tile_rows = [] {
   constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::int8_tile_sums / Packs;
   return rows < most ? rows : most;
 }();
 
-// Adds step k to the sums of a tile. `panel` points to the features of the step.
+// Adds step k, one group of features, to the sums of a tile. `panel` points to the features of the step.
 template <bool Last, class Dot, std::size_t Lanes, class Groups, class Element, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const Element* panel,
                                       typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
@@ -93,12 +94,12 @@ LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const
   }
 }
 
-// Whether a step multiplies by one lane of a register of weights.
+// Whether one register holds the weights of several steps, and each step multiplies by one lane of this register.
 template <class Dot>
 inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
 
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. Each
-// row loads its weights once.
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. The
+// weights of each row are loaded once for all these steps.
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
           std::size_t Packs>
 LADON_INLINE void int8_steps_by_lane(const Groups& groups, std::size_t k, const Element* panel,
@@ -118,9 +119,12 @@ LADON_INLINE void int8_steps_by_lane(const Groups& groups, std::size_t k, const 
   }
 }
 
-// Starts the sums of a tile at 0, or at -zero * row_sum. The products of features q + zero then add up to the products
-// of q. If the end of a tile subtracted zero * row_sum instead, the term would take registers from the epilogue: g++ 12
-// then copies eight accumulators in each step of some tiles of 12 rows and 2 packs, instead of at most one.
+// Starts the sums of a tile at 0, or at -zero * row_sum if the panels hold q + zero. With the start -zero * row_sum,
+// the sum of the products of q + zero equals the sum of the products of q.
+//
+// An alternative would be to subtract zero * row_sum at the end of the tile. The term would then occupy registers
+// during the epilogue. In some tiles of 12 rows and 2 packs, g++ 12 would copy eight accumulators in each step, instead
+// of at most one.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
                                        std::size_t first_row, Sums (&sum)[Rows][Packs]) noexcept {
@@ -137,8 +141,8 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
-// Converts the sums of a tile to results. Reads all scales and biases of a row before the epilogue stores a result,
-// because the compiler would have to read them again after a store.
+// Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
+// of the row. After a store, the compiler would have to read them again.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
@@ -223,8 +227,8 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
   });
 }
 
-// Computes the integer sums of Rows rows for a single token. The rows are Distance weights apart. `x` holds the
-// quantised features.
+// Computes the integer sums of Rows rows for a single token. Each row begins Distance weights after the previous row.
+// `x` holds the quantised features.
 template <class Wide, std::size_t Rows, std::size_t Inner, std::size_t Distance, class Element>
 LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Element* x, std::int32_t* sums) noexcept {
   using Dot = simd::GroupDot<Element, Wide>;
@@ -250,15 +254,16 @@ LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) no
   return 0;
 }
 
-// How many streams the product of a single token reads. A stream has consecutive rows. A small matrix is read as one
-// stream (detail/linear/matrix_vector.hpp).
+// How many streams the product of a single token reads. A stream consists of consecutive rows. A small matrix is read
+// as one stream (detail/linear/matrix_vector.hpp).
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner>
 inline constexpr std::size_t int8_streams =
     Rows * Inner > target::Current::single_stream_bytes&& Rows >= target::Current::streams* Lanes
         ? target::Current::streams
         : 1;
 
-// Computes the product for a single token. The lanes hold features of the token, or rows of the result.
+// Computes the product for a single token. During the dot products, each lane holds features of the token. In the
+// result, each lane holds another row.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,

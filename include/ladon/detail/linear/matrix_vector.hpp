@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product of a single token: epilogue(0, row, 0, W * in + bias). W is a matrix [rows][inner]. Each element
-// of W is used only once, so the lanes follow the direction in which W is contiguous:
+// of W is used only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
 //
-//     rows of W are contiguous      the lanes hold steps of the inner index, and the lanes are added at the end
-//     columns of W are contiguous   the lanes hold different rows; this is the weight layout (in, out)
+//     rows of W are contiguous      each lane holds other steps of the inner index; the lanes are added at the end
+//     columns of W are contiguous   each lane holds another row; this is the weight layout (in, out)
 //
 //     in                         [inner]
 //     epilogue(0, row, 0, pack)  stores the rows from `row` on, one in each lane
@@ -26,9 +26,10 @@ constexpr bool reads_streams(std::size_t floats) noexcept {
   return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
 }
 
-// Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`;
-// the caller adds the lanes. The rows start at `first` and are Distance elements apart. All rows are computed at the
-// same time. Each row has Sums independent packs of sums, to hide the latency of a multiply-add.
+// Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`.
+// The caller adds the lanes. The rows start at `first`, and each row begins Distance elements after the previous row.
+// All rows are computed at the same time. Each row has Sums independent packs of sums, to hide the latency of a
+// multiply-add.
 template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element>
 LADON_INLINE constexpr void dot_products(const Element* first, const float* in, Pack (&product)[Rows]) noexcept {
   constexpr std::size_t lanes = Pack::lanes, rest = Inner % (Sums * lanes);
@@ -58,8 +59,8 @@ LADON_INLINE constexpr void dot_products(const Element* first, const float* in, 
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row and `in`. Computes the last rows, if they are fewer than the narrowest pack has
-// lanes.
+// Returns the dot product of one row and `in`. The function is used for the last rows of a matrix, if they do not fill
+// the narrowest pack.
 template <class Wide, std::size_t Inner, class Element>
 LADON_INLINE constexpr float dot_product(const Element* row, const float* in) noexcept {
   Wide sum = Wide::broadcast(0.0f);
@@ -72,9 +73,9 @@ LADON_INLINE constexpr float dot_product(const Element* row, const float* in) no
   return total;
 }
 
-// Computes one pack of rows in each of Streams streams. The first rows of two neighbouring streams are StreamRows rows
-// apart. RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each pack of
-// products. `row` is counted from the first row of `w`.
+// Computes one pack of rows in each of Streams streams. Each stream begins StreamRows rows after the previous stream.
+// RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each pack of products.
+// `row` is counted from the first row of `w`.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
           std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store) noexcept {
@@ -100,12 +101,12 @@ LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store)
 }
 
 // Computes Packs packs of products if columns of W are contiguous. In memory, W is then an array [Inner][number of
-// products]. In this function, rows and columns are those of the array. The function reads Streams rows of the array at
-// the same time: rows k, run + k, 2 run + k, ... with run = Inner / Streams.
+// products]. In this function, "row" and "column" mean a row and a column of this array. The function reads Streams
+// rows at the same time: rows k, run + k, 2 run + k, ... with run = Inner / Streams.
 //
-// With one stream, the sums stay in registers. With several streams, the sums stay in the L1 cache, because registers
-// have room for only a few columns. With only a few columns, each row would be read in pieces, and memory is slower for
-// pieces.
+// With one stream, the sums stay in registers. With several streams, the sums of many columns stay in the L1 cache.
+// Registers would have room for only a few columns. Each row would then be read in short pieces, and memory delivers
+// short pieces more slowly.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, run = Inner / Streams;
@@ -136,8 +137,9 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
   for (std::size_t c = 0; c < Packs; ++c) store(c * lanes, sums[c]);
 }
 
-// Computes the rows from First on, Packs packs of Lanes lanes at a time. If fewer rows are left, calls itself with
-// fewer packs or narrower packs. First is a template argument, so that only the needed sizes are compiled.
+// Computes the rows from First on, Packs packs of Lanes lanes at a time. If fewer than Packs * Lanes rows are left,
+// calls itself with fewer packs or narrower packs. First is a template argument, so that only the needed sizes are
+// compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
           class Matrix, class Store>
 LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store store) noexcept {
@@ -163,7 +165,7 @@ LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store st
   }
 }
 
-// Returns how many rows of W are computed in several streams. These rows are the first rows of W.
+// Returns how many rows of W are read in several streams. These rows are the first rows of W.
 template <std::size_t Lanes, std::size_t Rows, std::size_t Inner, class Matrix>
 constexpr std::size_t streamed_row_count() noexcept {
   using target::Current;
@@ -174,8 +176,8 @@ constexpr std::size_t streamed_row_count() noexcept {
   return Rows / step * step;
 }
 
-// Computes the first Rows rows in several streams. If rows of W are contiguous, a stream has Rows / streams consecutive
-// rows. If columns of W are contiguous, a stream has Inner / streams consecutive columns.
+// Computes the first Rows rows, and reads W in several streams. If rows of W are contiguous, a stream has Rows /
+// streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams consecutive columns.
 template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Store>
 LADON_INLINE constexpr void streamed_rows(Matrix w, const float* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The micro-kernel computes one tile of a matrix product. The tile has Rows rows and Packs packs of accumulators, which
-// stay in registers. The outermost loop runs over the inner index k. One value of k is a step:
+// The micro-kernel computes one tile of a matrix product (detail/target/tiling.hpp). The tile has Rows rows of Packs
+// packs of accumulators, which stay in registers. The outermost loop runs over the inner index k. A step is the work
+// for one value of k:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. inner - 1, in this order
 //
 //     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
-//     panel  [inner][Width] floats; the micro-kernel uses Packs packs of each row
+//     panel  [inner][Width] floats; the micro-kernel reads Packs packs of each row
 //
-// The micro-kernel handles no incomplete tiles. For the remaining rows and packs, the caller instantiates a tile with
-// fewer rows or packs.
+// If fewer than Rows rows or Packs packs are left, the caller instantiates a smaller tile for them.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +51,9 @@ struct MicroKernel {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel);
   }
 
-  // Adds steps 0 .. inner - 1 to the sums and prefetches at most one cache line per step. `next` is the next tile's
-  // part of the matrix. A tile of one pack with contiguous rows prefetches its own rows, a fixed distance ahead. All
-  // other tiles prefetch the rows (or columns) of the next tile.
+  // Adds steps 0 .. inner - 1 to the sums and prefetches at most one cache line per step. `next` points to the weights
+  // of the next tile. If rows are contiguous, a tile of one pack prefetches its own rows, prefetch_distance_floats
+  // ahead. All other tiles prefetch the rows (or columns) of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
@@ -84,8 +84,8 @@ struct MicroKernel {
 #else
       false;
 #endif
-  // Reads a matrix `a` that is divided into panels of KeyWidth columns, which are PanelStride floats apart. Adds only
-  // steps that fill whole panels, at most `inner` steps. Returns how many steps were added.
+  // Reads a matrix `a` that is divided into panels of KeyWidth columns. Each panel begins PanelStride floats after the
+  // previous panel. Adds at most `inner` steps, and only steps of whole panels. Returns how many steps were added.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {
@@ -183,8 +183,8 @@ struct MicroKernel {
     }
   }
 
-  // A wide tile may have more packs than fit into registers. Then `resident` packs of a panel row stay in registers.
-  // Each row of the tile loads the remaining packs again.
+  // A wide tile may have too many packs to keep a row of the panel in registers. Only `resident` packs of the row then
+  // stay in registers. Each row of the tile loads the remaining packs again.
   static constexpr std::size_t resident = target::Current::resident_packs;
   static constexpr bool reloads_packs = Packs > resident&& requires(const float* from) { Pack::load_aligned(from); };
 
@@ -207,8 +207,8 @@ struct MicroKernel {
 };
 
 // Divides Rows rows into tiles of at most MaxRows rows, as evenly as possible. Calls tile.operator()<R>(first_row) for
-// each tile of R rows. Example: with MaxRows = 12, 64 rows become four tiles of 11 rows and two tiles of 10 rows. Five
-// tiles of 12 rows would leave a tile of 4 rows, which would leave registers idle.
+// each tile of R rows. Example: with MaxRows = 12, 64 rows become four tiles of 11 rows and two tiles of 10 rows. With
+// five tiles of 12 rows, the last tile would have only 4 rows and use few of the registers.
 template <std::size_t Rows, std::size_t MaxRows, class F>
 LADON_INLINE constexpr void for_row_tiles(F tile) noexcept {
   constexpr std::size_t tiles = (Rows + MaxRows - 1) / MaxRows;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile for few tokens, which fill only half or a quarter of a register's lanes. A plain tile would leave the other
-// lanes idle. The folded tile uses all lanes: it computes Steps steps of the inner index at once, with
-// Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token i and to the steps k with k % Steps
-// == j:
+// A tile for a panel with few tokens, for example half or a quarter as many as a register has lanes. The tile of
+// micro_kernel.hpp would leave the other lanes idle. The folded tile uses all lanes: it computes Steps steps of the
+// inner index k at once, with Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token i and
+// to the steps k with k % Steps == j:
 //
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of a panel has
-// width = lanes / Steps floats, so Steps rows fill one register. The lanes of this register are then transposed into
-// the order i * Steps + j.
+// The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of the panel has width = lanes /
+// Steps floats, so one load reads Steps rows into a register. The lanes of this register are then transposed into the
+// order i * Steps + j (detail/simd/fold.hpp).
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,15 @@ class FoldedMicroKernel {
     for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
   }
 
-  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and lie one after another. If Prefetch
-  // is true, the function prefetches the rows of `a`, prefetch_distance_floats ahead. Behind the end of these rows, it
-  // prefetches the rows of the next tile, `next`.
+  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. If Prefetch is
+  // true, the function prefetches the rows of `a`, prefetch_distance_floats ahead. Near the end of these rows, the
+  // function prefetches the rows of the next tile, `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // Calls finish(row, sums) for each row. `sums` is a pack of `width` tokens.
+  // Calls finish(row, sums) for each row. `sums` is a pack of `width` lanes, with the sum of one token in each lane.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloat16 weights of a tile, converted to floats on the stack. A product of several tokens (detail/linear/matmul.hpp)
-// then computes with the floats. The conversion is exact, so the results have the bits of float32 weights with the same
-// values. A single token needs no conversion on the stack: detail/linear/matrix_vector.hpp converts in registers.
+// Converts the bfloat16 weights of a tile to floats on the stack. A product of several tokens
+// (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is exact, so the results are
+// bit-identical to those of float32 weights with equal values. For a single token, detail/linear/matrix_vector.hpp
+// converts the weights in registers.
 //
-// If a row has more than target::Current::widened_features features, the tile converts the weights of this many
-// features at a time, for each panel anew. Otherwise the tile converts its weights once for all panels. The stack takes
-// 4 * Rows * widened_features bytes at most: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
+// If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
+// conversion for each panel. The converted weights take at most 4 * Rows * widened_features bytes of the stack: 2 KB
+// for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +20,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of Rows rows and of at most `features` features, as floats.
+// Memory for the converted weights of Rows rows and at most `features` features.
 template <std::size_t Rows, std::size_t Inner>
 struct WidenedRows {
   static constexpr std::size_t features =
@@ -44,8 +46,10 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Calls step(first, count, weights) for the features of a tile, part by part. `weights` holds the converted weights of
-// `count` features from `first` on. `converted` is true if `rows` holds the weights of all features already.
+// Converts the weights of a tile from `from` into `rows`, at most rows.features features at a time. After each
+// conversion, calls step(first, count, weights): `weights` is `rows` as a matrix, with the converted weights of the
+// `count` features from `first` on. If `converted` is true, an earlier call has converted these weights. If all
+// features fit into `rows`, the function then converts nothing.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

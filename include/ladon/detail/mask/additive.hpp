@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score, with a number for each pair of query and key.
+// Masks that add a number to each score. Each pair of query and key has a number.
 //
 // Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf
-// hides a key. Finite numbers stay finite, because Hugging Face uses the lowest finite float instead of -inf. If all
-// numbers of a query are the lowest float, the output of the query is the mean of the value vectors.
+// hides a key. A finite number stays finite after the multiplication, because Hugging Face uses the lowest finite float
+// instead of -inf. If all numbers of a query are the lowest float, the output of the query is the mean of the value
+// vectors.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// The numbers for one block of scores, as exponents of two: [keys][Width], with the queries in the lanes.
+// Memory for the numbers of one block of scores, as exponents of two: [keys][Width], with one query in each lane.
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
@@ -77,8 +78,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes the numbers of the block to `out` [KeyWidth][Width], as exponents of two. Squares of Pack::lanes x
-  // Pack::lanes numbers are transposed in registers. The numbers of keys beyond the last active key are -inf.
+  // Writes the numbers of the block to `out` [KeyWidth][Width], as exponents of two. The function transposes squares of
+  // Pack::lanes x Pack::lanes numbers in registers. Keys beyond the last active key get the number -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -100,8 +101,8 @@ struct BoundAdditive {
   }
 
   // Transposes one square of Pack::lanes x Pack::lanes numbers, and writes the square to `out`. `rows` points to the
-  // first row of the square. If `rows` is null, the square is 0. Only the first `used` rows and the first `active`
-  // columns exist. Missing rows become 0, and missing columns are not written.
+  // first row of the square. If `rows` is null, all numbers of the square are 0. Only the first `used` rows and the
+  // first `active` columns exist. Missing rows become 0, and missing columns are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {

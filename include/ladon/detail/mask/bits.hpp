@@ -9,7 +9,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Reads a mask whose rows have `Words` words of 32 bits. All heads share the rows.
+// Reads a mask with one row for each query. A row has `Words` words of 32 bits. All heads use the same rows.
 template <std::size_t Words>
 struct BitRows {
   const std::uint32_t* bits;  // [queries][Words], or null

@@ -9,7 +9,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Reads a mask whose rows have `columns` bytes. If PerHead is true, each head has its own rows.
+// Reads a mask with one row for each query. A row has `columns` bytes. If PerHead is true, each head has separate rows.
 template <bool PerHead>
 struct ByteRows {
   const std::uint8_t* bytes;  // [heads or 1][queries][columns], or null

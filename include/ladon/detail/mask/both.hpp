@@ -9,7 +9,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Combines the answers of two masks for one block of scores. A query sees a key if both masks show the key. `add` first
+// Combines the results of two masks for one block of scores. A query sees a key if both masks show the key. `add` first
 // adds the number of the first mask and then the number of the second mask.
 template <class First, class Second>
 struct LanesOfBoth {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of the arguments and results of the functions of a bound mask (mask/policy.hpp).
+// Types of arguments and results of a bound mask. A bound mask is a mask together with the data and the lengths of one
+// call (mask/policy.hpp).
 #pragma once
 
 #include <cstddef>

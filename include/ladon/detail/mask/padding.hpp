@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mask with one byte for each key. All queries share the bytes.
+// A mask with one byte for each key. All queries use the same bytes.
 #pragma once
 
 #include <cstddef>

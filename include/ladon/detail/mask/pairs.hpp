@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks with a bit or a byte for each pair of query and key.
 //
-// In memory, each query has a row of the mask. The kernels need, for one key at a time, the bits of all queries of a
-// panel. Squares of bits are therefore transposed. After the transposition, each key has one word, with a bit for each
-// query of the panel.
+// In the caller's memory, each query has a row of the mask. The kernels process one key at a time, and need the bits of
+// all queries of a panel for this key. Squares of bits are therefore transposed. After the transposition, each key has
+// one word, with a bit for each query of the panel.
 #pragma once
 
 #include <cstddef>
@@ -64,9 +64,9 @@ template <class Rows>
 struct BoundPairs {
   static constexpr bool hides_keys = true;
   static constexpr bool adds_to_scores = false;
-  // The value is false, so the kernels do not ask which keys the first half of a panel sees (mask/policy.hpp). The
-  // range of these keys would seldom be shorter than the range for the whole panel: BitRows::visible returns whole
-  // words of 32 keys, and ByteRows::visible returns all active keys.
+  // False: the kernels do not compute a separate range of keys for the first half of a panel of queries
+  // (mask/policy.hpp). This range would seldom be shorter than the range for the whole panel. BitRows::visible returns
+  // whole words of 32 keys, and ByteRows::visible returns all active keys.
   static constexpr bool ends_within_panels = false;
   template <std::size_t KeyWidth, std::size_t Width>
   using Scratch = KeyWords<power_of_two_from(KeyWidth > Width ? KeyWidth : Width)>;

@@ -15,14 +15,14 @@ struct Placement {
   std::ptrdiff_t offset;
 };
 
-// As the offset in a mask's data, default_offset stands for the offset of the run (Placement::offset). mask/offset.hpp
-// documents default_offset for callers.
+// If the offset in a mask's data is default_offset, the mask uses the offset of the run (Placement::offset).
+// mask/offset.hpp documents default_offset for callers.
 inline constexpr std::ptrdiff_t default_offset = PTRDIFF_MIN;
 
 // Returns the offset that a mask applies: `requested`, or the offset of the run if `requested` is default_offset.
 //
-// The offset is clamped to at most 2^24 in magnitude, so that sums with the offset cannot overflow. If shapes and
-// windows have at most 2^23 tokens, clamping does not change which keys are hidden.
+// The offset is clamped to -2^24 .. 2^24, so that sums with the offset cannot overflow. For shapes and windows of at
+// most 2^23 tokens, the clamping does not change which keys are hidden.
 constexpr std::ptrdiff_t resolve_offset(const Placement& placement, std::ptrdiff_t requested) noexcept {
   constexpr std::ptrdiff_t largest = std::ptrdiff_t(1) << 24;
   const std::ptrdiff_t offset = requested == default_offset ? placement.offset : requested;

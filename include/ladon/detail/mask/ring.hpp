@@ -14,8 +14,8 @@ struct Window;
 namespace ladon::inline LADON_ABI::detail {
 
 // The bound mask of Window<Left> for a cache that is a ring. The cache stores token number p of the text in slot p %
-// `slots`. Query i is token number `past` + i. may_see compares positions relative to query 0. These positions stay
-// small and exact as floats, so the text may grow without limit.
+// `slots`. Query i is token number `past` + i. may_see compares positions relative to query 0. Positions relative to
+// query 0 stay small, so floats represent them exactly. The text may therefore grow without limit.
 template <std::size_t Left>
 struct BoundRing : BoundByPosition<BoundRing<Left>> {
   static constexpr bool hides_keys = true;
@@ -46,8 +46,8 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   }
 };
 
-// How many keys before its own position a query sees at most. For the mask Window<Left>, the number is Left. For all
-// other masks, the value is `all`, which means no limit.
+// The largest number of keys before its own position that a query sees. For the mask Window<Left>, the number is Left.
+// For all other masks, the value is `all`, which means no limit.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>

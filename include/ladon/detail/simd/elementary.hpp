@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp2, exp, erf and tanh of packs, without branches and without libm. Each function splits a power of two into two
-// factors: with n = round(z) and f = z - n in [-1/2, 1/2], 2^z = 2^n * 2^f. A polynomial computes 2^f. The number n
-// becomes the exponent of a float, which is then 2^n. The exp2 of the softmax (exp2_of_nonpositive) may instead round z
-// to a multiple of 1/8. It then looks up the power of this multiple in a table (exp2_table.hpp).
+// exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
+// splits a power of two into two factors: 2^z = 2^n * 2^f with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial
+// computes 2^f. 2^n is a float whose exponent is n. On some targets, the exp2 of the softmax (exp2_of_nonpositive)
+// rounds z to a multiple of 1/8 instead. It then looks up the power of this multiple in a table (exp2_table.hpp).
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
-// measures them with LADON_TEST_SLOW=1.
+// measures these errors if LADON_TEST_SLOW=1 is set.
 //
 //                         allowed   with fma   without fma
 //   exp2                     2        0.96      1.23
@@ -15,11 +15,11 @@
 //   erf                      4        2.74      2.88
 //   tanh                     4        2.63      2.73
 //
-// A subnormal result is rounded only once: its error is at most 0.95 of the spacing of subnormals. If a constant
+// A subnormal result is rounded only once, so its error is at most 0.95 times the spacing of subnormals. If a constant
 // expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
 // floating-point arithmetic in constant expressions.
 //
-// If the argument is NaN, the result is NaN. WebAssembly vectors are the exception: their max and min lose a NaN
+// If the argument is NaN, the result is NaN. There is one exception: on WebAssembly vectors, max and min lose a NaN
 // (pack_xsimd.hpp), so exp2(NaN) is 0.
 #pragma once
 
@@ -31,9 +31,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Adding this constant to a float rounds the float to the nearest integer n, without a rounding instruction. The part
-// 1.5 * 2^23 of the constant causes the rounding: the low bits of the sum hold n. The part 127 is the bias of the
-// exponent. So the low byte of the sum is n + 127, the biased exponent of 2^n.
+// Adding this constant to a float rounds the float to the nearest integer n, without a rounding instruction. The
+// summand 1.5 * 2^23 causes the rounding: the low bits of the sum hold n. The summand 127 is the bias of a float's
+// exponent. The low byte of the sum is therefore n + 127, the biased exponent of 2^n.
 inline constexpr float rounding_magic = 0x1.8p23f + 127;
 
 // Calls f(0), f(1) ... f(N - 1). The calls are unrolled completely.
@@ -43,8 +43,8 @@ LADON_INLINE constexpr void for_each_index(F f) noexcept {
   for (std::size_t i = 0; i < N; ++i) f(i);
 }
 
-// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. But each instruction
-// waits for the result of the previous instruction. Callers hide this latency: they compute several packs in a loop.
+// Returns c[0] + c[1] x + c[2] x^2 + ... by Horner's rule, which needs the fewest instructions. Each instruction waits
+// for the result of the previous instruction. To hide this latency, callers compute several packs in a loop.
 template <class Pack, std::size_t N>
 LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexcept {
   Pack sum = Pack::broadcast(c[N - 1]);
@@ -54,13 +54,13 @@ LADON_INLINE constexpr Pack polynomial(const float (&c)[N], const Pack& x) noexc
 }
 
 // Coefficients of (2^f - 1) / f for f in [-1/2, 1/2]. The relative error of 2^f is at most 0.27 * 2^-24. The relative
-// error of 2^f - 1, which erf uses, is at most 0.67 * 2^-24. With a polynomial of one degree less, the error of the
-// final result would be 2.0 instead of 0.9 units in the last place.
+// error of 2^f - 1, which erf uses, is at most 0.67 * 2^-24. With a polynomial of one degree less, the error of exp2
+// would be 2.0 instead of 0.9 units in the last place.
 inline constexpr float exp2_fraction[] = {6.931471825e-1f, 2.402264774e-1f, 5.550332367e-2f,
                                           9.618436918e-3f, 1.339887502e-3f, 1.535336196e-4f};
 
 // Writes sum[i] = c[0] + c[1] x[i] + ... for N packs. Computes each step of Horner's rule for all packs before the next
-// step. The N packs do not depend on each other. So the processor works on other packs while one pack waits for a
+// step. The N packs do not depend on each other, so the processor works on other packs while one pack waits for a
 // result.
 template <class Pack, std::size_t N, std::size_t Terms>
 LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)[N], Pack (&sum)[N]) noexcept {
@@ -72,9 +72,9 @@ LADON_INLINE constexpr void polynomials(const float (&c)[Terms], const Pack (&x)
   }
 }
 
-// Returns p * 2^n for an integer n in [-252, 254]. Some of these 2^n are too large or too small for a float. So the
-// function multiplies `p` by two powers of two whose product is 2^n. The first product is exact, so a subnormal result
-// is rounded only once.
+// Returns p * 2^n for an integer n in [-252, 254]. For some of these n, 2^n is too large or too small for a float. The
+// function therefore multiplies `p` by two powers of two whose product is 2^n. The first product is exact, so a
+// subnormal result is rounded only once.
 template <class Pack>
 LADON_INLINE constexpr Pack times_power_of_two(const Pack& p, const Pack& n) noexcept {
   const Pack magic = Pack::broadcast(rounding_magic);
@@ -103,21 +103,20 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
 // Replaces each x by 2^x, for x <= 0. The softmax calls this function after it has subtracted the largest score from
-// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127 the result is wrong: it is not
-// +inf.
+// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is undefined.
 //
 // The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
-// another, a processor that looks 100 instructions ahead would find too few independent chains. Therefore each step is
-// computed for all N packs before the next step. Measured with AVX-512 on Cascade Lake, without the table: 10.5 cycles
-// per pack with N = 1, 7.7 cycles with N = 8. The two ports that compute allow 7.0 cycles.
+// another, a processor that looks 100 instructions ahead would find too few independent chains. The function therefore
+// computes each step for all N packs before the next step. Without the table, a pack takes 10.5 cycles with N = 1 and
+// 7.7 cycles with N = 8 (AVX-512, Cascade Lake). The two arithmetic ports of the core would allow 7.0 cycles.
 //
-// This version uses the table: with k = round(8 x) and f = x - k/8, 2^x = 2^(k/8) * 2^f. For x < -126, the result is
+// This version uses the table: 2^x = 2^(k/8) * 2^f with k = round(8 x) and f = x - k/8. For x < -126, the result is
 // exactly 0. If x is -inf, the result is 0, and the floating-point flag "invalid operation" is raised.
 //
-// The version with the table has only slightly fewer instructions than the version without a table. But only four
-// instead of seven of its instructions multiply, because its polynomial is shorter. This matters if a tile of a matrix
-// product is computed beside the exponentials: the tile occupies the multipliers. Cycles per pack on Zen 5, which adds
-// and multiplies in separate pipes:
+// The version with the table has only slightly fewer instructions than the version without a table (polynomial). But
+// its polynomial is shorter, so four instead of seven of its instructions multiply. Fewer multiplications matter if the
+// same loop computes a tile of a matrix product, because the tile occupies the multipliers. Cycles per pack on Zen 5,
+// which adds and multiplies in separate pipes:
 //
 //                table   polynomial
 //   alone         4.0       4.6
@@ -137,12 +136,12 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   polynomials(exp2_sixteenth, f, p);
   for_each_index<N>([&](std::size_t i) { x[i] = fma_or_zero(x[i] < smallest, t[i], p[i], t[i]); });
 }
-// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result has the same bits
-// as exp2(x).
+// This version uses no table. For x <= -126.5, the result is exactly 0. For all other x, the result is bit-identical to
+// exp2(x).
 //
-// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would give a function of 10
-// instead of 12 instructions. On Zen 5, these 10 instructions take 4.2 cycles per pack alone and 3.1 cycles beside a
-// tile.
+// On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten the function from 12
+// to 10 instructions. On Zen 5, the 10 instructions take 4.2 cycles per pack. In a loop that also computes a tile, the
+// 10 instructions add 3.1 cycles per pack.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -157,8 +156,8 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
 // Returns 2^x of one pack, with the same contract as the functions above. Without the table, the function uses no
-// array, because g++ for a Cortex-M55 would put the array into memory. Attention of 16 tokens, 32 features and 4 heads
-// would then take 6% more instructions.
+// array, because g++ for a Cortex-M55 would keep the array in memory. With an array, attention of 16 tokens with 32
+// features in 4 heads would take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -174,8 +173,8 @@ LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   }
 }
 
-// log2(e), and ln 2 as a sum of two parts. The first part of ln 2 has 15 significant bits and n has at most 8. So the
-// product n * ln2_first is exact, with and without fma.
+// log2(e), and ln 2 as a sum of two parts. The first part of ln 2 has 15 significant bits, and the integer n has at
+// most 8 bits. The product n * ln2_first is therefore exact, with and without fma.
 inline constexpr float log2_e = 0x1.715476p0f;
 inline constexpr float ln2_first = 0x1.62e4p-1f;
 inline constexpr float ln2_second = 0x1.7f7d1cp-20f;
@@ -204,8 +203,8 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
 template <class Pack>
 LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   // Coefficients of log2(erfc(a)) / a for a in [0, 4]: a minimax (Remez) polynomial of degree 8. The fit minimises the
-  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. The error of z is
-  // not minimised and may be larger for larger a. Therefore one polynomial suffices for the whole interval.
+  // relative error of erf, which is 0.089 * 2^-24. With degree 7, this error would be 0.59 * 2^-24. For larger a, a
+  // larger error of z is harmless. One polynomial therefore suffices for the whole interval.
   constexpr float log2_erfc[] = {-1.627907038e+0f, -9.184474349e-1f, -1.482795030e-1f, 2.764359303e-2f, 2.053831704e-4f,
                                  -2.374308649e-3f, 8.935785736e-4f,  -1.635285153e-4f, 1.257518761e-5f};
   const Pack magic = Pack::broadcast(rounding_magic);

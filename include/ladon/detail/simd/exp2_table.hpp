@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of powers of two that fits into one register. It is for targets with an instruction that looks up all lanes
-// of a pack in a register.
+// A table of powers of two that fits into one vector register. The table is for targets with an instruction that looks
+// up every lane of a pack in a register.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the softmax computes 2^x with the table. This requires one instruction that looks up all lanes in a register.
-// It also requires enough registers for both the table and the tile of a matrix product. AVX2 has the instruction. But
-// on AVX2, the loop of exponentials takes the same time with and without the table, so AVX2 does not use the table.
+// Whether the softmax computes 2^x with the table. The table requires one instruction that looks up all lanes in a
+// register. The table also requires enough registers for the table and the tile of a matrix product. AVX2 has the
+// instruction, but does not use the table. On AVX2, the loop of exponentials takes equal time with and without the
+// table.
 //
-// On a target with the table, packs of every width use the table, so that all packs give the same bits. A deterministic
-// build never uses the table, because its results must be those of targets without the table.
+// On a target with the table, packs of every width use the table, so that the results are bit-identical for all widths.
+// A deterministic build never uses the table, because its results must equal those of targets without the table.
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
 inline constexpr bool uses_exp2_table = true;
 #else
 inline constexpr bool uses_exp2_table = false;
 #endif
 
-// Entry j contains the bits of 2^(j/8), correctly rounded, minus j * 2^20. If k = 8 n + j, entry j plus k * 2^20 gives
-// the bits of 2^(k/8): 8 n * 2^20 = n * 2^23, so n is added to the exponent. The table contains its eight entries
-// twice, because the register has sixteen lanes.
+// Entry j contains the bits of 2^(j/8), correctly rounded, minus j * 2^20. For k = 8 n + j, the sum of entry j and k *
+// 2^20 gives the bits of 2^(k/8). The reason is 8 n * 2^20 = n * 2^23: the sum adds n to the exponent. The table
+// contains its eight entries twice, because the register has sixteen lanes.
 alignas(64) inline constexpr std::uint32_t exp2_eighths[16] = {
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7,
     0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7, 0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7};

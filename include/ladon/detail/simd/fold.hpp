@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack holds numbers of lanes / Steps
-// tokens. For each token, the pack holds Steps consecutive steps of a product's inner index. Step j of token i lies in
-// lane i * Steps + j.
+// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack is a vector register for lanes /
+// Steps tokens. For each token, the pack holds the features of Steps consecutive steps (values of the inner index) of a
+// product. Lane i * Steps + j holds step j of token i.
 //
-// Fold exists only for AVX, AVX2 and AVX-512. It needs registers of half as many lanes, and shuffles that do not go
+// Fold exists only for AVX, AVX2 and AVX-512. Fold needs registers with half as many lanes, and shuffles that do not go
 // through memory.
 #pragma once
 
@@ -32,8 +32,8 @@ struct Fold<XsimdPack<N>, Steps> {
   using Pack = XsimdPack<N>;
   static constexpr std::size_t tokens = N / Steps;
 
-  // Returns the Steps floats at `from`, repeated over all lanes: lane i holds from[i % Steps]. These floats are one
-  // row's weights for Steps consecutive steps.
+  // Returns the Steps floats at `from`, repeated over all lanes: lane i holds from[i % Steps]. The floats are the
+  // weights of one row for Steps consecutive steps.
   static LADON_INLINE Pack repeat(const float* from) noexcept {
     if constexpr (Steps == 2) {
       double two;
@@ -48,13 +48,13 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
-  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: token i
-  // of row j lies in lane j * tokens + i.
+  // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: lane j
+  // * tokens + i holds token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Returns the sum of each token's steps: lane i is the sum of token i. The function transposes the folded pack back
-  // into rows, one row per step. Then it adds the upper half of the rows to the lower half until one row is left. The
-  // order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
+  // Returns the sum over the steps of each token: lane i is the sum of token i. The function transposes the folded pack
+  // back into rows, one row per step. It then adds the upper half of the rows to the lower half until one row is left.
+  // The order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive features of one token, quantised.
-// A step adds the G products of a group to the sum in each lane:
+// GroupDot computes one step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive quantised
+// features of one token. A step adds the G products of a group to the sum in each lane:
 //
 //     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
 //
@@ -13,11 +13,11 @@
 //                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
 //
-// Microcontrollers have loops and orders of features of their own: SMLAD in int8_dsp.hpp, VMLADAVA in int8_helium.hpp,
-// and plain integers in int8_quantise_one_lane.hpp.
+// Microcontrollers use other loops, and store the features in other orders: int8_dsp.hpp (SMLAD), int8_helium.hpp
+// (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
 //
-// detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, the sums contain zero * (sum of the row's
-// weights) in addition to the product. IntegerSums::negative_products gives the start of a sum that removes this term.
+// detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, a sum contains the additional term zero *
+// (sum of the row's weights). To remove the term, the sum starts at the result of IntegerSums::negative_products.
 #pragma once
 
 #include <bit>
@@ -48,7 +48,7 @@ LADON_INLINE constexpr std::int32_t group_of(const std::int8_t* weight, std::siz
   }
   return static_cast<std::int32_t>(result);
 }
-// Returns group_of<Group>(weight). If the weights already lie as in the result, one load reads all of them.
+// Returns group_of<Group>(weight). If the bytes in memory are the bytes of the result, one load reads all weights.
 template <std::size_t Group>
 LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexcept {
   if constexpr (Group == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
@@ -61,16 +61,17 @@ LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexce
   return group_of<Group>(weight);
 }
 
-// Adding this number to a float x with |x| < 2^21 rounds x to the nearest integer, and to the even one if two are
-// equally near. The low 16 bits of the sum are then this integer.
+// Adding this constant to a float x with |x| < 2^21 rounds x to the nearest integer, and to the even integer if two are
+// equally near. The low 16 bits of the sum are the low 16 bits of this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
-// The implementation for plain arrays. Every other implementation gives the same results. An implementation may store
-// the integers of a group in another order than [lanes][group], because only its own functions read them.
+// The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
+// integers of a group in another order than [lanes][group], because only the functions of this implementation read the
+// integers.
 //
 // If an instruction multiplies by one lane of a register, an implementation also has these members:
 //
-//     steps                                   how many consecutive steps the weights of one register serve
+//     steps                                   for how many consecutive steps a register holds weights
 //     load_features(panel)                    loads the features of a step
 //     load_weights(weight)                    loads group * steps weights
 //     add_by_lane<Step>(sum, features, weights)   adds a step to `sum`. Step is 0 for the first weights of the register
@@ -102,7 +103,7 @@ struct GroupDot {
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += feature_value(x[i]) * weight[i];
   }
   // Rounds the features of one group of each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
-  // Precondition: q has 16 bits, and q + zero is an Element.
+  // Precondition: q fits into 16 bits, and q + zero fits into Element.
   static LADON_INLINE constexpr void store_group(const Pack (&features)[group], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {
     float rounded[group][Pack::lanes], zeros[Pack::lanes];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with the DSP extension of Cortex-M4, M7, M33 and M55: SMLAD multiplies two pairs of 16-bit integers and
 // adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
-// quantisation. detail/linear/cortex_m/int8_dsp_tile.hpp computes products with them.
+// quantisation. detail/linear/cortex_m/int8_dsp_tile.hpp computes products with these functions.
 //
-// A quantised panel holds q in 16 bits. Two instructions convert four weights to 16 bits: SXTB16 gives weights 0
-// and 2, and SXTB16 with a rotation by 8 gives weights 1 and 3. So the features of a panel lie in the same pairs:
+// A quantised panel holds q in 16 bits. Two instructions convert four weights to 16 bits: SXTB16 gives weights 0 and 2,
+// and SXTB16 with a rotation by 8 gives weights 1 and 3. The features of a panel are therefore stored in the same
+// pairs:
 //
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
 //
-// Constant evaluation uses the order of group_dot.hpp.
+// In constant evaluation, panels have the order of group_dot.hpp.
 #pragma once
 
 #include <bit>
@@ -24,7 +25,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether products of these features use SMLAD. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products of features of type Element use SMLAD. `Simd` provides the packs (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
@@ -32,7 +33,8 @@ inline constexpr bool uses_dsp = LADON_DSP && std::is_same_v<Element, std::int16
 
 namespace dsp {
 
-// Returns weights 0 and 2, or weights 1 and 3, of four weights in 16 bits.
+// `four` holds four 8-bit weights. even_weights returns weights 0 and 2 in 16 bits each. odd_weights returns weights 1
+// and 3.
 LADON_INLINE std::uint32_t even_weights(std::uint32_t four) noexcept {
   std::uint32_t pair;
   asm("sxtb16 %0, %1" : "=r"(pair) : "r"(four));
@@ -48,8 +50,8 @@ LADON_INLINE std::int32_t add_pair(std::uint32_t a, std::uint32_t b, std::int32_
   asm("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-// Returns an integer as a float, rounded to nearest. The integer goes from memory to the FPU, not through a general
-// register.
+// Returns an integer as a float, rounded to nearest. The FPU loads the integer directly from memory, so no general
+// register is needed.
 LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 #if LADON_CORTEX_M_FPU
   float result;
@@ -60,21 +62,23 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 #endif
 }
 #if LADON_CORTEX_M_FPU
-// How four tokens are quantised. `limit` holds 32767 - (the largest q of the token) twice, in 16 bits.
+// The numbers that quantise four tokens. For each token, `limit` holds 32767 - (the largest q of the token) twice, in
+// 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   float rounding = round_to_low_bits;
   std::uint32_t limit[4];
 };
 
-// Multiplies four registers by the reciprocals of four tokens, and adds `rounding` to four registers.
+// SCALE_4 multiplies four registers by the reciprocals of four tokens. ROUND_4 adds `rounding` to four registers.
 #define LADON_DSP_SCALE_4(a, b, c, d)                                                                            \
   "vmul.f32 " #a ", " #a ", s16\n\tvmul.f32 " #b ", " #b ", s17\n\tvmul.f32 " #c ", " #c ", s18\n\tvmul.f32 " #d \
   ", " #d ", s19\n\t"
 #define LADON_DSP_ROUND_4(a, b, c, d)                                                                            \
   "vadd.f32 " #a ", " #a ", s20\n\tvadd.f32 " #b ", " #b ", s20\n\tvadd.f32 " #c ", " #c ", s20\n\tvadd.f32 " #d \
   ", " #d ", s20\n\t"
-// Packs the low 16 bits of two registers for two tokens. A saturating addition and a subtraction limit the integers.
+// For each of two tokens, packs the low 16 bits of two registers into one register. A saturating addition and a
+// subtraction limit the integers to the largest q.
 #define LADON_DSP_PACK_2(to0, to1, low, high, limit0, limit1)                     \
   "vmov " #to0 ", " #to1 ", " low "\n\tvmov r3, r8, " high                        \
   "\n\t"                                                                          \
@@ -84,7 +88,7 @@ struct Quantisation {
   "\n\t"                                                                          \
   "ssub16 " #to0 ", " #to0 ", " #limit0 "\n\tssub16 " #to1 ", " #to1 ", " #limit1 "\n\t"
 
-// Quantises `quads` quads of four tokens. Precondition: quads > 0.
+// Quantises `quads` quads of four tokens. A quad is four consecutive features. Precondition: quads > 0.
 //
 //     s0 - s15   a quad: the features 0 to 3 of four tokens
 //     r4 - r7    a pair of features of each token
@@ -169,7 +173,7 @@ LADON_NOINLINE inline void convert_2_rows(const std::int8_t* row0, const std::in
 //     r12, lr    a pair of weights of each row
 //     r0, r3     a pair of features of two tokens
 //
-// The loop needs all of the 14 general registers, so the ends of the weights lie on the stack.
+// The loop needs all 14 general registers, so the two end pointers of the loops lie on the stack.
 LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_t (*weights)[2], std::size_t pairs,
                                        std::int32_t (&sums)[2][4]) noexcept {
 #define LADON_DSP_PAIR                                                                                 \
@@ -216,7 +220,7 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 }  // namespace dsp
 
-// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens need hold numbers.
+// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens need to contain numbers.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;

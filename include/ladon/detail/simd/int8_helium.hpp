@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Int8 products with Helium: VMLADAVA.S8 multiplies 16 pairs of 8-bit integers and adds all products to a general
 // register. This file has the inner loops and the quantisation. detail/linear/cortex_m/int8_helium_tile.hpp computes
-// products with them.
+// products with these functions.
 //
-// VMLADAVA.S8 takes signed integers only. A quantised panel therefore holds s = q + z, where z makes s fit into 8 bits:
+// This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z. The number z is chosen so
+// that s fits into 8 bits with a sign:
 //
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
@@ -12,8 +13,8 @@
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
 //     a single token                                  [features], and its scale and z
 //
-// Features beyond the last one hold any number: the loops load weights of 0 for these features. Constant evaluation
-// uses the order and the numbers of group_dot.hpp.
+// The memory beyond the last feature may hold any numbers, because the loops load weights of 0 for them. In constant
+// evaluation, panels have the order and the numbers of group_dot.hpp.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether products of these features use VMLADAVA. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products of features of type Element use VMLADAVA. `Simd` provides the packs (vectors.hpp).
 #if LADON_HAS_HELIUM
 template <class Element, class Simd>
 inline constexpr bool uses_helium = std::is_same_v<Element, std::uint8_t> && std::is_base_of_v<HeliumVectors, Simd>;
@@ -40,7 +41,7 @@ inline constexpr bool uses_helium = false;
 
 namespace helium {
 
-// What is added to the zero point.
+// The number that is added to the zero point: z = zero + offset.
 template <int ActivationBits>
 inline constexpr std::int32_t offset = ActivationBits == 8 ? -128 : 0;
 
@@ -54,9 +55,9 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
   *static_cast<InMemory*>(to) = integers;
 }
 
-// The lowest and the highest of features so far. The bits of a positive float grow with the float as signed integers
-// do. The bits of a negative float grow with its magnitude as unsigned integers do. Infinity and NaN have the largest
-// bits, so the range shows both.
+// The lowest and the highest feature so far, as the bits of floats. If the bits of positive floats are read as signed
+// integers, a larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a
+// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows them.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -67,13 +68,13 @@ struct Range {
   }
 };
 
-// How four tokens are quantised. `zero` holds z twice, in 16 bits.
+// The numbers that quantise four tokens. For each token, `zero` holds z twice, in 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes how four tokens are quantised, and writes their scales and their z. A separate function: inlined, g++ 12
-// would spill its constants in each pack.
+// Computes the numbers that quantise four tokens, and writes the scale and z of each token. The function is not
+// inlined, because g++ 12 would then spill its constants for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));
@@ -91,7 +92,7 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z
 //
-// vqmovnt limits s to 127.
+// The instruction vqmovnt limits s to 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
@@ -129,7 +130,8 @@ LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, cons
 #undef LADON_HELIUM_PAIR
 }
 
-// Quantises Count features of four tokens, fewer than 16, like a block. The other features are z.
+// Quantises the last Count features of four tokens. Count is less than 16. The other features of the block are not
+// written.
 template <std::size_t Count, std::size_t Width>
 LADON_NOINLINE void quantise_rest(const float* panel, const Quantisation& how, std::uint8_t* to) noexcept {
   const HeliumPack reciprocal = HeliumPack::load(how.reciprocal);
@@ -188,8 +190,8 @@ LADON_INLINE void quantise_single(const float* from, std::uint8_t* to, float* to
 //     q0, q1              16 weights of each row
 //     q2, q3              16 features of a token
 //
-// Other tiles take more instructions for 16 features: 12 for 6 sums with a low-overhead loop, which needs lr, but 14
-// for 8 sums here.
+// For 16 features, this tile takes 14 instructions for 8 sums. A low-overhead loop needs lr, so a tile with this loop
+// has only 6 sums, and takes 12 instructions.
 template <std::size_t Inner>
 LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, const std::int8_t* row1,
                                 std::size_t packs, std::size_t pack_stride, std::int32_t (*sums)[2][4]) noexcept {
@@ -211,7 +213,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, 
   arguments.row1 = row1;
   arguments.gap = pack_stride - 4 * ((Inner + 15) / 16 * 16);
   arguments.end = sums + packs;
-  // With an initialiser, g++ 12 calls memset.
+  // The loop replaces an initialiser, for which g++ 12 would call memset.
   for (std::size_t i = 0; i < 8; i += 4) store_integers(vdupq_n_s32(0), arguments.zeros + i);
   register const void* r0 asm("r0") = &arguments;
   register const std::uint8_t* r1 asm("r1") = x;
@@ -260,7 +262,7 @@ LADON_NOINLINE void sums_of_2x4(const std::uint8_t* x, const std::int8_t* row0, 
 #undef LADON_HELIUM_16
 }
 
-// Computes the sums of Rows rows, RowStride apart, for a single token.
+// Computes the sums of Rows rows for a single token. Each row begins RowStride weights after the previous row.
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* features, std::int32_t* sums) noexcept {
   const auto* x = reinterpret_cast<const std::int8_t*>(features);
@@ -279,7 +281,7 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
 
 }  // namespace helium
 
-// Quantises a panel [Features][Width]. Only the first Packs packs of its tokens hold numbers.
+// Quantises a panel [Features][Width]. Only the first Packs packs of its tokens are quantised.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::uint8_t* to, float* tokens, std::size_t stride) noexcept {
   if constexpr (Width == 1) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quantisation of panels on targets whose packs have one lane and that have no instruction for int8 products:
-// Cortex-M0+, RISC-V and scalar WebAssembly. Panels lie in the order of group_dot.hpp, and hold q.
+// Cortex-M0+, RISC-V and scalar WebAssembly. Panels hold q (detail/memory/int8_panels.hpp), in the order of
+// group_dot.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,13 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether products of these features use one lane and no special instruction. `Simd` provides the packs (vectors.hpp).
+// Whether int8 products of features of type Element use one lane and no special instruction. `Simd` provides the packs
+// (vectors.hpp).
 template <class Element, class Simd>
 inline constexpr bool uses_one_lane = !LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
 #if !LADON_DSP
-// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens hold numbers.
+// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens are quantised.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of an int8 product: a pack of 32-bit integers. Lane i belongs to lane i of a Pack of floats. group_dot.hpp
-// adds products to the sums. A sum does not overflow: most_int8_features (detail/memory/weight_rows.hpp) limits the
-// number of features.
+// The sums of an int8 product: a pack of 32-bit integers. Lane i of the sums belongs to lane i of a Pack of floats.
+// group_dot.hpp adds products to the sums. A sum does not overflow, because most_int8_features
+// (detail/memory/weight_rows.hpp) limits the number of features.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// The implementation for plain arrays. Every other implementation gives the same results.
+// The implementation for plain arrays. Every other implementation gives equal results.
 template <class Pack>
 struct IntegerSums {
   std::int32_t lane[Pack::lanes];
@@ -34,7 +34,8 @@ struct IntegerSums {
     for (std::size_t i = 0; i < Pack::lanes; ++i) result.lane[i] = sums[i];
     return result;
   }
-  // Returns -factors[i] * factor. `factors` holds integers. Precondition: the results have 32 bits.
+  // Returns -factors[i] * factor in lane i. `factors` holds integers as floats. Precondition: the results fit into 32
+  // bits.
   static LADON_INLINE constexpr IntegerSums negative_products(const Pack& factors, std::int32_t factor) noexcept {
     float values[Pack::lanes];
     factors.store(values);
@@ -75,8 +76,8 @@ struct IntegerSums<XsimdPack<4>> {
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(wasm_f32x4_convert_i32x4(sum)); }
 };
 #elif LADON_HAS_XSIMD && defined(__SSE2__)
-// SSE2 has no product of 32-bit integers. Only targets that quantise to integers of 8 bits call negative_products, and
-// all of them have SSE4.1.
+// SSE2 has no instruction for the product of 32-bit integers, so negative_products needs SSE4.1. Only targets that
+// quantise to 8-bit integers call negative_products, and all these targets have SSE4.1.
 template <>
 struct IntegerSums<XsimdPack<4>> {
   using Pack = XsimdPack<4>;

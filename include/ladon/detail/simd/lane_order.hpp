@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and each
-// version of xsimd has different ones. So this file calls the compiler's builtin, which finds the instructions for any
+// Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and
+// versions of xsimd differ. This file therefore calls the compiler's builtin, which finds the instructions for any
 // shuffle.
 #pragma once
 
@@ -42,9 +42,9 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
-// Treats the lanes of `a`, `b` and the result as groups of four. Picks the lanes of each group of the result from the
-// corresponding groups of `a` and `b`. A Pick of 0 .. 3 is a lane of the group of `a`. A Pick of 4 .. 7 is lane
-// Pick - 4 of the group of `b`. All groups use the same four picks.
+// Treats the lanes of `a`, `b` and the result as groups of four. Each group of the result takes its four lanes from the
+// corresponding groups of `a` and `b`. A Pick of 0 .. 3 takes this lane of the group of `a`. A Pick of 4 .. 7 takes
+// lane Pick - 4 of the group of `b`. All groups use the same four values of Pick.
 template <std::size_t... Pick, class Pack>
 LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {Pick...};
@@ -53,8 +53,8 @@ LADON_INLINE Pack pick_of_fours(const Pack& a, const Pack& b) noexcept {
   }(LaneIndices<Pack>{});
 }
 
-// Returns whole groups of four lanes. With sixteen lanes, the result is groups First and Second of `a`, then groups
-// First and Second of `b`. With eight lanes, the result is group First of `a`, then group First of `b`.
+// Combines whole groups of four lanes of `a` and `b`. With sixteen lanes, the result is groups First and Second of `a`,
+// then groups First and Second of `b`. With eight lanes, the result is group First of `a`, then group First of `b`.
 template <std::size_t First, std::size_t Second, class Pack>
 LADON_INLINE Pack groups_of_four(const Pack& a, const Pack& b) noexcept {
   constexpr std::size_t pick[] = {First, Second}, n = Pack::lanes;
@@ -88,9 +88,8 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
 }
 
 // Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of 4 x 4 blocks.
-// First, each block is transposed by itself. Then blocks that lie opposite each other across the diagonal are
-// exchanged. xsimd's own transposition (from version 11 on) takes twice as many instructions, because it zips whole
-// registers.
+// First, each block is transposed. Then blocks on opposite sides of the diagonal are exchanged. The transposition of
+// xsimd (from version 11 on) takes twice as many instructions, because it zips whole registers.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

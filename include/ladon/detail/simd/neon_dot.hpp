@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of int8 products on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
-// of weights. So one load of weights serves several steps (`add_by_lane`). group_dot.hpp documents the interface.
+// One step of an int8 product on 64-bit Arm. An instruction multiplies the features of a pack by one lane of a register
+// of weights. One load therefore reads the weights for several steps (`add_by_lane`). group_dot.hpp documents the
+// interface.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_ARM_DOT
 // With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
-// weights and adds the four products to the sum. USDOT of I8MM takes unsigned features and is otherwise equal, so I8MM
-// has no form of its own.
+// weights and adds the four products to the sum. The extension I8MM adds USDOT, which takes unsigned features and has
+// no other advantage. Ladon therefore does not use I8MM.
 template <>
 struct GroupDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4, steps = 4;
@@ -51,8 +52,8 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
 };
 #endif
 
-// Without dot product, features and weights have 16 bits. SMLAL multiplies one feature of four tokens by a weight. So a
-// group is stored as [group][lanes], and not as [lanes][group].
+// Without dot product, features and weights have 16 bits. SMLAL multiplies one feature of each of four tokens by a
+// weight. A group is therefore stored as [group][lanes], and not as [lanes][group].
 template <>
 struct GroupDot<std::int16_t, XsimdPack<4>> {
   static constexpr std::size_t group = 2, steps = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArrayPack, the reference implementation of a pack: its lanes are a plain array. ArrayPack has any number of lanes,
-// and works on any target and in constant evaluation. A microcontroller without vector registers computes with
-// ArrayPacks of one lane.
+// A pack is a vector of floats with a fixed number of lanes. ArrayPack is the reference implementation: its lanes are a
+// plain array. ArrayPack has any number of lanes, and works on any target and in constant evaluation. A microcontroller
+// without vector registers computes with ArrayPacks of one lane.
 //
 // This file documents the interface of all packs. XsimdPack and HeliumPack have the same members. pack_xsimd.hpp and
 // pack_helium.hpp document only the differences. Operations work lane by lane: lane i of the result depends only on
@@ -17,9 +17,9 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Disables a wrong warning. GCC 12 unrolls the loops over tokens. If the array of the caller is short and visible,
-// GCC 12 warns about iterations beyond its end. The number of tokens, known only at run time, excludes these
-// iterations.
+// Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
+// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations,
+// but their number of tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -97,8 +97,7 @@ struct ArrayPack {
   }
 
   // Sums, differences, products and quotients are correctly rounded, with two exceptions. Helium and 32-bit NEON flush
-  // subnormals to zero. On 32-bit NEON, quotients and square roots are estimates, because xsimd does not compute them
-  // exactly.
+  // subnormals to zero. On 32-bit NEON, xsimd only estimates quotients and square roots.
   friend LADON_INLINE constexpr ArrayPack operator+(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] + b.lane[i]; });
   }
@@ -111,7 +110,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack operator/(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] / b.lane[i]; });
   }
-  // Returns a * b + c. fma_is_fused (scalar.hpp) says whether the result is rounded once or twice. All packs of a
+  // Returns a * b + c. The result is rounded once if fma_is_fused (scalar.hpp) is true, otherwise twice. All packs of a
   // target follow the same rule.
   friend LADON_INLINE constexpr ArrayPack fma(const ArrayPack& a, const ArrayPack& b, const ArrayPack& c) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return fma_scalar(a.lane[i], b.lane[i], c.lane[i]); });
@@ -161,8 +160,8 @@ struct ArrayPack {
                                     (ladon::bit_cast<std::uint32_t>(b.lane[i]) & sign));
     });
   }
-  // Returns the bits of `a`, shifted left by 23. The low byte of the significand becomes the exponent. A low byte of
-  // n + 127 therefore gives exactly 2^n.
+  // Returns the bits of `a`, shifted left by 23. The low byte of `a` becomes the exponent. A low byte of n + 127
+  // therefore gives exactly 2^n.
   friend LADON_INLINE constexpr ArrayPack low_bits_to_exponent(const ArrayPack& a) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA {
       return ladon::bit_cast<float>(ladon::bit_cast<std::uint32_t>(a.lane[i]) << 23);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pack of four lanes in one vector register of Helium (MVE, on Cortex-M55 and M85). pack_array.hpp documents the
-// interface. The operations are intrinsics, because xsimd does not support Helium. The vector instructions flush
-// subnormals to zero, whatever FPSCR says.
+// interface. The operations call intrinsics, because xsimd does not support Helium. The vector instructions always
+// flush subnormals to zero, regardless of the settings in FPSCR.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 struct HeliumPack;
 
-// A float that stands for a pack of four equal lanes. If an instruction can read this operand from a general register,
-// the float stays in a general register. Otherwise the float is converted to a HeliumPack.
+// A float that stands for a pack of four equal lanes. Some instructions read such an operand from a general register,
+// so the float needs no vector register. For all other operations, the float is converted to a HeliumPack.
 struct HeliumBroadcast {
   float value;
   LADON_INLINE operator HeliumPack() const noexcept;
@@ -26,9 +26,9 @@ struct HeliumBroadcast {
 struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
-  // load and store access memory through this type, and not by intrinsics. g++ 12 treats the load and store intrinsics
-  // as accesses to integers. Therefore it may change the order of these intrinsics and accesses to floats. load_partial
-  // and store_partial need intrinsics, so they call keep_order to preserve the order.
+  // `load` and `store` access memory through this type, and not by intrinsics. g++ 12 treats the load and store
+  // intrinsics as accesses to integers, and may reorder them with accesses to floats. load_partial and store_partial
+  // need intrinsics, so they call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // A mask has four equal bits for each lane, as in the predicate register VPR.
@@ -72,8 +72,8 @@ struct HeliumPack {
   friend LADON_INLINE HeliumPack operator*(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vmulq_f32(a.vector, b.vector)};
   }
-  // Helium has no vector division and no vector square root. So the FPU computes them one lane at a time. This is
-  // possible because each lane of a vector register is also a scalar register of the FPU.
+  // Helium has no vector division and no vector square root. The FPU therefore computes quotients and square roots one
+  // lane at a time. Each lane of a vector register is also a scalar register of the FPU.
   friend LADON_INLINE HeliumPack operator/(const HeliumPack& a, const HeliumPack& b) noexcept {
     return each_lane([&](std::size_t i) { return a.vector[i] / b.vector[i]; });
   }
@@ -106,8 +106,8 @@ struct HeliumPack {
   // max and min compare and select, because the instructions vmaxnm and vminnm would lose a NaN in `b`.
   friend LADON_INLINE HeliumPack max(const HeliumPack& a, const HeliumPack& b) noexcept { return select(b < a, a, b); }
   friend LADON_INLINE HeliumPack min(const HeliumPack& a, const HeliumPack& b) noexcept { return select(a < b, a, b); }
-  // Helium's condition "less" means "not greater or equal", which is true for NaN. Therefore the comparison a < b is
-  // computed as b > a.
+  // Helium's condition "less" means "not greater or equal", which is true for NaN. The comparison a < b is therefore
+  // computed as b > a, which is false for NaN.
   friend LADON_INLINE Mask operator<(const HeliumPack& a, const HeliumPack& b) noexcept {
     return {vcmpgtq_f32(b.vector, a.vector)};
   }
@@ -152,7 +152,7 @@ struct HeliumPack {
   }
 
  private:
-  // Prevents the compiler from moving memory accesses past this call. The comment of InMemory explains why.
+  // Prevents the compiler from moving memory accesses past this call. The comment above InMemory gives the reason.
   static LADON_INLINE void keep_order() noexcept { asm volatile("" ::: "memory"); }
   // Returns the pack whose lane i is f(i).
   template <class F>

@@ -9,7 +9,8 @@
 #include <cstring>
 #include <type_traits>
 
-// GCC 12 and older warn about the undefined source operand of their own AVX-512 intrinsics (GCC bug 105593).
+// Disables a wrong warning: GCC 12 and older warn about an undefined operand in their own AVX-512 intrinsics (GCC bug
+// 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -26,16 +27,17 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// On 64-bit Arm, XsimdPack calls intrinsics, because xsimd looks up every operation in a tuple of functions of ten
-// types. `else` discards the call of xsimd. g++ 12 compiles test_encoder.cpp in 11 s, and in 20 s with those calls.
+// On 64-bit Arm, XsimdPack calls intrinsics, because calls of xsimd compile slowly. xsimd looks up every operation in a
+// tuple of functions for ten types. g++ 12 compiles test_encoder.cpp in 11 s with intrinsics, and in 20 s with calls of
+// xsimd. The `else` after `if constexpr` discards the call of xsimd.
 
 // Whether the target has a vector register of N floats.
 template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
-// Disables a wrong warning. GCC 12 unrolls the loops over tokens. If the array of the caller is short and visible,
-// GCC 12 warns about iterations beyond its end. The number of tokens, known only at run time, excludes these
-// iterations.
+// Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
+// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations,
+// but their number of tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -64,8 +66,8 @@ struct XsimdPack {
     return Mask(value);
   }
   // On AVX-512, `bits` becomes the mask register. On other targets, every lane starts as the float 1. If bit i of
-  // `bits` is set, lane i also sets bit i of its significand, and so becomes greater than 1. The mask is true in the
-  // lanes greater than 1.
+  // `bits` is set, bit i of the significand of lane i is also set, so lane i becomes greater than 1. The mask is true
+  // in the lanes that are greater than 1.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return Mask(static_cast<__mmask16>(bits));
@@ -79,8 +81,9 @@ struct XsimdPack {
     return one < xsimd::bitwise_or(xsimd::bitwise_and(all, Batch::load_aligned(lane_bits)), one);
   }
   static LADON_INLINE XsimdPack load(const float* from) noexcept { return Batch::load_unaligned(from); }
-  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. So an instruction can read
-  // its operand directly from memory, without a separate load. Only XsimdPack has this function.
+  // Returns load(from). Precondition: the address `from` is a multiple of the pack's size. Because of the alignment, an
+  // arithmetic instruction can read its operand directly from memory, without a separate load. Only XsimdPack has this
+  // function.
   static LADON_INLINE XsimdPack load_aligned(const float* from) noexcept { return Batch::load_aligned(from); }
   static LADON_INLINE XsimdPack load_partial(const float* from, std::size_t n) noexcept {
 #if defined(__AVX512VL__)
@@ -140,9 +143,9 @@ struct XsimdPack {
       return a.batch / b.batch;
   }
 
-  // On x86, this function calls intrinsics, because xsimd::fma is sometimes only a product and a sum. This is the case
-  // for sixteen lanes in xsimd 8.1, and for four lanes on AVX2, which xsimd treats as SSE4. xsimd relies on the
-  // compiler to contract product and sum into an fma. But Ladon is compiled without contraction (-ffp-contract=off).
+  // On x86, `fma` calls intrinsics, because xsimd::fma sometimes computes a product and a separate sum. xsimd::fma does
+  // so for sixteen lanes in xsimd 8.1, and for four lanes on AVX2, which xsimd treats as SSE4. xsimd relies on the
+  // compiler to contract product and sum into an fma. Ladon is compiled without contraction (-ffp-contract=off).
   friend LADON_INLINE XsimdPack fma(const XsimdPack& a, const XsimdPack& b, const XsimdPack& c) noexcept {
 #if LADON_DETERMINISTIC
     return a.batch * b.batch + c.batch;
@@ -161,8 +164,8 @@ struct XsimdPack {
     return xsimd::fma(a.batch, b.batch, c.batch);
 #endif
   }
-  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. On
-  // Zen 5, exponentials beside a tile take 2.9 cycles per pack with two instructions and 2.4 cycles with one.
+  // AVX-512 has one instruction for fma_or_zero. g++ compiles select(zero, 0, fma(a, b, c)) to two instructions. On Zen
+  // 5, exponentials in the loop of a tile take 2.9 cycles per pack with two instructions and 2.4 cycles with one.
   friend LADON_INLINE XsimdPack fma_or_zero(const Mask& zero, const XsimdPack& a, const XsimdPack& b,
                                             const XsimdPack& c) noexcept {
 #if defined(__AVX512F__) && defined(__FMA__) && !LADON_DETERMINISTIC
@@ -183,12 +186,13 @@ struct XsimdPack {
       return xsimd::sqrt(a.batch);
   }
 
-  // max and min should return NaN if `b` is NaN. If an operand is NaN, the result depends on the target:
+  // max and min should return NaN if `b` is NaN, but WebAssembly does not. If an operand is NaN, the result depends on
+  // the target:
   //
   //   x86          The intrinsics return the second operand. max and min call them directly, because the order of the
   //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
-  //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. So a NaN in `b` is lost.
+  //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. A NaN in `b` is lost.
   friend LADON_INLINE XsimdPack max(const XsimdPack& a, const XsimdPack& b) noexcept {
 #if defined(__SSE2__)
     if constexpr (N == 4) return Batch(_mm_max_ps(a.batch, b.batch));
@@ -305,9 +309,9 @@ struct XsimdPack {
     return row[0];
   }
 
-  // Returns the bits of `from` as a batch of elements of type To. The meaning of the template argument of
-  // xsimd::bitwise_cast changed. From version 9 on, it is the element type of the result. Before version 9, it is the
-  // batch type of the result.
+  // Returns the bits of `from` as a batch of elements of type To. The template argument of xsimd::bitwise_cast depends
+  // on the version of xsimd. From version 9 on, the argument is the element type of the result. Before version 9, the
+  // argument is the batch type of the result.
   template <class To, class From>
   static LADON_INLINE auto cast_bits(const From& from) noexcept {
 #if XSIMD_VERSION_MAJOR >= 9

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of int8 products on x86 without VNNI: a 32-bit lane holds a pair of features in 16 bits each. vpmaddwd adds
-// the two products of a pair. group_dot.hpp documents the interface.
+// One step of an int8 product on x86 without VNNI. A 32-bit lane holds a pair of features in 16 bits each. The
+// instruction vpmaddwd multiplies two pairs and adds the two products. group_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of int8 products on x86 with VNNI: a 32-bit lane holds four features in 8 bits each. vpdpbusd multiplies
-// unsigned features by signed weights and adds the four products to the sum. It does not saturate. group_dot.hpp
-// documents the interface.
+// One step of an int8 product on x86 with VNNI. A 32-bit lane holds four features in 8 bits each. The instruction
+// vpdpbusd multiplies unsigned features by signed weights and adds the four products to the sum, without saturation.
+// group_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,12 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // add_dot(sum, x, w) returns `sum` plus the products of unsigned `x` and signed `w`.
 //
-// g++ gets the instruction as assembly. g++ 12 copies the accumulators of the intrinsic, and stores some of them in the
-// loop: 46% of the peak of vpdpbusd instead of 90 to 94% (Zen 5). LADON_VEX selects the encoding of AVX-VNNI. Without
-// it, assemblers choose the encoding of AVX-512. `v` stands for 32 registers with AVX-512, and for 16 without.
+// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators and stores some of
+// them in the loop. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the loop reaches 90 to
+// 94% (Zen 5).
+//
+// LADON_VEX selects the encoding of AVX-VNNI. Without LADON_VEX, assemblers choose the encoding of AVX-512. The operand
+// constraint "v" means one of 32 registers with AVX-512, and one of 16 without.
 #if defined(__clang__) && defined(__AVX512F__)
 LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
 LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }
@@ -39,7 +42,8 @@ LADON_INLINE Register add_dot(Register sum, Register x, Register w) noexcept {
 #undef LADON_VEX
 #endif
 
-// store_group combines bytes in three steps. In each lane, the bytes are, from the lowest on:
+// store_group combines the bytes of a lane in three steps. After each step, a lane holds these bytes, from the lowest
+// byte on:
 //
 //     even    q0 * q2 *      `*` is any byte
 //     odd     q1 * q3 *

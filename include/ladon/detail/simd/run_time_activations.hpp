@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inputs of int8 products are quantised: to how many levels, and where the integers begin.
+// Two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the smallest
+// integer.
 //
 // Both are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines, and a
-// module runs on every engine. So a module with activations of 8 bits reads both numbers at run time. The program that
-// loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
+// module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The program
+// that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,15 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
-// How a module quantises activations if its kernel has activations of 8 bits.
+// The two numbers for a module whose kernel has 8-bit activations. They depend on the dot product of the engine:
 //
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
 //     signed (Arm)              255      -128    8
 //     saturating (other x86)    127      0       7      no sum of two products exceeds 16 bits
 //
-// All engines compute the last row exactly, so it is the initial value with relaxed SIMD. Other modules compute
-// products of 8 bits exactly.
+// Every engine computes exact products with the numbers of the last row. The last row is therefore the initial value
+// with relaxed SIMD. Modules without relaxed SIMD compute exact products with 255 levels.
 struct RunTimeActivations {
   float levels, least;
 };
@@ -34,7 +35,7 @@ inline RunTimeActivations run_time_activations{255, 0};
 #endif
 #endif
 
-// Returns how many levels an activation has besides 0.
+// Returns the number of levels of an activation, not counting the level 0.
 template <int ActivationBits>
 LADON_INLINE constexpr float activation_levels() noexcept {
 #if defined(__wasm__)
@@ -45,12 +46,12 @@ LADON_INLINE constexpr float activation_levels() noexcept {
   return static_cast<float>((1 << ActivationBits) - 1);
 }
 
-// Whether quantised features are q + zero.
+// Whether quantised features are q + zero (detail/memory/int8_panels.hpp). Otherwise they are q.
 template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 
-// Returns the least feature q + zero. The zeros of panels of signed features are smaller by 128 than zeros of unsigned
-// features.
+// Returns the smallest possible feature q + zero: -128 if features are signed, 0 if features are unsigned. The zero
+// points of signed features are therefore smaller by 128.
 template <class Element>
 LADON_INLINE constexpr float least_feature() noexcept {
 #if defined(__wasm_relaxed_simd__)
@@ -59,8 +60,8 @@ LADON_INLINE constexpr float least_feature() noexcept {
   return adds_zero<Element> ? float{std::numeric_limits<Element>::min()} : 0.0f;
 }
 
-// Returns the number that a feature stands for. With relaxed SIMD, a byte stands for a signed number if the engine's
-// dot product is signed.
+// Returns the value of a feature as an integer. With relaxed SIMD, a byte is a signed number if the engine's dot
+// product is signed.
 template <class Element>
 LADON_INLINE constexpr std::int32_t feature_value(Element x) noexcept {
 #if defined(__wasm_relaxed_simd__)

@@ -16,9 +16,9 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts the
-// fma builtin in constant expressions. The product is exact in double. The sum is a double rounded to odd. Therefore
-// the conversion to float gives the correctly rounded result (Boldo and Melquiond, "Emulation of FMA and correctly
-// rounded sums", 2008).
+// fma builtin in constant expressions. The product is exact in double. The sum is rounded to a double whose last bit is
+// odd (round to odd). The conversion to float then gives the correctly rounded result (Boldo and Melquiond, "Emulation
+// of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;
@@ -30,9 +30,9 @@ constexpr float fma_exact(float a, float b, float c) noexcept {
   return static_cast<float>(ladon::bit_cast<double>(bits));
 }
 
-// Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, the product and the
-// sum are rounded separately, because an emulated fma would call libm for every product. In a deterministic build,
-// product and sum are rounded separately on every target.
+// Whether a multiply-add a * b + c is rounded only once. On a target without an fma instruction, product and sum are
+// rounded separately. An emulated fma would call libm for every product. In a deterministic build, product and sum are
+// rounded separately on every target.
 #if LADON_DETERMINISTIC
 inline constexpr bool fma_is_fused = false;
 #elif defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || defined(__riscv_flen)
@@ -89,9 +89,9 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// The time of the next three functions does not depend on their arguments, because programs for microcontrollers rely
-// on the duration of a call. For a Cortex-M with an FPU, these functions are written in assembly. Otherwise g++ 12
-// would compile a branch if an argument is a constant.
+// The duration of the next three functions does not depend on their arguments, because programs for microcontrollers
+// rely on the duration of a call. For a Cortex-M with an FPU, the functions are written in assembly. Without assembly,
+// g++ 12 would compile a branch if an argument is a constant.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {

@@ -12,21 +12,21 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// How the tokens of one pack are quantised. `reciprocal` is 1 / scale, or 0 for a token whose q are all 0. The integers
-// are clamped to `least` .. `most`.
+// The numbers that quantise the tokens of one pack, one token in each lane. `reciprocal` is 1 / scale, or 0 for a token
+// whose integers q are all 0. The integers q are clamped to `least` .. `most`.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// Returns the scales of tokens whose features are between `low` <= 0 and `high` >= 0. `finite` says which tokens have
-// only finite features.
+// Returns the numbers that quantise tokens whose features are between `low` <= 0 and `high` >= 0. `finite` is true in
+// the lanes of tokens that have only finite features.
 template <int ActivationBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
   const Pack levels = Pack::broadcast(activation_levels<ActivationBits>());
   const Pack zeros = Pack::broadcast(0.0f);
-  // Divided before the subtraction, because high - low may overflow.
+  // `high` and `low` are divided before the subtraction, because high - low may overflow.
   const Pack scale = high / levels - low / levels;
   const auto usable = finite & (Pack::broadcast(std::numeric_limits<float>::min()) <= scale);
   const Pack reciprocal = select(usable, Pack::broadcast(1.0f) / select(usable, scale, Pack::broadcast(1.0f)), zeros);
@@ -36,7 +36,7 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
-// The next functions quantise with one lane.
+// The next functions quantise one token at a time.
 
 LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   std::uint32_t word;
@@ -44,10 +44,12 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   return word;
 }
 
-// Returns the scale of the token whose features are `stride` floats apart. Integers are compared instead of floats,
-// because a Cortex-M4 has no instruction for the maximum of two floats, and a Cortex-M0+ has no FPU. The bits of a
-// positive float grow with the float as signed integers do. The bits of a negative float grow with its magnitude as
-// unsigned integers do. Infinity and NaN have the largest bits, so the range shows both.
+// Returns the numbers that quantise one token. Its features are `stride` floats apart.
+//
+// The function compares the bits of floats as integers. A Cortex-M4 has no instruction for the maximum of two floats,
+// and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a larger float gives a
+// larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude gives a larger
+// integer. Infinity and NaN give the largest integers, so `high` or `low` shows them.
 template <std::size_t Features, int ActivationBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -63,15 +65,16 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of a feature. `most` is the largest q of the token. No feature is below the smallest q: the
-// zero point is the smallest feature, rounded in the same way.
+// Returns the integer q of a feature. `most` is the largest q of the token. No integer is below the smallest q, because
+// the zero point is the smallest feature, rounded in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
   return static_cast<std::int16_t>(q < most ? q : most);
 }
 
-// Returns a + b. The features of a token that is not finite are any 16 bits, so its sums may wrap.
+// Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers may be any 16 bits, so its sums
+// may overflow.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

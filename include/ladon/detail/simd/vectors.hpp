@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. The kernels see the
-// choice only as a type with these members:
+// Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
+// floats, usually one vector register (pack_array.hpp). The chosen packs are a template argument of the kernels,
+// usually named Simd or Target, with these members:
 //
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
@@ -32,7 +33,7 @@
 
 // If xsimd is installed and supports the target, Ladon computes with xsimd's vectors. LADON_ARRAY_LANES selects plain
 // arrays instead. If the target has vectors, but xsimd is missing or LADON_HAS_XSIMD is defined as 0, Ladon also
-// computes with plain arrays. The compiler then prints a note, because vectors would be many times as fast.
+// computes with plain arrays. The compiler then prints a note, because vectors are many times as fast as plain arrays.
 #if defined(LADON_ARRAY_LANES) || !defined(LADON_TARGET_HAS_VECTORS)
 #undef LADON_HAS_XSIMD
 #define LADON_HAS_XSIMD 0
@@ -134,14 +135,14 @@ namespace ladon::inline LADON_ABI::detail {
 // Returns the layout of `tokens` tokens in panels, and the shape of the tiles of their products. A single token has
 // panels of width 1. In products of a single token, the lanes hold different features or keys of this token instead of
 // different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum across lanes depends on
-// the number of lanes. So a deterministic build treats a single token like several tokens.
+// the number of lanes. A deterministic build therefore treats a single token like several tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
   return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
 }
 
-// Whether the kernels for a single token are used.
+// Whether a product with the layout T uses the kernels for a single token.
 template <class Simd, Tiling T>
 inline constexpr bool is_single_token = T.width() == 1 && Simd::lanes > 1 && !LADON_DETERMINISTIC;
 

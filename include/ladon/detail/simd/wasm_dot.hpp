@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of int8 products in WebAssembly. group_dot.hpp documents the interface.
+// One step of an int8 product in WebAssembly. group_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm_relaxed_simd__)
 // The relaxed dot product multiplies signed weights by features, and adds the four products of a lane to the sum. The
-// engine decides whether features above 127 are signed or unsigned, and whether the sum of two products saturates. So
-// the zeros and the levels of the features depend on the engine (run_time_activations.hpp).
+// engine decides whether features above 127 are signed or unsigned, and whether the sum of two products saturates. The
+// zero points and the number of levels of the features therefore depend on the engine (run_time_activations.hpp).
 template <>
 struct GroupDot<std::uint8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4;
@@ -28,7 +28,7 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(weight), wasm_v128_load(x), sum.sum);
   }
-  // Combines bytes in three steps. In each lane, the bytes are, from the lowest on:
+  // Combines the bytes of a lane in three steps. After each step, a lane holds these bytes, from the lowest byte on:
   //
   //     even    q0 * q2 *      `*` is any byte
   //     odd     q1 * q3 *

@@ -8,15 +8,16 @@
 #include <ladon/detail/target/x86.hpp>
 
 // A kernel is a separate function. If a kernel were inlined, values of the calling function would occupy registers that
-// the tile needs. Compiled by g++, attention at (1024,512,8) reaches 90% of peak with separate functions and 75% with
-// inlined kernels.
+// the tile needs. Compiled by g++, attention at (1024,512,8) reaches 90% of peak FMA throughput with separate functions
+// and 75% with inlined kernels.
 #define LADON_KERNEL LADON_NOINLINE
 
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Avx2 : X86 {
 #if defined(__FMA__) && !LADON_DETERMINISTIC
-  // Throughput of attention in % of peak, for tiles of packs x rows and for (tokens,features,heads), with FMA on Zen 5:
+  // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads),
+  // with FMA on Zen 5:
   //
   //           (128,384,12)   (512,256,8)
   //   2 x 6   91             85
@@ -24,7 +25,7 @@ struct Avx2 : X86 {
   //   3 x 4   89             87
   //
   // If the last panel has only one pack, its tiles have 12 rows. With 12 rows instead of 6, attention at (24,64,4)
-  // reaches 69% of peak instead of 64% (Cascade Lake).
+  // reaches 69% of peak FMA throughput instead of 64% (Cascade Lake).
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
@@ -38,7 +39,7 @@ struct Avx2 : X86 {
 #if defined(__FMA__)
   // One step of a tile takes 12 multiply-adds and 8 loads. A core that starts four instructions per cycle has no
   // capacity left for the loop's counter and branch. With two steps per iteration, the loop needs half as many of these
-  // instructions. Throughput of attention in % of peak, for (tokens,features,heads), on a Cascade Lake:
+  // instructions. Throughput of attention in % of peak FMA throughput, for (tokens,features,heads), on a Cascade Lake:
   //
   //                  one step   two steps
   //   (64,128,4)     75%        84%

@@ -8,37 +8,40 @@
 #include <ladon/detail/target/x86.hpp>
 
 // Kernels may be inlined, because 32 registers have room for values of the caller. Calls are expensive at small shapes:
-// attention at (16,32,4) reaches 64% of peak with inlined kernels and 58% with separate functions.
+// attention at (16,32,4) reaches 64% of peak FMA throughput with inlined kernels and 58% with separate functions.
 #define LADON_KERNEL
 
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Avx512 : X86 {
   static constexpr std::size_t registers = 32;
-  // Throughput of attention in % of peak, for tiles of packs x rows and for (tokens,features,heads), on Zen 5:
+  // Throughput of attention in % of peak FMA throughput, for tiles of packs x rows and for (tokens,features,heads), on
+  // Zen 5:
   //
   //            (128,384,12)   (512,256,8)
   //   2 x 12   94             87
   //   3 x 8    84             87
   //
-  // With tiles of 2 x 10 or 2 x 14, the throughput differs from that of 2 x 12 by at most one percentage point of peak.
+  // With tiles of 2 x 10 or 2 x 14, the throughput differs from that of 2 x 12 by at most one percentage point of peak
+  // FMA throughput.
   //
   // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (measured at (16,32,4)).
   // If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of 12,
-  // attention at (48,128,4) reaches 77% of peak instead of 75% (Cascade Lake).
+  // attention at (48,128,4) reaches 77% of peak FMA throughput instead of 75% (Cascade Lake).
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
   }
-  // With tiles of one pack, two steps per iteration raise attention at (16,32,4) from 56.2% to 57.7% of peak. With
-  // tiles of two packs, a step has 24 multiply-adds. One and two steps per iteration are then equally fast. Four steps
-  // per iteration are no faster than two, and take more code.
+  // With tiles of one pack, two steps per iteration raise attention at (16,32,4) from 56.2% to 57.7% of peak FMA
+  // throughput. With tiles of two packs, a step has 24 multiply-adds. One and two steps per iteration are then equally
+  // fast. Four steps per iteration are no faster than two, and take more code.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
   // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
   // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention at (256,1024,8)
-  // reaches 68% of peak on Zen 5 with inlined products. With separate functions, attention reaches 94%. A threshold of
-  // 4096 weights instead of 32768 slows down smaller shapes a little (throughput in % of peak):
+  // reaches 68% of peak FMA throughput on Zen 5 with inlined products. With separate functions, attention reaches 94%.
+  // A threshold of 4096 weights instead of 32768 slows down smaller shapes a little (throughput in % of peak FMA
+  // throughput):
   //
   //                           32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
@@ -65,9 +68,9 @@ struct Avx512 : X86 {
   // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
   // registers suffice for both.
   //
-  // On Zen 5, a pack of exponentials takes 4.6 cycles if it is computed alone. If a pack of exponentials is computed
-  // between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials are computed four keys ahead of the
-  // tile. With two or eight keys ahead, attention is no faster.
+  // On Zen 5, a pack of exponentials takes 4.0 cycles if it is computed alone (detail/simd/elementary.hpp). If a pack
+  // of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials are
+  // computed four keys ahead of the tile. With two or eight keys ahead, attention is no faster.
   static constexpr bool exponentials_beside_values = true;
 #endif
 };

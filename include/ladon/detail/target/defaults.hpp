@@ -44,8 +44,8 @@ struct Defaults {
   // A product of at least this many weights is a separate function, even if the target inlines kernels.
   static constexpr std::size_t separate_function_weights = unlimited;
   // A product of few tokens is folded if its inner dimension has at least this many features. In a folded product,
-  // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak on Zen 5, for
-  // (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
+  // several steps share one register (detail/linear/micro_kernel_folded.hpp). Throughput in % of peak FMA throughput on
+  // Zen 5, for (tokens,features,heads). The rows are attention, unless a row says "encoder layer":
   //
   //                                       not folded   folded
   //   AVX-512   (8,256,8)                 40%          74%
@@ -90,12 +90,12 @@ struct Defaults {
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. On a Cascade Lake, attention at
-  // (1024,512,8) reaches 69% of peak without groups, and 74% with groups of four panels.
+  // (1024,512,8) reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels.
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
   // How many panels share one pass over the weights of a feed-forward network, if these weights exceed
-  // `second_cache_bytes`. Throughput in % of peak of encoder layers of two shapes (tokens,features,heads) on a Cascade
-  // Lake:
+  // `second_cache_bytes`. Throughput in % of peak FMA throughput of encoder layers of two shapes
+  // (tokens,features,heads) on a Cascade Lake:
   //
   //                                                        one panel   four panels
   //   (128,768,12), 18.9 MB of        without prefetching  56%         74%

@@ -13,8 +13,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Sse2 : X86 {
-  // Throughput in % of peak of attention at (128,384,12), for tiles of packs x rows. The second row is an upper limit,
-  // explained below:
+  // Throughput in % of peak multiply-add throughput of attention at (128,384,12), for tiles of packs x rows. The second
+  // row is an upper limit, explained below:
   //
   //                        4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89

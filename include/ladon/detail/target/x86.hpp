@@ -37,7 +37,8 @@ struct X86 : Defaults {
   //   128 tokens   0.82
   //
   // Tiles of one pack prefetch their own rows of weights, eight cache lines ahead. Tiles of two packs prefetch the rows
-  // of the next tile. Throughput in % of peak with each method, for (tokens,features,heads), on Zen 5 with AVX-512:
+  // of the next tile. Throughput in % of peak FMA throughput with each method, for (tokens,features,heads), on Zen 5
+  // with AVX-512:
   //
   //                                                          eight lines ahead   next tile
   //   one pack    (16,256,8)                                 85%                 83%
@@ -48,8 +49,8 @@ struct X86 : Defaults {
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
   // If rows of weights are a multiple of 4096 bytes apart, their elements of one column compete for one set of the L1
-  // cache. A set has 8 to 12 lines. A tile therefore has at most 8 such rows. Throughput in % of peak on a Cascade Lake
-  // with AVX-512, for (tokens,features,heads):
+  // cache. A set has 8 to 12 lines. A tile therefore has at most 8 such rows. Throughput in % of peak FMA throughput on
+  // a Cascade Lake with AVX-512, for (tokens,features,heads):
   //
   //                                                       without limit   with limit
   //   W2 of a feed-forward network, 3072 hidden features  64%             69%

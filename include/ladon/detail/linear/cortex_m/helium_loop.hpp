@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of a tile in Helium's eight vector registers, in assembly. The tile has two or three rows and two
-// packs. A step of the loop is one value of the inner index k:
+// The inner loop of the micro-kernel (detail/linear/micro_kernel.hpp) for Helium, in assembly. The tile has two or
+// three rows of two packs. A step is the work for one value of the inner index k:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0 .. 4 * fours - 1, in this order
 //
@@ -8,12 +8,12 @@
 //     q6, q7          one row of the panel
 //     w0 - w5         weights, in general registers
 //
-// k runs in the same order as in micro_kernel.hpp, so the results have the same bits. One instruction loads a pair of
-// weights. For contiguous rows, a pair consists of the weights of one row for two steps. For contiguous columns, a pair
-// consists of the weights of two rows for one step.
+// The steps have the same order as in micro_kernel.hpp, so the results are bit-identical. One instruction loads a pair
+// of weights. For contiguous rows, a pair consists of the weights of one row for two steps. For contiguous columns, a
+// pair consists of the weights of two rows for one step.
 //
-// g++ 12 loads weights one by one, and sometimes through the registers of the FPU. In attention of 64 tokens, 128
-// features and 4 heads, the code of g++ 12 takes 0.60 instructions per multiply-add of the matrix products. This loop
+// g++ 12 loads weights one by one, and sometimes through the registers of the FPU. Its code takes 0.60 instructions per
+// multiply-add of the matrix products, in attention of 64 tokens with 128 features in 4 heads. The loop in this file
 // takes 0.43.
 #pragma once
 
@@ -34,7 +34,7 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 
 // The next three macros form one step of a tile. The arguments w0, w1 and w2 are the general registers that hold the
 // weights of this step. ROW adds one weight times the panel's row to one row of sums. STEP_OF_2 and STEP_OF_3 load the
-// panel's row and add to two or three rows of sums.
+// panel's row. They then add the products to two or three rows of sums.
 #define LADON_HELIUM_ROW(first, second, w) \
   "vfma.f32 %q[" #first "], q6, %[" #w "]\n\tvfma.f32 %q[" #second "], q7, %[" #w "]\n\t"
 #define LADON_HELIUM_STEP_OF_2(w0, w1)                                                              \
@@ -43,11 +43,11 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 #define LADON_HELIUM_STEP_OF_3(w0, w1, w2) LADON_HELIUM_STEP_OF_2(w0, w1) LADON_HELIUM_ROW(s4, s5, w2)
 
 // The ROWS macros are for weights with contiguous rows, and compute two steps. The COLUMN macros are for weights with
-// contiguous columns, and compute one step. Their argument `pair` is one of the PAIR macros below.
+// contiguous columns, and compute one step. The argument `pair` of a COLUMN macro is one of the PAIR macros below.
 //
 // A PAIR macro loads the weights of the first two rows and moves the pointer to the next column, `step` bytes ahead. If
-// `step` is at most 1020 bytes, the load itself moves the pointer (SHORT_STEP). Otherwise a separate addition does
-// (LONG_STEP).
+// `step` is at most 1020 bytes, the load itself moves the pointer (SHORT_STEP). Otherwise, a separate addition moves
+// the pointer (LONG_STEP).
 #define LADON_HELIUM_ROWS_OF_2                                                                          \
   "ldrd %[w0], %[w3], [%[a0]], #8\n\tldrd %[w1], %[w4], [%[a1]], #8\n\t" LADON_HELIUM_STEP_OF_2(w0, w1) \
       LADON_HELIUM_STEP_OF_2(w3, w4)
@@ -63,7 +63,7 @@ namespace ladon::inline LADON_ABI::detail::assembly {
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// A low-overhead loop (instructions dls and le) that runs the instructions `four_steps` `fours` times.
+// Runs the instructions `four_steps` `fours` times, in a low-overhead loop (instructions dls and le).
 #define LADON_HELIUM_LOOP(four_steps, step_operand, ...)                                \
   asm("dls lr, %[fours]\n1:\n\t" four_steps "le lr, 1b"                                 \
       : [panel] "+r"(panel), [a0] "+r"(a0), [w0] "=&r"(w0), [w1] "=&r"(w1), __VA_ARGS__ \
@@ -81,7 +81,7 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::HeliumPack> && (Rows
                                  Width == 8 && (RowStride == 1 || InnerStride == 1);
 
 // Adds 4 * fours steps to the sums `s` of three rows. a(r, k) = a0[r * RowStride + k * InnerStride]. The panel's rows
-// are 8 floats wide and lie one after another. Precondition: fours > 0.
+// have 8 floats and are contiguous. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::HeliumPack (&s)[3][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {
@@ -101,7 +101,8 @@ LADON_INLINE void accumulate(simd::HeliumPack (&s)[3][2], std::size_t fours, con
   }
 }
 
-// Adds 4 * fours steps to the sums `s` of two rows, with the same contract as the function above.
+// Adds 4 * fours steps to the sums `s` of two rows. Apart from the number of rows, the contract is that of the function
+// above.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::HeliumPack (&s)[2][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). The arguments are
-// those of detail/linear/matmul_int8.hpp. There are two forms:
+// those of detail/linear/matmul_int8.hpp. The number of tokens of a panel selects one of two loops:
 //
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
-//     1 or 2 tokens   The weights are converted in registers, in each panel.
+//     1 or 2 tokens   The weights are converted in registers, again for each panel.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,13 @@ namespace ladon::inline LADON_ABI::detail::dsp {
 
 namespace instructions = simd::dsp;
 
-// How many features of a tile are converted at a time. The weights of 2 rows then take at most 2 KB of the stack. If
-// rows are longer, each panel converts its weights again: 0.25 instructions more for each multiply-add.
+// How many features of a tile are converted at a time. The converted weights of 2 rows then take at most 2 KB of the
+// stack. If rows have more features, the weights are converted again for each panel, which takes 0.25 more instructions
+// per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
-// Passes the results of one tile and one panel to the epilogue. All results are computed before the first is stored: a
-// store could change the scales, as far as the compiler knows, so it would load them again.
+// Passes the results of one tile and one panel to the epilogue. All results are computed before the first result is
+// stored. The compiler must assume that a store changes the scales, and would load the scales again after each store.
 template <std::size_t Rows, std::size_t Packs, std::size_t Columns, class Weights, class Epilogue>
 LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t panel, const float* token_scale,
                          const std::int32_t (*sums)[Columns], Epilogue epilogue) noexcept {
@@ -48,14 +49,14 @@ LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t pa
   }
 }
 
-// Computes a tile of Rows rows for panels of four tokens, of which Packs are used.
+// Computes a tile of Rows rows for all panels. A panel has room for four tokens, and the first Packs of them are used.
 template <std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
                                    Int8PanelsView<std::int16_t> in, std::size_t panels, Epilogue epilogue) noexcept {
   constexpr std::size_t block = Inner < most_converted_features ? Inner : most_converted_features;
   std::uint32_t weights[(block + 1) / 2][2];
   const std::int8_t* const rows = w.weight.rows_from(first_row).data;
-  // If there is only one row, the tile computes it twice.
+  // If the tile has only one row, the loop computes this row twice.
   const std::int8_t* const second = rows + (Rows - 1) * RowStride;
   if constexpr (block == Inner) instructions::convert_2_rows(rows, second, Inner, weights);
   for (std::size_t p = 0; p < panels; ++p) {
@@ -81,7 +82,8 @@ LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::si
   }
 }
 
-// Computes a tile of Rows rows for panels of Width tokens, of which Packs are used.
+// Computes a tile of Rows rows for all panels. A panel has room for Width tokens, and the first Packs of them are
+// computed.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
@@ -118,7 +120,8 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
   }
 }
 
-// Computes one tile of rows for all panels. How many rows a tile has: 2, and 4 if there is only one token.
+// `tile` computes one tile of rows for all panels. `tile_rows` is the number of rows of a tile: 4 for a single token,
+// otherwise 2.
 template <std::size_t Packs>
 inline constexpr std::size_t tile_rows = Packs == 1 ? 4 : 2;
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,

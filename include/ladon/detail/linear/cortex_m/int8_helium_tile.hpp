@@ -18,16 +18,17 @@ namespace ladon::inline LADON_ABI::detail::helium {
 namespace instructions = simd::helium;
 using Pack = simd::HeliumPack;
 
-// How many packs of sums a tile keeps in memory between the loop and the epilogue: 512 bytes of the stack.
+// How many packs of tokens a tile computes before the epilogue. The sums of these packs, for 2 rows, take 512 bytes of
+// the stack.
 inline constexpr std::size_t most_packs = 16;
 
-// Returns the results of four tokens, or of four rows, from integer sums of s.
+// Converts four integer sums to results. The lanes hold four tokens, or four rows of a single token.
 template <class Scale, class Bias>
 LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) noexcept {
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);
 }
 
-// Computes a tile of Rows rows, 1 or 2, for all panels.
+// Computes a tile of Rows rows (1 or 2) for all panels.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::uint8_t> in,
@@ -48,7 +49,8 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
   for (std::size_t first = 0; first < panels; first += most) {
     const std::size_t end = panels - first < most ? panels : first + most;
     alignas(8) std::int32_t sums[most_packs][2][4];
-    // If there is only one row, the loop computes it twice. A last panel with fewer packs is a call of its own.
+    // If the tile has only one row, the loop computes this row twice. All panels of a call have Packs packs. A last
+    // panel with fewer packs is computed by a separate call.
     instructions::sums_of_2x4<Inner>(in.data + first * in.stride, rows, rows + (Rows - 1) * RowStride,
                                      (end - first) * Packs, pack_stride, sums);
     const std::int32_t* sum = sums[0][0];
@@ -68,7 +70,7 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
   }
 }
 
-// Computes the product for a single token. The lanes hold rows of the result.
+// Computes the product for a single token. Each lane of a result holds another row.
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_NOINLINE void matrix_vector(Int8Rows<RowStride, Biases> w, Int8PanelsView<std::uint8_t> in,
                                   Epilogue epilogue) noexcept {

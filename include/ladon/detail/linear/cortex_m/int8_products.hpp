@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp) and VMLADAVA
-// (int8_helium_tile.hpp).
-// Every other target computes the products of detail/linear/matmul_int8.hpp.
+// (int8_helium_tile.hpp). All other targets use the loops of detail/linear/matmul_int8.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,14 @@
 
 namespace ladon::inline LADON_ABI::detail::cortex_m {
 
-// Whether this file computes the products of several tokens, and of a single token with lanes that hold rows.
+// has_product: whether this file computes the product of several tokens. has_matrix_vector: whether this file computes
+// the product of a single token.
 template <class Element, class Simd>
 inline constexpr bool has_product = simd::uses_dsp<Element, Simd> || simd::uses_helium<Element, Simd>;
 template <class Element, class Simd>
 inline constexpr bool has_matrix_vector = simd::uses_helium<Element, Simd>;
 
-// Computes the product for several tokens, tile by tile. `in` lies in the order of simd::quantise_panel.
+// Computes the product for several tokens, tile by tile. `in` has the order that simd::quantise_panel writes.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
           class Epilogue>
 LADON_INLINE void product([[maybe_unused]] const Weights& w, [[maybe_unused]] Int8PanelsView<Element> in,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of a tile of 4 x 4 single floats on a Cortex-M with an FPU (M4F, M7, M33), in assembly. A step of the
-// loop is one value of the inner index k:
+// The inner loop of the micro-kernel (detail/linear/micro_kernel.hpp) for a Cortex-M with an FPU (M4F, M7, M33), in
+// assembly. The tile has 4 rows of 4 floats. A step is the work for one value of the inner index k:
 //
 //     sum[r][v] += a(r, k) * panel[k][v]        k = 0, 1, 2 ... in this order
 //
@@ -8,11 +8,11 @@
 //     s16 - s23  the panel's rows for two steps
 //     s24 - s31  the weights for these two steps
 //
-// k runs in the same order as in micro_kernel.hpp, so the results have the same bits.
+// The steps have the same order as in micro_kernel.hpp, so the results are bit-identical.
 //
-// g++ 12 loads each number separately: one step takes 16 multiply-adds and 8 loads. In this file, two steps take 32
-// multiply-adds and 2 to 5 loads. Each of these loads reads two to eight registers, and takes one cycle for every one
-// or two registers. So the loop saves fewer cycles than instructions.
+// g++ 12 loads each number separately, so one step takes 16 multiply-adds and 8 loads. In this file, two steps take 32
+// multiply-adds and 2 to 5 loads. Each of these loads fills two to eight registers, and takes one cycle for every one
+// or two registers. The loop therefore saves fewer cycles than instructions.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,8 @@ namespace ladon::inline LADON_ABI::detail::assembly {
           LADON_VFP_ROW_1(s29, LADON_VFP_NEXT) LADON_VFP_ROW_2(s30, LADON_VFP_NEXT)                                  \
               LADON_VFP_ROW_3(s31, LADON_VFP_NEXT)
 
-// ROWS computes two steps for weights with contiguous rows: `a`, `a1`, `a2` and `a3` point to four rows. STRIDED
-// computes two steps for weights with contiguous columns, which start `step` bytes apart.
+// ROWS computes two steps for weights with contiguous rows. `a`, `a1`, `a2` and `a3` point to the four rows. STRIDED
+// computes two steps for weights with contiguous columns. Each column begins `step` bytes after the previous column.
 #define LADON_VFP_ROWS                                                                                           \
   LADON_VFP_PAIRS("vldmia %[a]!, {s24-s25}\n\t", "vldmia %[a1]!, {s26-s27}\n\t", "vldmia %[a2]!, {s28-s29}\n\t", \
                   "vldmia %[a3]!, {s30-s31}\n\t")
@@ -85,8 +85,8 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 #if defined(LADON_SMALL)
 
 // This branch is code for size. It has only two functions with a loop: along_rows computes all products with contiguous
-// rows of weights, and along_columns all products with contiguous columns. A call reads the sums from memory and writes
-// them back. `steps` is the number of steps of the inner index in one iteration.
+// rows of weights, and along_columns all products with contiguous columns. A call reads the sums from memory, and
+// writes the sums back at the end. One iteration of the loop computes `steps` steps.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -132,8 +132,8 @@ LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, 
 // How many steps of the inner index one iteration of the loop computes.
 inline constexpr std::size_t steps = 4;
 
-// A loop that runs the instructions `four_steps` `fours` times. The initial sums are not operands: the loop reads them
-// from memory (`start`). GCC allows only 30 operands, and an operand that is both read and written counts twice.
+// Runs the instructions `four_steps` `fours` times, in a loop. The loop reads the initial sums from memory (`start`)
+// and not from operands. GCC allows only 30 operands, and an operand that is both read and written counts twice.
 #define LADON_VFP_LOOP(four_steps, ...)                                                                                \
   asm("vldmia %[start], {s0-s15}\n"                                                                                    \
       "1:\n\t" four_steps                                                                                              \
@@ -146,7 +146,7 @@ inline constexpr std::size_t steps = 4;
         "s31", "cc", "memory")
 
 // Adds 4 * fours steps to `sum`. a(r, k) = a[r * RowStride + k % 4 * InnerStride + k / 4 * FourStride]. The panel's
-// rows are 4 floats wide and lie one after another. Precondition: fours > 0.
+// rows have 4 floats and are contiguous. Precondition: fours > 0.
 template <std::size_t RowStride, std::size_t InnerStride, std::size_t FourStride = 4 * InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t fours, const float* a,
                              const float* panel) noexcept {
