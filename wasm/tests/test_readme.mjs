@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { load } from "../dist/index.js";
+import { samplesOf, skipWithoutRecordings, weights } from "./keywords_files.mjs";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const [, lists] = /```cmake\n([^`]+)```/.exec(readme);
@@ -67,5 +68,13 @@ assert.equal(String(error), ${JSON.stringify(codeOf("error.txt").trim())});`;
 });
 
 test("the date reader", async (t) => assert.equal(await runCode(t, ["date-reader.mjs"], ""), 1));
+
+test("the keyword spotter", { skip: skipWithoutRecordings }, async (t) => {
+  const given = `import { pathToFileURL } from "node:url";
+const weights = pathToFileURL(${JSON.stringify(weights)});
+const samples = Float32Array.from(${JSON.stringify(Array.from(samplesOf("yes")))});`;
+  const after = `assert.ok(probability > 0.85 && attention.length === 12);`;
+  assert.equal(await runCode(t, ["keywords.mjs"], given, after), 1);
+});
 
 test("an int8 kernel", async (t) => assert.equal(await runCode(t, ["int8.mjs"], ""), 2));
