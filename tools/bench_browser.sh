@@ -6,6 +6,7 @@
 bench_browser() {
   local here=$root/bench/browser dir=$builds/bench-browser
   if [[ " $* " = *" --minilm "* ]]; then bench_browser_minilm "$@"; fi
+  if [[ " $* " = *" --keywords "* ]]; then bench_browser_keywords "$@"; fi
   need cmake ninja em++ node xsimd/xsimd.hpp
   if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
   need_relaxed
@@ -32,6 +33,45 @@ bench_browser_minilm() {
   bench_packages "$here" "$dir" || say 'npm cannot install transformers.js: missing packages are left out'
   minilm_as_onnx "$model" "$dir/minilm" || say 'the model cannot be converted to ONNX: transformers.js is left out'
   exec node "$here/minilm/bench.mjs" --build "$dir" --model "$model" "$@"
+}
+
+# Measures KWT-1, like bench_browser_minilm.
+bench_browser_keywords() {
+  local here=$root/bench/browser dir=$builds/bench-browser model target
+  if [ -z "${LADON_CHROMIUM:-}" ] && [[ " $* " != *" --no-chromium "* ]]; then need chromium; fi
+  need python3 pip
+  "$root/examples/keywords/fetch_model" --all >&2
+  model=$dir/kwt1
+  mkdir -p "$model" "$dir/keywords"
+  keywords_files "$model"
+  for target in keywords_modules keywords_int8_modules keywords_front_end_simd keywords_front_end_scalar; do
+    make_modules "$root/wasm/dist/modules" "$target"
+  done
+  (package) >&2 || say 'npm cannot build the package: the existing files in wasm/dist are measured'
+  bench_packages "$here" "$dir" || say 'npm cannot install LiteRT.js: LiteRT.js is left out'
+  keywords_as_tflite "$model/non_stream.tflite" "$dir/keywords" ||
+    say 'the published file cannot be converted: only its own form is measured in LiteRT.js'
+  exec node "$here/keywords/bench.mjs" --build "$dir" --model "$model" "$@"
+}
+
+# keywords_files FOLDER: collects the files of KWT-1, which may be in two folders.
+keywords_files() {
+  local name
+  for name in kwt1.safetensors non_stream.tflite {yes,no,noise,silence}_1000ms.wav; do
+    cp -fp "$("$root/examples/keywords/fetch_model" --find "$name")" "$1/$name"
+    chmod u+w "$1/$name"
+  done
+}
+
+# keywords_as_tflite FILE TO: writes the forms of the file that LiteRT.js runs, if they are missing or older than the
+# file or the converter.
+keywords_as_tflite() {
+  local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords # `last` is written last
+  if [ "$last" -nt "$here/tflite_files.py" ] && [ "$last" -nt "$1" ]; then return; fi
+  rm -f "$last"
+  cp -f "$1" "$2/chain.float32.tflite"
+  (python_packages "$builds/keywords-venv" "$here/requirements.txt") || return
+  (run_module "$builds/keywords-venv/bin/python" keywords.tflite_files "$1" "$2" >&2)
 }
 
 # minilm_as_onnx MODEL TO: converts the model to ONNX if the ONNX files are missing, or older than the model or the

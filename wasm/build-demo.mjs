@@ -64,12 +64,20 @@ function copyKeywords() {
 function projectUrl() {
   const origin = () => {
     try {
-      return execFileSync("git", ["remote", "get-url", "origin"], { cwd: wasm, encoding: "utf8", stdio: "pipe" }).trim();
+      return execFileSync("git", ["remote", "get-url", "origin"], {
+        cwd: wasm,
+        encoding: "utf8",
+        stdio: "pipe",
+      }).trim();
     } catch {
       return "";
     }
   };
-  const url = process.env.LADON_URL || origin().replace(/:\/\/[^/@]*@/, "://").replace(/\.git$/, "");
+  const url =
+    process.env.LADON_URL ||
+    origin()
+      .replace(/:\/\/[^/@]*@/, "://")
+      .replace(/\.git$/, "");
   return /^https?:\/\//.test(url) ? url : undefined;
 }
 

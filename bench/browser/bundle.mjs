@@ -38,6 +38,9 @@ const bundleNamed = (needsOf, build, say) =>
 /** Bundles the peers of MiniLM that run the model without transformers.js. */
 export const bundleOrtMiniLm = (build, say) => bundleNamed({ort_minilm: attentionNeeds.ort}, build, say);
 
+/** Bundles the peer of KWT-1. */
+export const bundleKeywords = (build, say) => bundleNamed({litert_keywords: productNeeds.litert}, build, say);
+
 /**
  * Bundles transformers.js twice: with the published ONNX Runtime Web, which supports WebGPU, and with the smaller ONNX
  * Runtime Web without WebGPU. Returns {NAME: the path of the wasm file in the build} of the builds that succeeded.

@@ -6,6 +6,7 @@ import {pathToFileURL} from "node:url";
 
 import "../../wasm/engine/relaxed_simd.mjs";
 import {measure, measureInt8} from "./measure.mjs";
+import {measureKeywords} from "./keywords/measure.mjs";
 import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureProducts} from "./products/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
@@ -25,7 +26,8 @@ const host = {
 
 process.on("message", async ({task, options}) => {
   try {
-    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm};
+    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm,
+                   measureKeywords};
     await tasks[task](host, options, message => process.send(message));
     process.send({done: true});
   } catch (error) {

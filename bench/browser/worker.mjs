@@ -1,5 +1,6 @@
 // The worker of a page that runs the measurements. The page forwards the reports of the worker.
 import {measure, measureInt8} from "./measure.mjs";
+import {measureKeywords} from "./keywords/measure.mjs";
 import {measureCosines, measureMiniLm, startMiniLm} from "./minilm/measure.mjs";
 import {measureProducts} from "./products/measure.mjs";
 import {measureStartUp} from "./startup.mjs";
@@ -22,7 +23,8 @@ const host = {
 
 self.onmessage = async ({data: {task, options}}) => {
   try {
-    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm};
+    const tasks = {measure, measureStartUp, measureInt8, measureProducts, measureMiniLm, measureCosines, startMiniLm,
+                   measureKeywords};
     await tasks[task](host, options, message => self.postMessage(message));
     self.postMessage({done: true});
   } catch (error) {

@@ -18,7 +18,9 @@ export class KeywordChoice {
   #loading = new AbortController();
 
   /** `load` loads the model. Throws if that fails. */
-  constructor(private readonly load: (source: KeywordSource, signal: AbortSignal, progress: Progress) => Promise<void>) {
+  constructor(
+    private readonly load: (source: KeywordSource, signal: AbortSignal, progress: Progress) => Promise<void>,
+  ) {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.open({ from: "network", weights: remoteFile("keyword-url") });

@@ -50,7 +50,8 @@ function soundPixels(values: Float32Array): Pixels {
   const shares = new Float32Array(bands * frames);
   for (let band = 0; band < bands; ++band) {
     const row = (bands - 1 - band) * frames;
-    for (let frame = 0; frame < frames; ++frame) shares[row + frame] = 1 + (values[frame * bands + band]! - loudest) / range;
+    for (let frame = 0; frame < frames; ++frame)
+      shares[row + frame] = 1 + (values[frame * bands + band]! - loudest) / range;
   }
   return { width: frames, height: bands, shares };
 }
@@ -66,7 +67,8 @@ function paint(canvas: HTMLCanvasElement, { width, height, shares }: Pixels, gap
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0, canvas.clientWidth, canvas.clientHeight);
   const rowHeight = canvas.clientHeight / height;
-  for (let row = 1; gap > 0 && row < height; ++row) context.clearRect(0, row * rowHeight - gap / 2, canvas.clientWidth, gap);
+  for (let row = 1; gap > 0 && row < height; ++row)
+    context.clearRect(0, row * rowHeight - gap / 2, canvas.clientWidth, gap);
 }
 
 export class KeywordPicture {
@@ -116,9 +118,13 @@ export class KeywordPicture {
     this.#explanation.textContent =
       `Layer ${this.#peaks.indexOf(sharpest)} looks most sharply: ` +
       `${percent(sharpest.share)} of its attention goes to the 30 ms around ${timeOf(sharpest)}.`;
-    const head = ["Layer", "Looks most at", "Share", "Share of itself"].map((name) => make("th", { scope: "col" }, name));
+    const head = ["Layer", "Looks most at", "Share", "Share of itself"].map((name) =>
+      make("th", { scope: "col" }, name),
+    );
     const rows = this.#peaks.map((peak, layer) => {
-      const cells = [timeOf(peak), percent(peak.share, 1), percent(peak.toItself, 1)].map((text) => make("td", {}, text));
+      const cells = [timeOf(peak), percent(peak.share, 1), percent(peak.toItself, 1)].map((text) =>
+        make("td", {}, text),
+      );
       return make("tr", {}, make("th", { scope: "row" }, String(layer)), ...cells);
     });
     this.#table.replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));

@@ -323,7 +323,9 @@ class LabelList {
 
   constructor() {
     this.#shares = KeywordSpotter.labels.map(() => make("span", { class: "share" }));
-    this.#list.replaceChildren(...this.#shares.map((share, i) => make("li", {}, nameOf(KeywordSpotter.labels[i]!), share)));
+    this.#list.replaceChildren(
+      ...this.#shares.map((share, i) => make("li", {}, nameOf(KeywordSpotter.labels[i]!), share)),
+    );
     onHeatChange(() => this.#draw());
   }
 

@@ -60,7 +60,9 @@ export const loadFrontEnd = async (
   const isRight = (module: WebAssembly.Module) =>
     WebAssembly.Module.exports(module).some((one) => one.name === "compute_features");
   const module = await WebAssembly.compile(bytes as BufferSource).catch((cause) => failFor("not-a-module", cause));
-  return isRight(module) ? module : fail("not-a-module", "front end", "the module keywords_front_end", "another module");
+  return isRight(module)
+    ? module
+    : fail("not-a-module", "front end", "the module keywords_front_end", "another module");
 };
 
 /** Holds the features of the last second of a sound. The memory of the module never grows, so views stay valid. */
@@ -89,7 +91,7 @@ export class FrontEnd {
 
   /** Takes the next samples of a sound. Computes each frame once: the samples that fill it are its last. */
   add(samples: Float32Array): void {
-    for (let at = 0; at < samples.length; ) {
+    for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + windowLength - this.#waiting);
       this.#samples.set(part, this.#waiting);
       this.#waiting += part.length;

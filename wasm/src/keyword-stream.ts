@@ -95,7 +95,7 @@ export class KeywordStream {
    * sound to the window, which may be negative.
    */
   take(samples: Float32Array, attention: boolean, found: (one: Hearing, position: number) => void): void {
-    for (let at = 0; at < samples.length; ) {
+    for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + this.#nextEnd - this.#taken);
       const begin = performance.now();
       this.#add(part);

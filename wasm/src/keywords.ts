@@ -4,7 +4,16 @@
 import { checkKernel, checkOptions } from "./check.js";
 import { fail } from "./fail.js";
 import { type Instance, type Kernel, load, type LoadOptions } from "./index.js";
-import { FrontEnd, frameStep, layerCount, loadFrontEnd, modelWidth, sampleRate, tokenCount, windowLength } from "./keyword-front-end.js";
+import {
+  FrontEnd,
+  frameStep,
+  layerCount,
+  loadFrontEnd,
+  modelWidth,
+  sampleRate,
+  tokenCount,
+  windowLength,
+} from "./keyword-front-end.js";
 import { type Hearing, KeywordStream, type SpottedWord, type Spotting, spotWindow } from "./keyword-stream.js";
 import { type Label, labels } from "./keyword-labels.js";
 import type { Source, WeightsSource } from "./types.js";

@@ -26,7 +26,7 @@ class SampleCollector extends AudioWorkletProcessor {
   }
 
   #add(channel: Float32Array): void {
-    for (let at = 0; at < channel.length; ) {
+    for (let at = 0; at < channel.length;) {
       const part = channel.subarray(at, at + chunk - this.#count);
       this.#samples.set(part, this.#count);
       this.#count += part.length;

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const folder =
-  process.env.LADON_KEYWORDS_DIR ?? fileURLToPath(new URL("../../../shared/models/kwt1", import.meta.url));
+const folder = process.env.LADON_KEYWORDS_DIR ?? fileURLToPath(new URL("../../../shared/models/kwt1", import.meta.url));
 export const weights = join(folder, "kwt1.safetensors");
 /** The file that kwt1.safetensors is made from. */
 export const tflite = join(folder, "non_stream.tflite");

@@ -11,8 +11,10 @@ import { runs, variants } from "./kernels.mjs";
 import { answers, recordings, samplesOf, skipWithoutModel, skipWithoutRecordings, weights } from "./keywords_files.mjs";
 import { safetensors } from "./safetensors.mjs";
 
-const isAbout = (code, text = "") => (error) =>
-  error instanceof LadonError && error.code === code && error.message.includes(text);
+const isAbout =
+  (code, text = "") =>
+  (error) =>
+    error instanceof LadonError && error.code === code && error.message.includes(text);
 const furthest = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
 const spotterOf = (options = {}) => KeywordSpotter.load({ weights: pathToFileURL(weights), ...options });
 /** Returns recordings one after the other, floats. */
@@ -87,7 +89,9 @@ test("probabilities, attention and spectrogram", { skip: skipWithoutRecordings }
 
 test("the spectrogram has a tone in its mel band", { skip: skipWithoutRecordings }, () => {
   const hertz = 1000;
-  const { bands } = spotter.spot(Float32Array.from({ length: 16000 }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / 16000)));
+  const { bands } = spotter.spot(
+    Float32Array.from({ length: 16000 }, (_, i) => Math.sin((2 * Math.PI * hertz * i) / 16000)),
+  );
   const mel = (f) => 1127 * Math.log(1 + f / 700);
   // Band i has its peak at point i + 1 of 82 points from 20 to 7600 Hz, in equal steps of mel.
   const place = ((mel(hertz) - mel(20)) / (mel(7600) - mel(20))) * 81 - 1;
@@ -206,9 +210,21 @@ const tensorsOf = () => {
   const bytes = readFileSync(weights);
   const begin = 8 + Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.toString("utf8", 8, begin));
-  return Object.entries(header).map(([name, { shape, data_offsets: [first, end] }]) => {
-    return [name, shape, new Float32Array(bytes.buffer.slice(bytes.byteOffset + begin + first, bytes.byteOffset + begin + end))];
-  });
+  return Object.entries(header).map(
+    ([
+      name,
+      {
+        shape,
+        data_offsets: [first, end],
+      },
+    ]) => {
+      return [
+        name,
+        shape,
+        new Float32Array(bytes.buffer.slice(bytes.byteOffset + begin + first, bytes.byteOffset + begin + end)),
+      ];
+    },
+  );
 };
 
 test("files of weights that are refused", { skip: skipWithoutModel }, async () => {
@@ -222,7 +238,11 @@ test("files of weights that are refused", { skip: skipWithoutModel }, async () =
   );
   await assert.rejects(KeywordSpotter.load({ weights: safetensors(short) }), isAbout("length", "position"));
   await assert.rejects(KeywordSpotter.load({ weights: new Uint8Array(100) }), isAbout("weights"));
-  const damaged = tensors.map(([name, shape, data]) => [name, shape, name === "head.bias" ? data.map(() => NaN) : data]);
+  const damaged = tensors.map(([name, shape, data]) => [
+    name,
+    shape,
+    name === "head.bias" ? data.map(() => NaN) : data,
+  ]);
   const one = await KeywordSpotter.load({ weights: safetensors(damaged) });
   assert.throws(() => one.spot(new Float32Array(16000)), isAbout("weights", "not a number"));
   one.free();
@@ -230,13 +250,17 @@ test("files of weights that are refused", { skip: skipWithoutModel }, async () =
 
 test("options that are refused", async () => {
   const refuse = (options, about) => assert.rejects(KeywordSpotter.load(options), about);
-  for (const stride of [0, 5, 15, 1010, -100, NaN, "100"]) await refuse({ weights, stride }, isAbout("option", "stride"));
+  for (const stride of [0, 5, 15, 1010, -100, NaN, "100"])
+    await refuse({ weights, stride }, isAbout("option", "stride"));
   await refuse({ weights, strides: 100 }, isAbout("option"));
   await refuse({ weights, precision: "int4" }, isAbout("option", "precision"));
   await refuse({ weights, kernel: await load("minilm") }, isAbout("option", "kernel"));
   await refuse({ weights, kernel: {} }, isAbout("option", "kernel"));
   await refuse({ weights, frontEnd: new Uint8Array(8) }, isAbout("not-a-module"));
-  await refuse({ weights, frontEnd: new URL("../dist/modules/minilm.simd.wasm", import.meta.url) }, isAbout("not-a-module"));
+  await refuse(
+    { weights, frontEnd: new URL("../dist/modules/minilm.simd.wasm", import.meta.url) },
+    isAbout("not-a-module"),
+  );
   await refuse({ weights, frontEnd: new URL("absent.wasm", import.meta.url) }, isAbout("network"));
   await refuse({ weights: new URL("absent.safetensors", import.meta.url) }, isAbout("network"));
   await refuse({ weights, signal: AbortSignal.abort("no time") }, isAbout("aborted", "no time"));

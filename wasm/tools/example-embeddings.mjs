@@ -36,7 +36,9 @@ const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
 const folder = process.env.LADON_MINILM_DIR ?? join(cache, "ladon/minilm");
 const place = (name) => pathToFileURL(join(folder, name));
 const encoder = await SentenceEncoder.load({ weights: place("model.safetensors"), vocabulary: place("vocab.txt") });
-const rows = [...sentences, ...questions].map((text) => Buffer.from(quantised(encoder.embed(text)).buffer).toString("base64"));
+const rows = [...sentences, ...questions].map((text) =>
+  Buffer.from(quantised(encoder.embed(text)).buffer).toString("base64"),
+);
 
 const list = (texts) => `[\n${texts.map((text) => `  ${JSON.stringify(text)},\n`).join("")}]`;
 const text = `// Made by tools/example-embeddings.mjs with MiniLM in float32. Do not edit.

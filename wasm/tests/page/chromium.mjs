@@ -73,7 +73,8 @@ export const overflow = (page) =>
  */
 export const smallTargets = (page) =>
   page.evaluate(() => {
-    const selector = "a[href]:not(.skip), button, summary, textarea, input:not(.unseen), label:has(input), label.button";
+    const selector =
+      "a[href]:not(.skip), button, summary, textarea, input:not(.unseen), label:has(input), label.button";
     return [...document.querySelectorAll(selector)]
       .filter((element) => element.checkVisibility() && !element.matches("label input"))
       .map((element) => ({ element, box: element.getBoundingClientRect() }))

@@ -28,7 +28,8 @@ const openWords = async (options = {}) => {
   await opened.page.locator("#keyword-tools").waitFor({ timeout: 30_000 });
   return opened;
 };
-const answerIs = (page, text) => page.locator("#keyword-answer").getByText(text, { exact: true }).waitFor({ timeout: 30_000 });
+const answerIs = (page, text) =>
+  page.locator("#keyword-answer").getByText(text, { exact: true }).waitFor({ timeout: 30_000 });
 const factIs = (page, text) => page.locator("#keyword-facts").filter({ hasText: text }).waitFor({ timeout: 30_000 });
 const wordsOf = async (page) =>
   (await page.locator("#keyword-words li").allInnerTexts()).map((text) => text.split(/\s/)[0]);
@@ -58,7 +59,9 @@ const wavOf = (name, channels, rate) => {
   data.write("data", 36, "latin1");
   data.writeUInt32LE(data.length - 44, 40);
   for (let i = 0; i < count; ++i) {
-    channels.forEach((samples, c) => data.writeInt16LE(Math.round(samples[i] * 32767), 44 + 2 * (i * channels.length + c)));
+    channels.forEach((samples, c) =>
+      data.writeInt16LE(Math.round(samples[i] * 32767), 44 + 2 * (i * channels.length + c)),
+    );
   }
   const path = join(files, name);
   writeFileSync(path, data);
@@ -77,8 +80,14 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
     assert.equal(await page.getByRole("radio", { name: "Int8" }).isChecked(), true);
     assert.ok(await isPainted(page, "keyword-attention"));
     assert.ok(await isPainted(page, "keyword-spectrogram"));
-    await page.locator("#keyword-labels li").filter({ hasText: /yes\s*(89|9\d)%/ }).waitFor();
-    await page.locator("#keyword-explanation").filter({ hasText: /Layer \d+ looks most sharply: \d+%/ }).waitFor();
+    await page
+      .locator("#keyword-labels li")
+      .filter({ hasText: /yes\s*(89|9\d)%/ })
+      .waitFor();
+    await page
+      .locator("#keyword-explanation")
+      .filter({ hasText: /Layer \d+ looks most sharply: \d+%/ })
+      .waitFor();
     await page.getByText("Attention in numbers").click();
     assert.equal(await page.locator("#keyword-table tbody tr").count(), 12);
     await page.getByRole("button", { name: "“no”" }).click();
@@ -214,7 +223,10 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
     await page.setInputFiles("#keyword-sound", several);
     await page.locator("#keyword-words li").nth(1).waitFor();
     assert.deepEqual(await wordsOf(page), ["yes", "no"]);
-    await page.locator("#keyword-note").filter({ hasText: /in the second from \d\.\d s/ }).waitFor();
+    await page
+      .locator("#keyword-note")
+      .filter({ hasText: /in the second from \d\.\d s/ })
+      .waitFor();
     // A file that is dropped
     const bytes = [...readFileSync(recordingFile("yes"))];
     await page.evaluate((bytes) => {
@@ -351,9 +363,18 @@ describe("without the model beside the page", () => {
       const begin = 8 + Number(file.readBigUInt64LE(0));
       const header = JSON.parse(file.toString("utf8", 8, begin));
       return Object.fromEntries(
-        Object.entries(header).map(([name, { dtype, shape, data_offsets: [first, end] }]) => {
-          return [name, { dtype, shape, bytes: file.subarray(begin + first, begin + end).toString("base64") }];
-        }),
+        Object.entries(header).map(
+          ([
+            name,
+            {
+              dtype,
+              shape,
+              data_offsets: [first, end],
+            },
+          ]) => {
+            return [name, { dtype, shape, bytes: file.subarray(begin + first, begin + end).toString("base64") }];
+          },
+        ),
       );
     };
     assert.deepEqual(tensorsOf(kept), tensorsOf(readFileSync(weights)));

@@ -1,0 +1,22 @@
+// Runs the tflite files of KWT-1 in LiteRT.js, which uses the kernels of XNNPACK: one thread, relaxed SIMD.
+import {loadAndCompile, Tensor} from "@litertjs/core";
+
+export {start} from "./litert.mjs";
+
+export const kind = "relaxed";
+
+/** Loads a tflite file. `shape` is the shape of its input. The logits are valid until the next call. */
+export async function load(tflite, shape) {
+  const model = await loadAndCompile(tflite, {accelerator: "wasm", cpuOptions: {numThreads: 1}});
+  let outputs = [];
+  return {
+    async logits(x) {
+      for (const each of outputs) each.delete();
+      const input = new Tensor(x, shape);
+      outputs = await model.run([input]);
+      input.delete();
+      return outputs[0].toTypedArray();
+    },
+    free: () => model.delete(),
+  };
+}
