@@ -63,7 +63,7 @@ struct DecoderLayerWeights<S, Config, Layout> {
 };
 
 // The options of a run. `self` has the options of self-attention, and `memory` has the options of the attention to the
-// memory. Both are RunOptions: active lengths, and the data of the mask, the score and the position encoding
+// memory. Both members are RunOptions: active lengths, and the data of the mask, the score and the position encoding
 // (options.hpp).
 //
 // Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
@@ -89,8 +89,8 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. It is like
-// LADON_REJECT_OPTIONS (options.hpp), but for DecoderOptions.
+// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. The macro is
+// the counterpart of LADON_REJECT_OPTIONS (options.hpp) for DecoderOptions.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
   "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
   "the "                                                                                                             \

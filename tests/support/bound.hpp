@@ -18,7 +18,7 @@
 //     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t is the slope, at most 1
 //
 // Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
-// of n exact terms with partial sums s_1 .. s_n. The formula assumes that one term is added after the other. The
+// of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
 // formula includes the rounding of each product, for targets without fma:
 //
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|

@@ -20,6 +20,8 @@
 //     heads   [2][128][32]   the concatenated heads
 //     Y^T     [2][128][32]   output: output projection
 //     y       [64][128]      queries_out
+//
+// detail/memory/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -77,7 +79,7 @@ struct MultiHeadSteps {
   // Whether `extend` computes each projection of a single token in one product for all heads. One product for all heads
   // reads the weights from memory faster than one product per head. The conditions are:
   //
-  // - The target reads memory in several streams.
+  // - The target reads memory in several streams (detail/linear/matrix_vector.hpp).
   // - The weights of all heads are contiguous (heads_adjacent).
   // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
   // - There is a single token.
@@ -147,7 +149,8 @@ struct MultiHeadSteps {
   // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
   // tokens in the cache.
   //
-  // If `part` is one share of a phase, the function handles only the head groups of the share. cache.length and
+  // A call by several threads consists of phases, and each thread computes a share of a phase (threads.hpp). If `part`
+  // is one share of a phase, the function handles only the head groups of the share. cache.length and
   // cache.not_finite_end then stay unchanged, because other shares read these members. count_tokens updates both
   // members in a later phase.
   template <class Call, class Cache, class Part = WholeCall>

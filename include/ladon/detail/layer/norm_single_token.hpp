@@ -7,6 +7,8 @@
 // Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features
 // with a partial load. for_features writes these features with a partial store. Memory beyond the last feature is
 // neither read nor written.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,8 @@
 // The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of the panel has width = lanes /
 // Steps floats, so one load reads Steps rows into a register. The lanes of this register are then transposed into the
 // order i * Steps + j (detail/simd/fold.hpp).
+//
+// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The bound mask of a window. Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is `all`,
-// the window has no limit on that side.
+// The bound mask (mask/policy.hpp) of a window. Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left
+// or Right is `all`, the window has no limit on that side.
 template <std::size_t Left, std::size_t Right>
 struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;

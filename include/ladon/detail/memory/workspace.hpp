@@ -5,6 +5,8 @@
 //
 // Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
 // `scratch`. The scratch memory is in panels (detail/memory/panels.hpp).
+//
+// detail/memory/panels.hpp defines key blocks.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +41,8 @@ struct HeadScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
 };
 
-// The scratch memory of attention to a cache. The cache holds the keys and values, so they need no scratch memory.
+// The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
+// for all keys and values.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;

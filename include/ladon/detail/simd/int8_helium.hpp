@@ -13,8 +13,10 @@
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
 //     a single token                                  [features], and its scale and z
 //
-// The memory beyond the last feature may hold any numbers, because the loops load weights of 0 for them. In constant
-// evaluation, panels have the order and the numbers of group_dot.hpp.
+// The memory beyond the last feature may hold any numbers, because the loops load a weight of 0 for each of these
+// numbers. In constant evaluation, panels have the order and the numbers of group_dot.hpp.
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +59,8 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
 
 // The lowest and the highest feature so far, as the bits of floats. If the bits of positive floats are read as signed
 // integers, a larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a
-// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows them.
+// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an
+// infinity or a NaN.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0

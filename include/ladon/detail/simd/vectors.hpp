@@ -8,6 +8,8 @@
 //     Pack<N>      the pack of N floats
 //
 // The type also has the constants of detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>

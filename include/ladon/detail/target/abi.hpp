@@ -3,8 +3,8 @@
 // the code of a translation unit.
 //
 // Without this namespace, functions compiled with different settings would have the same name, and the linker would
-// keep only one of them. An SSE2 machine could then run a function for AVX-512. A checked build could call a function
-// without checks.
+// keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could call a
+// function without checks.
 #pragma once
 
 // Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
@@ -23,7 +23,7 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before it is added.
+// With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before the addition.
 // Sums are added in the same order on all targets, also if there are only a few queries.
 //
 // LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
@@ -95,7 +95,8 @@
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
 // LADON_ISA is the name of the instruction set. Two instruction sets have the same name if neither Ladon nor xsimd
-// distinguishes them. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of SSE.
+// distinguishes these sets. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
+// SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)

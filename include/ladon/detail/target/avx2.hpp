@@ -30,8 +30,8 @@ struct Avx2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 12} : Tiling{lanes, 2, 6, 12};
   }
 #else
-  // Without FMA, each product needs a register before it is added to its sum. So the tiles have fewer rows than with
-  // FMA.
+  // Without FMA, each product needs a register before the addition to its sum. The tiles therefore have fewer rows than
+  // with FMA.
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }

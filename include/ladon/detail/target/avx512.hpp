@@ -22,7 +22,7 @@ struct Avx512 : X86 {
   //   2 x 12   94             87
   //   3 x 8    84             87
   //
-  // With tiles of 2 x 10 or 2 x 14, the throughput differs from that of 2 x 12 by at most one percentage point of peak
+  // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of peak
   // FMA throughput.
   //
   // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (measured at (16,32,4)).

@@ -29,9 +29,9 @@ struct Sse2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
   // A tile of four packs leaves too few registers for the four packs of the panel that a step reads. Two of these packs
-  // stay in registers. Each row of the tile loads the other two packs again. Zen loads two packs per cycle, so it has
-  // no capacity for further loads. On a Xeon, the loop reaches 99.5% of its maximum throughput. If all four packs were
-  // loaded again, the loop would reach 95%.
+  // stay in registers. Each row of the tile loads the other two packs again. Zen loads two packs per cycle, so a Zen
+  // core has no capacity for further loads. On a Xeon, the loop reaches 99.5% of its maximum throughput. If all four
+  // packs were loaded again, the loop would reach 95%.
   static constexpr std::size_t resident_packs = 2;
   // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time. 6
   // chains gain nothing further (Cascade Lake).
