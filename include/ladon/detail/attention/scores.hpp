@@ -139,7 +139,7 @@ struct ScoreTile {
 //
 // If Halves is true, keys from `first_pack_end` on are hidden from the first pack of queries. If the second half of a
 // panel of keys begins at `first_pack_end` or later, the second half is computed for the second pack only. Under a
-// causal mask, this saves a quarter of the products of the panel on the diagonal.
+// causal mask, `Halves` saves a quarter of the products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],

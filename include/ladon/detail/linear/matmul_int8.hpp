@@ -32,7 +32,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of a tile, read in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
+// Reads the weights of a tile in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
 // as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
 template <std::size_t Group, std::size_t Inner, std::size_t RowStride>
 struct GroupsInPlace {

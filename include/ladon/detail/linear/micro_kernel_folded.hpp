@@ -22,13 +22,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Wide is the target's widest pack.
+// The micro-kernel of a folded product. Wide is the target's widest pack.
 template <class Wide, std::size_t Rows, std::size_t Steps>
 class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens
+  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens a panel has
 
   LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL

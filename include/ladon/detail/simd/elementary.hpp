@@ -105,7 +105,8 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
 // Replaces each x by 2^x, for x <= 0. The softmax subtracts the largest score from all scores, and then calls this
-// function. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is undefined.
+// function. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is a wrong number and
+// not +inf.
 //
 // The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
 // another, a processor that looks 100 instructions ahead would find too few independent chains. The function therefore

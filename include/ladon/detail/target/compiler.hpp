@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differences between compilers: attributes, unrolling, and a few builtins.
+// Macros and functions that hide the differences between compilers: attributes, unrolling, and a few builtins.
 #pragma once
 
 #include <ladon/detail/target/abi.hpp>
@@ -23,9 +23,9 @@
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// `noclone`: g++ copies a function for each constant argument that callers pass. At -O3 on a Cortex-M55, a kernel that
-// decodes one token then contains the code of a projection twice (5,980 bytes instead of 5,488). clang++ does not know
-// `noclone`.
+// LADON_NOINLINE contains `noclone`, because g++ copies a function for each constant argument that callers pass. At -O3
+// on a Cortex-M55, a kernel that decodes one token then contains the code of a projection twice (5,980 bytes instead of
+// 5,488). clang++ does not know `noclone`.
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
