@@ -101,7 +101,7 @@ struct DecoderCaptures {
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
 //
 //     run(x, memory, ...)            all tokens of a text at once
-//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, once for many tokens
+//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
 //     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`

@@ -36,7 +36,7 @@ namespace ladon::inline LADON_ABI {
 //
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
-//     project_keys(context, ...)     stores the keys and values of a context in a cache, once for many x
+//     project_keys(context, ...)     stores the keys and values of a context in a cache, for many calls of attend
 //     attend(x, cache, ...)          attention of x to the context in the cache
 //     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x itself
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)

@@ -77,7 +77,7 @@ struct Quantisation {
   std::uint32_t zero[4];
 };
 // Computes the numbers that quantise four tokens, and writes the scale and z of each token. The function is not
-// inlined, because g++ 12 would then spill its constants for each pack.
+// inlined. If the function were inlined, g++ 12 would spill its constants for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));

@@ -23,8 +23,8 @@ struct Avx512 : X86 {
   //   2 x 12   94             87
   //   3 x 8    84             87
   //
-  // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of peak
-  // FMA throughput.
+  // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of the
+  // peak.
   //
   // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (16 tokens, 32 features,
   // 4 heads). If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of
