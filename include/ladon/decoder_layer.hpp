@@ -307,7 +307,7 @@ struct DecoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -325,7 +325,7 @@ struct DecoderLayer {
     });
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute_extend(Part part, Input x, Cache& cache, const MemoryCache& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

@@ -18,8 +18,9 @@
 // At run time, microcontrollers store the integers of a panel in another order (detail/simd/int8_dsp.hpp,
 // int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, `tokens` also holds other numbers (int8_helium.hpp).
 //
-// A token with an infinite or NaN feature gets the scale NaN and q = 0 (on a microcontroller, any q), so every result
-// of this token is NaN. A token whose scale would be less than 2^-126 gets the scale 0 and q = 0.
+// A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
+// this token are 0, or have any value on a microcontroller. A token whose scale would be less than 2^-126 gets the
+// scale 0 and q = 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once

@@ -67,8 +67,8 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
 }
 
 // Returns the integer q of a feature. `most` is the largest q of the token. The product x * reciprocal, rounded, is
-// never below the smallest q. The reason: the smallest q is the smallest feature of the token, scaled and rounded in
-// this way.
+// never below the smallest q. The reason: the smallest q is the smallest feature of the token (or 0), scaled and
+// rounded in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);

@@ -51,8 +51,8 @@ LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t pa
   }
 }
 
-// Computes a tile of Rows rows for all panels. A panel has room for four tokens. The tile computes the first Packs
-// tokens.
+// Computes a tile of Rows rows for all panels. A panel has room for four tokens. The epilogue gets the results of the
+// first Packs tokens.
 template <std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
                                    Int8PanelsView<std::int16_t> in, std::size_t panels, Epilogue epilogue) noexcept {
