@@ -184,7 +184,7 @@ namespace {
 
 // Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
-  const Real rounded_scale = rounded(scale, 0, 0, 3);  // a square root, a quotient, and the product with log2(e)
+  const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
   Matrix scores(q.rows, k.rows);
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {

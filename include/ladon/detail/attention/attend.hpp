@@ -190,8 +190,8 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes O^T of one query block. The queries of the block fill Packs packs. A single query uses the kernels of
-// single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
+// Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
+// the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {

@@ -288,8 +288,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
   });
 }
 
-// Computes O^T of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be true.
-// Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
+// Computes the output of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be
+// true. Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
 template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
 constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
                                    const Capture& capture) noexcept {

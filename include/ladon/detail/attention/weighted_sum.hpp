@@ -71,9 +71,9 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of O^T. `values` and `sums` point to the first of these rows. The values of the keys `range` are
-// added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1 are added for the last
-// pack only. `work` is called between the steps of the tile.
+// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The values of
+// the keys `range` are added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1
+// are added for the last pack only. `work` is called between the steps of the tile.
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,

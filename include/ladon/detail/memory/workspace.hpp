@@ -53,7 +53,7 @@ struct CachedScratch {
   Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
 };
 
-// The workspace of attention without projections: the scratch memory of a head, and O^T of one panel of queries.
+// The workspace of attention without projections: the scratch memory of a head, and the output of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;

@@ -141,8 +141,8 @@ struct Defaults {
   // matrix. All streams are read at the same time. From four streams, one core reads a fifth more bytes per second than
   // from one stream (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
-  // A matrix of at most this size is read as one stream, because starting and ending several streams would cost too
-  // much time.
+  // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
+  // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   // If rows are contiguous, a matrix is read in several streams only if a row has at least this many packs of the inner
   // index.
