@@ -159,7 +159,7 @@ struct Decoder {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
   template <class Part, class CapturesOf>
   static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -186,7 +186,7 @@ struct Decoder {
     });
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class CapturesOf>
   static constexpr void compute_extend(Part part, Input x, Caches& caches, const MemoryCaches& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

@@ -63,7 +63,7 @@ struct DecoderLayerWeights<S, Config, Layout> {
 };
 
 // The options of a run. `self` has the options of self-attention, and `memory` has the options of the attention to the
-// memory. Both are RunOptions: active lengths, and the data of the mask, the score and the position encoding
+// memory. Both members are RunOptions: active lengths, and the data of the mask, the score and the position encoding
 // (options.hpp).
 //
 // Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
@@ -89,8 +89,8 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. It is like
-// LADON_REJECT_OPTIONS (options.hpp), but for DecoderOptions.
+// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. The macro is
+// the counterpart of LADON_REJECT_OPTIONS (options.hpp) for DecoderOptions.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
   "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
   "the "                                                                                                             \
@@ -101,7 +101,7 @@ struct DecoderCaptures {
 // memory. The usual SelfMask is mask::Causal. `Position` is the position encoding of self-attention.
 //
 //     run(x, memory, ...)            all tokens of a text at once
-//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, once for many tokens
+//     project_memory(memory, ...)    stores the keys and values of the memory in a cache, for many calls of extend
 //     extend(x, cache, memory, ...)  the next tokens of a text, with a memory that project_memory has stored
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
 //     extend_phase(phase, share, ...)   one share of one phase of `extend`
@@ -307,7 +307,7 @@ struct DecoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, memory, weights, y, workspace, options, maps");
 
  private:
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute(Part part, Input x, MemoryInput memory, const Weights& weights, Output y,
                                 Shared& shared, Scratch& scratch, const Options& options,
@@ -325,7 +325,7 @@ struct DecoderLayer {
     });
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class Captured>
   static constexpr void compute_extend(Part part, Input x, Cache& cache, const MemoryCache& memory,
                                        const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,

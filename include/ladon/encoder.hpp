@@ -159,7 +159,7 @@ struct Encoder {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };
   }
 
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class WithCapture>
   static constexpr void compute_extend(Part part, Input x, Caches& caches, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -190,7 +190,7 @@ struct Encoder {
     });
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
   template <class Part, class WithCapture>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {

@@ -135,7 +135,7 @@ struct EncoderLayer {
   LADON_REJECT_CALL(extend, "x, cache, weights, y, workspace, options, map");
 
  private:
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute_extend(Part part, Input x, Cache& cache, const Weights& weights, Output y,
                                        Shared& shared, ExtendScratch& scratch, const Options& options,
@@ -161,7 +161,7 @@ struct EncoderLayer {
     });
   }
 
-  // Computes the part of a run that `part` selects: the whole run, or one share of one phase.
+  // Computes the part of a run that `part` selects: the whole run, or one share of one phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, To& to) noexcept {

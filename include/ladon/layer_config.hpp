@@ -16,7 +16,7 @@ namespace ladon::inline LADON_ABI {
 //     gelu_tanh   the approximation of gelu by tanh
 //     silu        x / (1 + e^-x)
 //
-// Hendrycks and Gimpel (arXiv 1606.08415) define gelu and gelu_tanh. They define silu in section 5.
+// Hendrycks and Gimpel (arXiv 1606.08415) define gelu and gelu_tanh. Section 5 of the paper defines silu.
 enum class Activation { relu, gelu, gelu_tanh, silu };
 
 // Where a layer applies its norms.

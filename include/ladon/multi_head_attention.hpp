@@ -36,7 +36,7 @@ namespace ladon::inline LADON_ABI {
 //
 //     run(x, ...)                    attention of x to x
 //     run(x, context, ...)           attention of x to a context [keys][key_model]
-//     project_keys(context, ...)     stores the keys and values of a context in a cache, once for many x
+//     project_keys(context, ...)     stores the keys and values of a context in a cache, for many calls of attend
 //     attend(x, cache, ...)          attention of x to the context in the cache
 //     extend(x, cache, ...)          attention of x to all earlier tokens of a text and to x itself
 //     run_phase(phase, share, ...)   one share of one phase of `run`, for several threads (threads.hpp)
@@ -223,7 +223,7 @@ struct MultiHeadAttention {
   }
 
  private:
-  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of `extend` that `part` selects: the whole call, or one share of one phase (threads.hpp).
   template <class Part, class To>
   static constexpr void compute_extend(Part part, Queries x, Cache& cache, const Weights& weights, Output y,
                                        ExtendShared& shared, ExtendScratch& scratch, const Options& options,
@@ -271,9 +271,9 @@ struct MultiHeadAttention {
     return {array.data, count * Columns};
   }
 
-  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase. Keys are
-  // projected from the panels of the queries. The number of queries equals the number of keys, so both have the same
-  // panels.
+  // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase (threads.hpp).
+  // Keys are projected from the panels of the queries. The number of queries equals the number of keys, so both have
+  // the same panels.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {
@@ -298,7 +298,8 @@ struct MultiHeadAttention {
     });
   }
 
-  // Computes the part of attention to a context that `part` selects: the whole call, or one share of one phase.
+  // Computes the part of attention to a context that `part` selects: the whole call, or one share of one phase
+  // (threads.hpp).
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {

@@ -24,7 +24,7 @@
 
 namespace ladon::inline LADON_ABI::score {
 
-// log2(e). The kernels compute the softmax with powers of two instead of powers of e. They multiply the scale by
+// log2(e). The kernels compute the softmax with powers of two instead of powers of e. The kernels multiply the scale by
 // log2(e), so that 2^(log2(e) * scale * q . k) equals e^(scale * q . k).
 inline constexpr double log2_e = 1.4426950408889634074;
 

@@ -77,8 +77,8 @@ constexpr bool valid() noexcept {
 struct Lengths {
   std::size_t queries;
   std::size_t keys;
-  // Returns how many rows of `x` self-attention reads. Both queries and keys come from `x`, so the number is the
-  // greater of `queries` and `keys`.
+  // Returns how many rows of `x` self-attention reads. Queries and keys come from `x`, so the number is the greater of
+  // `queries` and `keys`.
   constexpr std::size_t longer() const noexcept { return queries > keys ? queries : keys; }
 };
 

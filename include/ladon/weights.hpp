@@ -40,7 +40,7 @@ enum class Order { out_in, in_out };
 // The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
 //
 //     Float32        weights are floats
-//     BFloat16       weights are bfloat16 (bfloat16.hpp). Products convert them to floats, exactly
+//     BFloat16       weights are bfloat16 (bfloat16.hpp). Products convert the weights to floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {

@@ -6,8 +6,8 @@
 // squares of deviations add up (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
 // Sci. Comput. 41, 2019).
 //
-// In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. A formula without d
-// on the left gives the deviation d of the operation:
+// In the following formulas, u = 2^-24 is half of float's epsilon, and d(x) is the deviation of x. On the right, d
+// without an argument is the deviation of the result of the operation on the left:
 //
 //     a + b, a - b    d^2 = d(a)^2 + d(b)^2 + (u |a + b|)^2                       one rounding, at most u (IEEE 754)
 //     a * b           d^2 = (b d(a))^2 + (a d(b))^2 + (u |a b|)^2
@@ -18,15 +18,16 @@
 //     tanh(a)         d^2 = (t d(a))^2 + (8 u |tanh a|)^2          tanh has at most 4 ulp; t is the slope, at most 1
 //
 // Each operation adds a deviation of 2^-126 for underflow. The next formula follows for a dot product b + sum w_i x_i
-// of n exact terms with partial sums s_1 .. s_n. The formula assumes that one term is added after the other. The
+// of n exact terms with partial sums s_1 .. s_n. The formula assumes that the terms are added one after another. The
 // formula includes the rounding of each product, for targets without fma:
 //
 //     d = u sqrt(sum s_i^2 + sum (w_i x_i)^2)  <=  u sqrt(2 n) max |s_i|
 //
 // A shift of all scores does not change the softmax, so the maximum of a row is taken as exact. The library computes
-// powers of two, so the scale contains the factor log2(e). A softcap, a bias and a sink also contain this factor. The
-// factor adds an error of 2 u: for the rounded constant and for the product. The rotary embedding reads sines and
-// cosines from a table. The error of an entry is at most u, half a unit in the last place of 1.
+// powers of two, so a score is multiplied by log2(e): in the softcap if there is a softcap, otherwise in the scale.
+// Biases and sinks are also multiplied by log2(e). Each multiplication adds an error of 2 u: for the rounded constant
+// and for the product. The rotary embedding reads sines and cosines from a table. The error of an entry is at most u,
+// half a unit in the last place of 1.
 //
 // A result agrees with the oracle if its error is at most 8 deviations. For up to 64 roundings of equal size, no error
 // can exceed this bound. For n roundings, the largest possible error grows with n, and the bound grows with sqrt(n). In

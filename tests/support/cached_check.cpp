@@ -24,8 +24,8 @@ Subject as_subject(const CachedSubject& cached) {
   return subject;
 }
 
-// The tokens of one call: `tokens` tokens after `past` earlier tokens of the text. Also the expected results of the
-// call.
+// Describes one call: the call appends `tokens` tokens after `past` earlier tokens of the text. The struct also
+// contains the expected results of the call.
 struct Piece {
   std::size_t past, tokens;
   Variation variation;

@@ -1,6 +1,6 @@
-# compile_headers(<variable> <flags>...): compiles a file that includes the headers of the flags -include, with warnings
-# as errors. COMPILE is the compiler and its flags. Writes the compiler's output to the variable. Stops if the compiler
-# fails.
+# compile_headers(<variable> <flags>...) checks that headers compile without warnings. The flags contain "-include
+# HEADER" for each header. COMPILE is the compiler and its flags. Writes the compiler's output to <variable>. If the
+# compiler fails, CMake stops with an error.
 function(compile_headers out)
   execute_process(COMMAND ${COMPILE} -Wall -Wextra -Wpedantic -Werror ${ARGN} -fsyntax-only -xc++ /dev/null
     RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE err)

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// WebAssembly has this header, but has no inaccessible pages.
+// WebAssembly has the header sys/mman.h, but has no inaccessible pages.
 #if __has_include(<sys/mman.h>) && __has_include(<unistd.h>) && !defined(__wasm__)
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ std::size_t page_size() {
 }
 }  // namespace
 
-//  inaccessible page | pages of the buffer | inaccessible page |
+// Reserves this memory: | inaccessible page | pages of the buffer | inaccessible page |
 Pages::Pages(std::size_t bytes, Edge edge) : bytes_(bytes) {
   const std::size_t page = page_size(), inner = std::max<std::size_t>((bytes + page - 1) / page, 1) * page;
   mapped_ = inner + 2 * page;
@@ -70,7 +70,7 @@ bool Pages::guards_intact() const {
 
 #else
 
-// | guard bytes | the buffer, which begins or ends at an aligned address | guard bytes |
+// Reserves this memory: | guard bytes | the buffer, which begins or ends at an aligned address | guard bytes |
 Pages::Pages(std::size_t bytes, Edge edge) : bytes_(bytes), fallback_(bytes + 2 * (margin + alignment), guard) {
   const std::size_t before = edge == Edge::begin ? margin : margin + bytes;
   const auto place = reinterpret_cast<std::uintptr_t>(fallback_.data() + before);

@@ -81,9 +81,9 @@ QuantisedToken quantised_exactly(std::span<const Real> features, float levels) {
 }
 
 // Returns the integer nearest to x. If x is near the middle of two integers, float32 may round to the other integer.
-// Such an integer is in doubt, and its error is 1. An error of a token's integer affects all results of the token, so
-// these errors are not independent. The deviation of an integer in doubt is therefore at least 1. The bound then holds
-// even if the errors of 64 integers in doubt add up.
+// This file calls such an integer "in doubt". The error of an integer in doubt is 1. An error of a token's integer
+// affects all results of the token, so these errors are not independent. The deviation of an integer in doubt is
+// therefore at least 1. The bound then holds even if the errors of 64 integers in doubt add up.
 Real nearest_integer(Real x) {
   const double nearest = std::nearbyint(x.value), to_middle = 0.5 - std::abs(x.value - nearest);
   return {nearest, to_middle > x.bound() ? 0 : std::hypot(1, x.deviation)};
@@ -97,7 +97,8 @@ Real limited(Real q, Real zero, double levels) {
 }
 
 // `lowest` returns the lowest feature, or 0 if all features are positive. In float32, another feature may be the
-// lowest, so the deviation covers the lowest possible value. `highest` does the same for the highest feature.
+// lowest, so the deviation covers the lowest possible value. `highest` returns the highest feature, or 0 if all
+// features are negative, with a deviation of the same kind.
 Real lowest(std::span<const Real> features) {
   double low = 0, limit = 0;
   for (const Real& x : features) {
@@ -183,7 +184,7 @@ namespace {
 
 // Returns scale * q k^T, the score of every pair of query and key.
 Matrix scaled_scores(const Matrix& q, const Matrix& k, double scale) {
-  const Real rounded_scale = rounded(scale, 0, 0, 3);  // a square root, a quotient, and the product with log2(e)
+  const Real rounded_scale = rounded(scale, 0, 0, 3);  // 3 roundings: square root, quotient, and product with log2(e)
   Matrix scores(q.rows, k.rows);
   for (std::size_t i = 0; i < q.rows; ++i) {
     for (std::size_t j = 0; j < k.rows; ++j) {

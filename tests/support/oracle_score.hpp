@@ -10,8 +10,8 @@
 
 namespace ladon_test::oracle {
 
-// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2). For a query or key at position t, pair i of
-// the first `width` numbers is rotated by the angle t / scaling * base^(-2 i / width).
+// Rotary position embedding (RoFormer, arXiv 2104.09864, section 3.2.2). The first `width` numbers of a query or key
+// form pairs. At position t, pair i is rotated by the angle t / scaling * base^(-2 i / width).
 struct Rotary {
   std::size_t width = 0;  // 0: no rotation
   bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX and Llama; otherwise (2 i, 2 i + 1)

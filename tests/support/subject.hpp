@@ -64,7 +64,7 @@ struct Call : Lengths {
 inline constexpr int bfloat16_weights = 16;
 
 struct Subject {
-  ladon::Shape shape;  // complete
+  ladon::Shape shape;  // complete (Shape::complete)
   WeightLayout layout;
   std::size_t layers;  // also the number of maps
   std::size_t workspace_bytes;

@@ -169,7 +169,7 @@ std::size_t Variation::keys(const ladon::Shape& shape) const {
 }
 std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(lengths.mask_keys, shape.keys); }
 
-// Returns the variations that the tests use. All lengths occur, each with one offset and one padding. All offsets and
+// Returns the variations that the tests use. Each length occurs with one offset and one padding. All offsets and
 // paddings occur with the full lengths.
 std::vector<Variation> variations(const Subject& subject) {
   const auto lengths = lengths_to_try(subject.shape);

@@ -96,8 +96,8 @@ concept HasLanes =
     } && LaneAnswers<LanesOf<BoundMask, Pack, K, W>, Pack>;
 
 // A bound mask with all members that the kernels use. The check uses packs of two lanes, which no kernel uses. With a
-// pack of the kernels, the check would instantiate functions of the kernels early, and g++ would then generate other
-// object code for the kernels.
+// pack of the kernels, the check would instantiate functions of the kernels early. g++ would then generate other object
+// code for the kernels.
 template <class BoundMask>
 concept BoundPolicy = requires(const BoundMask& bound, Range queries, Range keys) {
   typename std::bool_constant<BoundMask::hides_keys>;

@@ -7,7 +7,7 @@
 //       correction of earlier key blocks  detail/attention/softmax.hpp
 //       exponentials and weighted sum     detail/attention/weighted_sum.hpp
 //
-// There are two strategies for the exponentials and the weighted sum:
+// The exponentials and the weighted sum are computed with one of two strategies:
 //
 //     in passes     First the exponentials of all keys are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. Only targets
@@ -15,6 +15,8 @@
 //                   detail/target: today AVX-512 with FMA).
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
+//
+// detail/memory/panels.hpp defines packs, tiles and key blocks.
 #pragma once
 
 #include <cstddef>
@@ -188,8 +190,8 @@ constexpr void capture_scores(const Head& head, const QueryBlock& block, std::si
   capture.fill_from(active_keys);
 }
 
-// Computes O^T of one query block. The queries of the block fill Packs packs. A single query uses the kernels of
-// single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
+// Computes the transposed output O^T of one query block. The queries of the block fill Packs packs. A single query uses
+// the kernels of single_query.hpp if panels of keys have several lanes. All other query blocks use QueryBlockAttention.
 template <Shape S, class Score, class Target, class Simd, std::size_t Packs, class BoundMask, class Capture>
 constexpr void attend_query_block(const Head& head, const QueryBlock& block, std::size_t active_keys,
                                   const BoundMask& mask, const Capture& capture) noexcept {

@@ -4,6 +4,8 @@
 // size and not for speed.
 //
 //     rows    [queries of the block][keys], row-major; each row begins `stride` floats after the previous row
+//
+// detail/memory/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides the keys of one query block into key blocks.
+// Divides the keys of one query block into key blocks. detail/memory/panels.hpp defines panels, key blocks and query
+// blocks.
 #pragma once
 
 #include <cstddef>

@@ -20,6 +20,8 @@
 //     heads   [2][128][32]   the concatenated heads
 //     Y^T     [2][128][32]   output: output projection
 //     y       [64][128]      queries_out
+//
+// detail/memory/panels.hpp defines key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -77,7 +79,7 @@ struct MultiHeadSteps {
   // Whether `extend` computes each projection of a single token in one product for all heads. One product for all heads
   // reads the weights from memory faster than one product per head. The conditions are:
   //
-  // - The target reads memory in several streams.
+  // - The target reads memory in several streams (detail/linear/matrix_vector.hpp).
   // - The weights of all heads are contiguous (heads_adjacent).
   // - head_width equals value_width, because the product is stored in the array of the concatenated heads.
   // - There is a single token.
@@ -89,7 +91,8 @@ struct MultiHeadSteps {
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
   // extension, each pass over int8 weights converts the weights to 16 bits. One pass for all panels therefore takes
-  // fewer instructions. Q^T of the head is stored in the memory of O^T, so head_width must equal value_width.
+  // fewer instructions. The projected queries of the head are stored in the memory of the output of the head, so
+  // head_width must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::uses_dsp<typename Target::Int8Element, Simd>;
@@ -133,7 +136,7 @@ struct MultiHeadSteps {
   }
 
   // Computes the attention of every head to the keys and values in a cache. If Projected is true, `call.heads` already
-  // holds Q^T of every head. O^T of a head then overwrites Q^T of this head.
+  // holds the projected queries of every head. The output of a head then overwrites the queries of this head.
   template <bool Projected = false, class Call, class Queries, class Cache, class Part = WholeCall>
   static constexpr void attend_cache(const Call& call, const Queries& bound, const Cache& cache,
                                      CachedScratch<S, Target>& scratch, Part part = {}) noexcept {
@@ -147,7 +150,8 @@ struct MultiHeadSteps {
   // Appends the keys and values of the call's tokens to the cache. Then computes the attention of every head to all
   // tokens in the cache.
   //
-  // If `part` is one share of a phase, the function handles only the head groups of the share. cache.length and
+  // A call by several threads consists of phases, and each thread computes a share of a phase (threads.hpp). If `part`
+  // is one share of a phase, the function handles only the head groups of the share. cache.length and
   // cache.not_finite_end then stay unchanged, because other shares read these members. count_tokens updates both
   // members in a later phase.
   template <class Call, class Cache, class Part = WholeCall>
@@ -199,14 +203,15 @@ struct MultiHeadSteps {
     attend_cache<projected>(call, bound, cache, scratch, part);
   }
 
-  // Computes K^T and V^T of every head from a context and stores K^T and V^T in a cache. The function applies no
-  // position encoding.
+  // Projects the keys and values of every head from a context, and stores the transposed keys K^T and values V^T in a
+  // cache. The function applies no position encoding.
   template <class Context, class Cache>
   static constexpr void fill(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     fill_keys(context, w, active, typename Position::Data{}, cache);
     fill_values(context, w, active, cache);
   }
-  // Computes K^T of every head from a context and stores K^T in a cache. The earlier content of the cache is lost.
+  // Projects the keys of every head from a context, and stores the transposed keys K^T in a cache. The earlier content
+  // of the cache is lost.
   template <class Context, class Data, class Cache>
   static constexpr void fill_keys(Context context, const Weights& w, std::size_t active, const Data& position,
                                   Cache& cache) noexcept {
@@ -215,7 +220,7 @@ struct MultiHeadSteps {
     }
     cache.length = active;
   }
-  // Computes V^T of every head from a context and stores V^T in a cache.
+  // Projects the values of every head from a context, and stores the transposed values V^T in a cache.
   template <class Context, class Cache>
   static constexpr void fill_values(Context context, const Weights& w, std::size_t active, Cache& cache) noexcept {
     cache.not_finite_end = 0;
@@ -241,7 +246,8 @@ struct MultiHeadSteps {
   }
 
  private:
-  // Computes K^T or V^T of one head for every active key. `out` is [panels][Rows][key width].
+  // Computes the transposed keys K^T, or the transposed values V^T, of one head for every active key. `out` is
+  // [panels][Rows][key width].
   template <std::size_t Rows, std::size_t Inner, class W, class Context>
   static LADON_INLINE constexpr void project_context(const W& w, Context context, std::size_t active,
                                                      float* out) noexcept {
@@ -266,8 +272,8 @@ struct MultiHeadSteps {
     return stored_finite<k, S.keys, S.value_width>(cache.values[g].data, tokens, past);
   }
 
-  // Computes K^T and V^T of the heads of `part` for the active tokens of `call.x`, and appends K^T and V^T to the
-  // cache.
+  // Projects the keys and values of the active tokens of `call.x`, for the heads that belong to `part`. Appends the
+  // keys and values to the cache.
   template <class Call, class Cache, class Part>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
     const std::size_t tokens = call.lengths.queries;
@@ -288,7 +294,7 @@ struct MultiHeadSteps {
     if constexpr (Part::whole) cache.length += tokens;
   }
   // Like `append`, but for a single token and only if projects_all_heads is true. `call.heads` serves as scratch
-  // memory: first for K^T of all heads, then for V^T of all heads.
+  // memory: first for the keys of all heads, then for the values of all heads.
   template <class Call, class Cache>
   static constexpr void append_one(const Call& call, Cache& cache) noexcept {
     constexpr std::size_t rows = S.kv_heads * S.head_width;
@@ -336,8 +342,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes Q^T of head `h` for `count` panels from panel `first` on. Q^T is stored in the memory that O^T of the head
-  // will overwrite.
+  // Projects the queries of head `h` for `count` panels from panel `first` on. The projected queries are stored in the
+  // memory that the output of the head will overwrite.
   template <std::size_t Packs, class Call>
   static constexpr void project_queries(const Call& call, std::size_t h, std::size_t first,
                                         std::size_t count) noexcept {

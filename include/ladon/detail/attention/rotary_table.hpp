@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Double-precision functions that compute the table of a rotary embedding. The functions do not call libm, so they
-// return equal values in constant evaluation and at run time. Their errors are about 1e-15.
+// return equal values in constant evaluation and at run time. The errors of their results are about 1e-15.
 #pragma once
 
 #include <cstdint>

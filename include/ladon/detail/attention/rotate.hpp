@@ -5,6 +5,8 @@
 //     (x, y) of a pair becomes (x cos - y sin, x sin + y cos)
 //
 //     panel  [head width][Width], rotated in place
+//
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

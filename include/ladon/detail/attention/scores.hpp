@@ -9,6 +9,8 @@
 // A tile is a block of scores that is computed in registers (detail/target/tiling.hpp). A tile of scores takes four
 // steps: product, softcap, mask, maximum. The mask replaces the score of a hidden key by -inf, even if the score is
 // NaN.
+//
+// detail/memory/panels.hpp defines panels, packs, key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -111,7 +113,7 @@ struct ScoreTile {
     });
     cap<Function, Pack, packs, width>(scores, end - key < Rows ? end - key : Rows);
   }
-  // Returns the score of row `r` and pack `v`, including the number that the mask adds to it.
+  // Returns the score of row `r` and pack `v`, including the number that the mask adds to the score.
   LADON_INLINE constexpr Pack score_of(std::size_t r, std::size_t v, const Pack& product) const noexcept {
     if constexpr (Function::capped) {
       return lanes.add(FirstPack + v, key + r, Pack::load(at(r, v)));
@@ -137,7 +139,7 @@ struct ScoreTile {
 //
 // If Halves is true, keys from `first_pack_end` on are hidden from the first pack of queries. If the second half of a
 // panel of keys begins at `first_pack_end` or later, the second half is computed for the second pack only. Under a
-// causal mask, this saves a quarter of the products of the panel on the diagonal.
+// causal mask, `Halves` saves a quarter of the products of the panel on the diagonal.
 template <class Form, class Function, bool Halves = false, class BoundMask>
 LADON_KERNEL constexpr void scores(const QueryBlock& block, const ScoreBlock& scored, const float* keys, Range unmasked,
                                    const BoundMask& mask, typename Form::Pack (&maximum)[Form::packs],

@@ -9,8 +9,10 @@
 // is added to the sum of the lane. If one sum ran over all keys of a lane, its rounding errors would grow with the
 // number of keys (detail/attention/weighted_sum.hpp).
 //
-// If keys or values are too large for the L1 cache, some targets read them in several streams. A stream is a contiguous
-// part of an array (detail/linear/matrix_vector.hpp).
+// If the array of keys or of values is too large for the L1 cache, some targets read the array in several streams. A
+// stream is a contiguous part of an array (detail/linear/matrix_vector.hpp).
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -165,9 +167,9 @@ struct SingleQuerySoftmax {
   }
 };
 
-// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. There are Streams streams. Each
-// stream reads `panels` consecutive panels, and begins `distance` panels after the previous stream. If Selected is
-// true, keys with a negative weight, which marks hidden keys, are skipped.
+// Adds the products value[row][key] * p[key] to sum[row], for all keys of whole panels. The function reads Streams
+// streams. Each stream has `panels` consecutive panels, and begins `distance` panels after the previous stream. If
+// Selected is true, keys with a negative weight, which marks hidden keys, are skipped.
 template <class Pack, std::size_t Streams, std::size_t Packs, std::size_t ValueWidth, bool Selected>
 LADON_KERNEL constexpr void weighted_sum_of_streams(const float* values, const float* p, std::size_t panels,
                                                     std::size_t distance, Pack (&sum)[ValueWidth]) noexcept {
@@ -286,8 +288,8 @@ LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const
   });
 }
 
-// Computes O^T of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be true.
-// Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
+// Computes the output of a single query. If a value may be infinite or NaN and the mask hides keys, Selected must be
+// true. Hidden keys are then skipped, because 0 times an infinite or NaN value would be NaN.
 template <bool Selected, Shape S, class Score, class Pack, Tiling K, class BoundMask, class Capture>
 constexpr void attend_single_query(const Head& head, const QueryBlock& block, const BoundMask& mask,
                                    const Capture& capture) noexcept {

@@ -5,6 +5,8 @@
 //
 // If a query sees no key, its maximum stays -inf. The kernels then subtract 0 instead of the maximum, so that every
 // weight is 2^-inf = 0. The sum of the weights is then 0, and is replaced by 1 before the division.
+//
+// detail/memory/panels.hpp defines packs, tiles and key blocks.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +53,9 @@ struct RunningSoftmax {
   }
 
   // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum.
-  // Chains packs of exponentials are computed side by side. The function first adds the weights of the key block. It
-  // then adds their sum to the sum of the earlier key blocks. One running sum over all keys would be less accurate
-  // (weighted_sum.hpp).
+  // Chains packs of exponentials are computed side by side. The function first adds the weights of the key block. The
+  // function then adds the sum of these weights to the sum of the earlier key blocks. One running sum over all keys
+  // would be less accurate (weighted_sum.hpp).
   //
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with

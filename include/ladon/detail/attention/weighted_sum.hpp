@@ -10,6 +10,8 @@
 // The sum of a key block starts at 0. The finished sum is added to the sums of the earlier key blocks. If one sum ran
 // over all keys, its rounding errors would grow with the number of keys. Measured with 5,000 keys whose values have the
 // mean 1, the relative RMS error is 2.2e-6 with one sum and 1.5e-7 with sums of blocks.
+//
+// detail/memory/panels.hpp defines panels, packs, tiles, key blocks and query blocks.
 #pragma once
 
 #include <cstddef>
@@ -69,9 +71,9 @@ struct InterleavedExponentials {
   }
 };
 
-// Computes Rows rows of O^T. `values` and `sums` point to the first of these rows. The values of the keys `range` are
-// added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1 are added for the last
-// pack only. `work` is called between the steps of the tile.
+// Computes Rows rows of the transposed output O^T. `values` and `sums` point to the first of these rows. The values of
+// the keys `range` are added for all packs of queries. The values of the keys from `range.end` to `last_pack_end` - 1
+// are added for the last pack only. `work` is called between the steps of the tile.
 template <class Form, std::size_t Rows, class Work>
 LADON_INLINE constexpr void weighted_sum_tile(const float* values, const float* p, Range range,
                                               Rescale<typename Form::Pack, Form::packs> rescale, float* sums, Work work,
@@ -171,8 +173,8 @@ LADON_NOINLINE constexpr void weighted_sum_of_scores(const float* values, float*
 
 // Computes the weighted sum if a value may be infinite or NaN and a key is hidden from some query. A weight of 0 times
 // an infinite or NaN value would be NaN. A lane therefore adds a key's value only if the lane's query may see the key.
-// This case is rare, so the function is written for small size. It computes one row and one pack at a time, and calls
-// the mask again for each row and pack. The keys are added in the same order as in weighted_sum.
+// This case is rare, so the function is written for small size. The function computes one row and one pack at a time,
+// and calls the mask again for each row and pack. The keys are added in the same order as in weighted_sum.
 template <class Form, class BoundMask>
 LADON_NOINLINE constexpr void weighted_sum_selected(const float* values, const float* p, const ScoreBlock& scored,
                                                     Rescale<typename Form::Pack, Form::packs> rescale,

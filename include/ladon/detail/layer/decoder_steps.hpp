@@ -55,7 +55,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. `shared` is the memory of the decoder's tokens, and shared.x holds the tokens.
+// The steps of one decoder layer. The argument `shared` is the workspace part for the decoder's tokens, and shared.x
+// holds the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {

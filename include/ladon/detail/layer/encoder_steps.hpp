@@ -12,6 +12,8 @@
 //
 // Special cases: the tokens of the last panel may fill fewer packs than those of the other panels. for_panels handles
 // this case. Lanes without a token are computed and ignored.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -147,7 +149,7 @@ struct EncoderSteps {
 
   // Computes the attention of all heads for the `tokens` new tokens of a text that grows, and stores the result in
   // shared.heads. `cache` holds the keys and values of the earlier tokens. The function appends the keys and values of
-  // the new tokens. Attention::count_tokens counts the new tokens in a later phase.
+  // the new tokens. Attention::count_tokens counts the new tokens in a later phase (threads.hpp).
   template <class Options, class Cache, class Scratch, class CaptureOf, class Part>
   static constexpr void extend(const Layer& w, std::size_t tokens, const Options& options, Cache& cache, Shared& shared,
                                Scratch& scratch, CaptureOf capture_of, Part part) noexcept {

@@ -25,6 +25,8 @@
 //
 // Special cases: the last chunk may be shorter than the others. `run` handles a shorter chunk. The matrix products
 // handle rows that do not fill a tile. Lanes without a token are computed and ignored.
+//
+// detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
@@ -129,7 +131,7 @@ struct FeedForward {
   }
 
   // Multiplies Count columns of W2 by `hidden`. `start` returns the initial value of each sum. `epilogue` stores each
-  // finished sum.
+  // finished sum (detail/linear/epilogue.hpp).
   template <std::size_t Count, class Rows, class HiddenInput, class Epilogue, class Start>
   constexpr void second_linear(const Rows& columns, HiddenInput& hidden_input, Epilogue epilogue,
                                [[maybe_unused]] Start start) const noexcept {

@@ -7,6 +7,8 @@
 // Special cases: the last Features % lanes features do not fill a pack. sum_of and for_features read these features
 // with a partial load. for_features writes these features with a partial store. Memory beyond the last feature is
 // neither read nor written.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@ LADON_INLINE constexpr float sum_of(const float* in, F f) noexcept {
 }
 
 // Writes out[i] = f(in[i], load) for all features, one pack after another. `f` may call load(w) for an array `w`
-// [Features]. load(w) returns the pack of `w` that has the same features as the pack of `in`.
+// [Features]. load(w) returns the pack of `w` for the features that the current pack of `in` holds.
 template <class Pack, std::size_t Features, class F>
 LADON_INLINE constexpr void for_features(const float* in, float* out, F f) noexcept {
   constexpr std::size_t rest = Features % Pack::lanes;

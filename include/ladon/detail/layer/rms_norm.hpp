@@ -14,6 +14,8 @@
 // panel's tokens fill. Lanes without a token are computed and ignored.
 //
 // All loops are in one function. layer_norm.hpp gives the reason.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

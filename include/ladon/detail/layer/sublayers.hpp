@@ -9,6 +9,8 @@
 //
 // Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The tokens of the last
 // panel may fill fewer packs than those of the other panels. for_panels handles this case.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

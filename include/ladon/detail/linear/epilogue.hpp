@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An epilogue is the last step of a matrix product. For each finished sum, the epilogue sets out = combine(out,
-// transform(sum)).
+// transform(sum)). detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

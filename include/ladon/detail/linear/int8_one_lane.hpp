@@ -2,7 +2,7 @@
 // The product of int8 weights and quantised panels with packs of one lane (detail/simd/int8_quantise_one_lane.hpp). The
 // arguments are those of detail/linear/matmul_int8.hpp. The loop reads each weight and each feature as an integer.
 // GroupDot (detail/simd/group_dot.hpp) would be slower here: it joins two weights into one integer, and separates the
-// two weights again for each token.
+// two weights again for each token. detail/memory/panels.hpp defines packs and tiles.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ LADON_INLINE void add(const std::int8_t* rows, const std::int16_t* x, std::int32
   }
 }
 
-// Computes a tile of Rows rows for all panels. A panel has room for Width tokens, and the first Packs of them are
-// computed.
+// Computes a tile of Rows rows for all panels. A panel has room for Width tokens. The tile computes the first Packs
+// tokens.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_row, Int8PanelsView<std::int16_t> in,

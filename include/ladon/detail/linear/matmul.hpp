@@ -11,7 +11,9 @@
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
 // The outer loop runs over tiles of rows, and the inner loop over panels. A tile (detail/target/tiling.hpp) needs only
-// a few rows of W. These rows stay in the L1 cache while all panels are multiplied by them.
+// a few rows of W. These rows stay in the L1 cache while the tile multiplies all panels.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,8 @@
 //     q         quantised panels (detail/memory/int8_panels.hpp)
 //
 // If the product of the two scales exceeds the range of float32, the result is infinite or NaN.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +32,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of a tile, read in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
+// Reads the weights of a tile in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
 // as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
 template <std::size_t Group, std::size_t Inner, std::size_t RowStride>
 struct GroupsInPlace {
@@ -142,7 +144,7 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
 }
 
 // Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
-// of the row. After a store, the compiler would have to read them again.
+// of the row. After a store, the compiler would have to read the scales and the bias again.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,

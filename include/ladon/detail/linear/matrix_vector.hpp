@@ -10,6 +10,8 @@
 //
 // A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
 // (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +61,8 @@ LADON_INLINE constexpr void dot_products(const Element* first, const float* in, 
   for (std::size_t r = 0; r < Rows; ++r) product[r] = Sums == 1 ? sum[r][0] : sum[r][0] + sum[r][Sums - 1];
 }
 
-// Returns the dot product of one row and `in`. The function is used for the last rows of a matrix, if they do not fill
-// the narrowest pack.
+// Returns the dot product of one row and `in`. The function is used for the last rows of a matrix, if these rows do not
+// fill the narrowest pack.
 template <class Wide, std::size_t Inner, class Element>
 LADON_INLINE constexpr float dot_product(const Element* row, const float* in) noexcept {
   Wide sum = Wide::broadcast(0.0f);

@@ -8,7 +8,9 @@
 //     a      a WeightMatrix; the micro-kernel reads a(r, k) in place and broadcasts it
 //     panel  [inner][Width] floats; the micro-kernel reads Packs packs of each row
 //
-// If fewer than Rows rows or Packs packs are left, the caller instantiates a smaller tile for them.
+// If fewer than Rows rows or Packs packs are left, the caller instantiates a smaller tile for the rest.
+//
+// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

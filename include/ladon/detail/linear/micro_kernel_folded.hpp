@@ -11,6 +11,8 @@
 // The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of the panel has width = lanes /
 // Steps floats, so one load reads Steps rows into a register. The lanes of this register are then transposed into the
 // order i * Steps + j (detail/simd/fold.hpp).
+//
+// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +22,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Wide is the target's widest pack.
+// The micro-kernel of a folded product. Wide is the target's widest pack.
 template <class Wide, std::size_t Rows, std::size_t Steps>
 class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens
+  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens a panel has
 
   LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL

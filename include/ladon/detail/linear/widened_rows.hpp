@@ -8,6 +8,8 @@
 // If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
 // conversion for each panel. The converted weights take at most 4 * Rows * widened_features bytes of the stack: 2 KB
 // for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>

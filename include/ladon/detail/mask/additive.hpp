@@ -5,6 +5,8 @@
 // hides a key. A finite number stays finite after the multiplication, because Hugging Face uses the lowest finite float
 // instead of -inf. If all numbers of a query are the lowest float, the output of the query is the mean of the value
 // vectors.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

@@ -9,9 +9,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// `ranges.visible` begins with the first nonzero byte and ends with the last nonzero byte. `ranges.unmasked` also
-// begins with the first nonzero byte, and ends before the next zero byte. Both ranges contain only active keys. If
-// `bytes` is null, both ranges contain all active keys.
+// `ranges.visible` begins with the key of the first nonzero byte and ends with the key of the last nonzero byte.
+// `ranges.unmasked` also begins with the key of the first nonzero byte, and ends before the key of the next zero byte.
+// Both ranges contain only active keys. If `bytes` is null, both ranges contain all active keys.
 struct BoundPadding : BoundByPosition<BoundPadding> {
   static constexpr bool hides_keys = true;
   const std::uint8_t* bytes;  // [keys], or null

@@ -4,6 +4,8 @@
 // In the caller's memory, each query has a row of the mask. The kernels process one key at a time, and need the bits of
 // all queries of a panel for this key. Squares of bits are therefore transposed. After the transposition, each key has
 // one word, with a bit for each query of the panel.
+//
+// detail/memory/panels.hpp defines panels, packs and key blocks.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The bound mask of a window. Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left or Right is `all`,
-// the window has no limit on that side.
+// The bound mask (mask/policy.hpp) of a window. Query i sees keys i + `offset` - Left to i + `offset` + Right. If Left
+// or Right is `all`, the window has no limit on that side.
 template <std::size_t Left, std::size_t Right>
 struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   static constexpr bool hides_keys = Left != all || Right != all;
@@ -39,14 +39,14 @@ struct BoundWindow : BoundByPosition<BoundWindow<Left, Right>> {
   }
 
  private:
-  // Returns, for each query, whether the key lies at or before the right end of the query's window. `position` is key -
-  // offset.
+  // Returns, for each query, whether the key lies at or before the right end of the query's window. `position` is the
+  // index of the key minus `offset`.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_after(const Pack& query, std::ptrdiff_t position) noexcept {
     return Pack::broadcast(static_cast<float>(position - static_cast<std::ptrdiff_t>(Right))) <= query;
   }
-  // Returns, for each query, whether the key lies at or after the left end of the query's window. `position` is key -
-  // offset.
+  // Returns, for each query, whether the key lies at or after the left end of the query's window. `position` is the
+  // index of the key minus `offset`.
   template <class Pack>
   static LADON_INLINE constexpr typename Pack::Mask not_before(const Pack& query, std::ptrdiff_t position) noexcept {
     return query <= Pack::broadcast(static_cast<float>(position + static_cast<std::ptrdiff_t>(Left)));

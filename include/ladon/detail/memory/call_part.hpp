@@ -20,8 +20,8 @@ struct WholeCall {
   static constexpr Range of(std::size_t parts) noexcept { return {0, parts}; }
 };
 
-// One share of one phase. `has` returns true for this phase only. `of` returns the range of the phase's parts that this
-// share computes.
+// One share of one phase of a call. `has` returns true for this phase only. `of` returns the range of the phase's parts
+// that this share computes.
 struct PartOfCall {
   static constexpr bool whole = false;
   std::size_t phase;

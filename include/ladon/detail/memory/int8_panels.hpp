@@ -9,8 +9,8 @@
 //
 // The reciprocal 1 / scale is rounded to float32. q + zero is an unsigned integer of 8 or 7 bits. q is signed and needs
 // one bit more. In WebAssembly, the number of levels is known at run time only (detail/simd/run_time_activations.hpp).
-// The panels hold q if their element type is std::int16_t, and q + zero if it is std::uint8_t or std::int8_t. With
-// std::int8_t, zero is smaller by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
+// Panels of std::int16_t hold q. Panels of std::uint8_t or std::int8_t hold q + zero. With std::int8_t, zero is smaller
+// by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
@@ -18,8 +18,11 @@
 // At run time, microcontrollers store the integers of a panel in another order (detail/simd/int8_dsp.hpp,
 // int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, `tokens` also holds other numbers (int8_helium.hpp).
 //
-// A token with an infinite or NaN feature gets the scale NaN and q = 0 (on a microcontroller, any q), so every result
-// of this token is NaN. A token whose scale would be less than 2^-126 gets the scale 0 and q = 0.
+// A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
+// this token are 0, or have any value on a microcontroller. A token whose scale would be less than 2^-126 gets the
+// scale 0 and q = 0.
+//
+// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

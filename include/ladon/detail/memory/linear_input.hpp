@@ -12,6 +12,8 @@
 //
 // For float32 and bfloat16 weights, a LinearInput is empty, `quantise` does nothing, and the views are the panels of
 // floats.
+//
+// detail/memory/panels.hpp defines panels and packs.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,13 @@
 // detail/linear/micro_kernel_folded.hpp keeps partial sums in the idle lanes. At the end, the kernel adds the partial
 // sums.
 //
-// A tile is the part of a product that a kernel computes at a time, in registers (detail/target/tiling.hpp). A pack is
-// a vector register of floats (detail/simd/vectors.hpp).
+// Terms of the kernels:
+//
+//     pack          a vector of floats, usually one vector register; an element is a lane (detail/simd/pack_array.hpp)
+//     tile          the part of a product that a kernel computes at a time, in registers (detail/target/tiling.hpp)
+//     step          the work for one value of the inner index of a product
+//     query block   the queries of one panel
+//     key block     consecutive keys that the attention kernels process at a time (`key_block` below)
 #pragma once
 
 #include <cstddef>

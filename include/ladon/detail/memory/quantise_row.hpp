@@ -23,7 +23,7 @@ constexpr float largest_magnitude(const float* weights, std::size_t size, std::s
   return largest;
 }
 
-// Returns the integer nearest to x, the even one if two are equally near. Precondition: |x| < 2^22.
+// Returns the integer nearest to x, or the even integer if two are equally near. Precondition: |x| < 2^22.
 constexpr std::int32_t nearest_integer(float x) noexcept {
   const auto truncated = static_cast<std::int32_t>(x);
   const float fraction = x - static_cast<float>(truncated);
@@ -62,9 +62,9 @@ constexpr std::int32_t sum_of_row(const std::int8_t* row, std::size_t size) noex
   return sum;
 }
 
-// The next functions are for kernels in C. They take sizes at run time and are not inlined. If a compiler inlines these
-// functions, it makes a copy for each size. The function NAME_quantise of a kernel with two linear maps then has 8.5 KB
-// instead of 2 KB (g++ 12, x86-64, -O3).
+// The next functions are for kernels in C. The functions take sizes at run time and are not inlined. If a compiler
+// inlined these functions, the program would have a copy for each size. The function NAME_quantise of a kernel with two
+// linear maps would then have 8.5 KB instead of 2 KB (g++ 12, x86-64, -O3).
 
 // Returns whether all `count` weights are finite.
 LADON_NOINLINE constexpr bool all_finite(const float* weights, std::size_t count) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of the caller's weights and biases for matrix products: WeightRows for float32 and bfloat16, Int8Rows for int8.
-// The views refer to the caller's tensors and copy nothing.
+// The views refer to the caller's tensors and copy nothing. detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace ladon::inline LADON_ABI::detail {
 
 // A view of a matrix: element (row, i) is data[row * RowStride + i * InnerStride]. `i` is the inner index of the
-// product. For weights, `i` is the input feature. One of the two strides is 1. The attention kernels also read the
-// panels of K^T and V^T as a WeightMatrix.
+// product. For weights, `i` is the input feature. Either RowStride or InnerStride is 1. The attention kernels also read
+// the panels of K^T and V^T as a WeightMatrix.
 template <class ElementType, std::size_t RowStride, std::size_t InnerStride>
 struct WeightMatrix {
   using Element = ElementType;

@@ -4,7 +4,9 @@
 // constinit` variable costs no time at program start.
 //
 // Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
-// `scratch`. The scratch memory is in panels (detail/memory/panels.hpp).
+// `scratch`. The arrays of a workspace have the layout of panels (detail/memory/panels.hpp).
+//
+// detail/memory/panels.hpp defines key blocks.
 #pragma once
 
 #include <cstddef>
@@ -33,24 +35,25 @@ struct TeamWorkspace {
 template <Shape S, class Target>
 struct HeadScratch {
   using L = detail::PanelLayout<S, Target>;
-  Panels<S.keys, S.head_width, L::keys> keys;                  // K^T of one head of keys and values
-  Panels<S.keys, S.value_width, L::keys> values;               // V^T of one head of keys and values
-  Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
-  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
+  Panels<S.keys, S.head_width, L::keys> keys;                  // keys K^T of one head
+  Panels<S.keys, S.value_width, L::keys> values;               // values V^T of one head
+  Panels<L::queries.width(), S.head_width, L::queries> query;  // queries Q^T of one head and one panel
+  Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
 };
 
-// The scratch memory of attention to a cache. The cache holds the keys and values, so they need no scratch memory.
+// The scratch memory of attention to a cache. The cache holds the keys and values, so the scratch memory has no arrays
+// for all keys and values.
 template <Shape S, class Target>
 struct CachedScratch {
   using L = detail::PanelLayout<S, Target>;
   static constexpr std::size_t widest = S.head_width > S.value_width ? S.head_width : S.value_width;
   Panels<L::queries.width(), widest, L::queries>
       projected;  // new K^T or V^T of one head, before scatter() writes it into the cache
-  Panels<L::queries.width(), S.head_width, L::queries> query;  // Q^T of one head and one panel of queries
-  Panels<L::queries.width(), L::block, L::queries> scores;     // S^T, then P^T, of one key block
+  Panels<L::queries.width(), S.head_width, L::queries> query;  // queries Q^T of one head and one panel
+  Panels<L::queries.width(), L::block, L::queries> scores;     // scores S^T, then weights P^T, of one key block
 };
 
-// The workspace of attention without projections: the scratch memory of a head, and O^T of one panel of queries.
+// The workspace of attention without projections: the scratch memory of a head, and the output of one panel of queries.
 template <Shape S, class Target>
 struct AttentionWorkspace {
   using L = detail::PanelLayout<S, Target>;

@@ -19,8 +19,10 @@
 // expression calls these functions, g++ rejects an overflow and clang++ rejects a NaN. Both compilers do so for all
 // floating-point arithmetic in constant expressions.
 //
-// If the argument is NaN, the result is NaN. There is one exception: on WebAssembly vectors, max and min lose a NaN
+// If the argument is NaN, the result is NaN. WebAssembly vectors are an exception: their max and min lose a NaN
 // (pack_xsimd.hpp), so exp2(NaN) is 0.
+//
+// detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
@@ -102,8 +104,9 @@ inline constexpr float exp2_sixteenth[] = {-1.833273267e-8f, 6.931471825e-1f, 2.
 // integer k.
 inline constexpr float eighths_magic = 0x1.8p20f;
 
-// Replaces each x by 2^x, for x <= 0. The softmax calls this function after it has subtracted the largest score from
-// all scores. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is undefined.
+// Replaces each x by 2^x, for x <= 0. The softmax subtracts the largest score from all scores, and then calls this
+// function. NaN gives NaN. The result is also correct for 0 < x <= 127. For x > 127, the result is a wrong number and
+// not +inf.
 //
 // The instructions for one pack form a dependency chain of 12 or 13 instructions. If the packs were computed one after
 // another, a processor that looks 100 instructions ahead would find too few independent chains. The function therefore
@@ -155,9 +158,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack, with the same contract as the functions above. Without the table, the function uses no
-// array, because g++ for a Cortex-M55 would keep the array in memory. With an array, attention of 16 tokens with 32
-// features in 4 heads would take 6% more instructions.
+// Returns 2^x of one pack. The rules for the argument and the result are those of the functions above. Without the
+// table, the function uses no array, because g++ for a Cortex-M55 would keep the array in memory. With an array,
+// attention of 16 tokens with 32 features in 4 heads would take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {
@@ -197,7 +200,7 @@ LADON_INLINE constexpr Pack exp(const Pack& x) noexcept {
   return times_power_of_two(fma(fma(polynomial(exp_tail, f), f, one), f, one), n);
 }
 
-// Returns erf(x). Its sign is the sign of x. Its magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z) and
+// Returns erf(x). The result has the sign of x. The magnitude is 1 - 2^z with z = log2(erfc |x|). With n = round(z) and
 // f = z - n, let s = 2^n and m = 2^f - 1. Then 2^z = s (1 + m), and 1 - 2^z = -(s m + (s - 1)). No digits cancel in
 // this sum. For small x, s is 1, so the sum is -m and as accurate as the polynomial of m.
 template <class Pack>
@@ -218,8 +221,8 @@ LADON_INLINE constexpr Pack erf(const Pack& x) noexcept {
   return copy_sign(fma(s, m, s - Pack::broadcast(1)), x);
 }
 
-// Returns tanh(x). Its sign is the sign of x. Its magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With
-// n = round(z / ln 2) and f = z - n ln 2, let s = 2^n and m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No
+// Returns tanh(x). The result has the sign of x. The magnitude is d / (d + 2) with z = 2 |x| and d = e^z - 1. With n =
+// round(z / ln 2) and f = z - n ln 2, let s = 2^n and m = e^f - 1. Then e^z = s (1 + m), and d = s m + (s - 1). No
 // digits cancel in this sum. For small x, s is 1 and f is exactly z.
 template <class Pack>
 LADON_INLINE constexpr Pack tanh(const Pack& x) noexcept {

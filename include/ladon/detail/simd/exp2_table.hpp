@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of powers of two that fits into one vector register. The table is for targets with an instruction that looks
-// up every lane of a pack in a register.
+// up every lane of a pack in a register. detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 //
 // Fold exists only for AVX, AVX2 and AVX-512. Fold needs registers with half as many lanes, and shuffles that do not go
 // through memory.
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +55,8 @@ struct Fold<XsimdPack<N>, Steps> {
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
   // Returns the sum over the steps of each token: lane i is the sum of token i. The function transposes the folded pack
-  // back into rows, one row per step. It then adds the upper half of the rows to the lower half until one row is left.
-  // The order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
+  // back into rows, one row per step. The function then adds the upper half of the rows to the lower half until one row
+  // is left. The order of addition is 0 + 1 for two rows, and (0 + 2) + (1 + 3) for four rows.
   static LADON_INLINE XsimdPack<tokens> add_steps(const Pack& a) noexcept {
     const Pack rows = transposed<tokens>(a);
     if constexpr (Steps == 2) {

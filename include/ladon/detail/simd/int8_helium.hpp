@@ -13,8 +13,10 @@
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
 //     a single token                                  [features], and its scale and z
 //
-// The memory beyond the last feature may hold any numbers, because the loops load weights of 0 for them. In constant
-// evaluation, panels have the order and the numbers of group_dot.hpp.
+// The memory beyond the last feature may hold any numbers, because the loops load a weight of 0 for each of these
+// numbers. In constant evaluation, panels have the order and the numbers of group_dot.hpp.
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +59,8 @@ LADON_INLINE void store_integers(int32x4_t integers, void* to) noexcept {
 
 // The lowest and the highest feature so far, as the bits of floats. If the bits of positive floats are read as signed
 // integers, a larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a
-// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows them.
+// larger magnitude gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an
+// infinity or a NaN.
 struct Range {
   int32x4_t high = vdupq_n_s32(0);
   uint32x4_t low = vdupq_n_u32(0x80000000u);  // -0
@@ -74,7 +77,7 @@ struct Quantisation {
   std::uint32_t zero[4];
 };
 // Computes the numbers that quantise four tokens, and writes the scale and z of each token. The function is not
-// inlined, because g++ 12 would then spill its constants for each pack.
+// inlined. If the function were inlined, g++ 12 would spill its constants for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
   const HeliumPack high = pack_of(range.high), low = pack_of(vreinterpretq_s32_u32(range.low));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shuffles: functions that reorder the lanes of one or two XsimdPacks. xsimd has only some of these shuffles, and
 // versions of xsimd differ. This file therefore calls the compiler's builtin, which finds the instructions for any
-// shuffle.
+// shuffle. detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include <ladon/detail/target/compiler.hpp>
 
-// 1 if the compiler has __builtin_shufflevector. Without it, shuffles go through memory.
+// LADON_HAS_SHUFFLE is 1 if the compiler has __builtin_shufflevector. Without this builtin, shuffles go through memory.
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define LADON_HAS_SHUFFLE 1
 #else
@@ -38,7 +38,8 @@ LADON_INLINE Pack shuffle(const Pack& a, const Pack& b) noexcept {
 #endif
 }
 
-// The lane numbers 0 .. lanes - 1 of a pack, as a type. A function expands them into the indices of a shuffle.
+// The lane numbers 0 .. lanes - 1 of a pack, as a type. The functions below expand the lane numbers into the indices of
+// a shuffle.
 template <class Pack>
 using LaneIndices = std::make_index_sequence<Pack::lanes>;
 
@@ -89,7 +90,7 @@ LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
 
 // Transposes a square of rows in place: lane j of row i becomes lane i of row j. The square consists of 4 x 4 blocks.
 // First, each block is transposed. Then blocks on opposite sides of the diagonal are exchanged. The transposition of
-// xsimd (from version 11 on) takes twice as many instructions, because it zips whole registers.
+// xsimd (from version 11 on) takes twice as many instructions, because xsimd zips whole registers.
 template <class Pack>
 LADON_INLINE void transpose_square(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

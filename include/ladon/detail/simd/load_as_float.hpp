@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads float32 or bfloat16 weights as a pack of floats.
+// Loads float32 or bfloat16 weights as a pack of floats. detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>

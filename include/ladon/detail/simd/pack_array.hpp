@@ -138,7 +138,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
   }
-  // Comparisons. The result is false in a lane in which `a` or `b` is NaN.
+  // The next operators compare each lane. The result is false in a lane in which `a` or `b` is NaN.
   friend LADON_INLINE constexpr Mask operator<(const ArrayPack& a, const ArrayPack& b) noexcept {
     return Mask::apply([&](std::size_t i) LADON_INLINE_LAMBDA { return a.lane[i] < b.lane[i]; });
   }

@@ -27,8 +27,8 @@ struct HeliumPack {
   static constexpr std::size_t lanes = 4;
   float32x4_t vector;
   // `load` and `store` access memory through this type, and not by intrinsics. g++ 12 treats the load and store
-  // intrinsics as accesses to integers, and may reorder them with accesses to floats. load_partial and store_partial
-  // need intrinsics, so they call keep_order to preserve the order.
+  // intrinsics as accesses to integers. g++ 12 may therefore reorder these intrinsics and accesses to floats.
+  // load_partial and store_partial need intrinsics, so they call keep_order to preserve the order.
   typedef float32x4_t InMemory __attribute__((aligned(alignof(float)), may_alias));
 
   // A mask has four equal bits for each lane, as in the predicate register VPR.
@@ -42,7 +42,7 @@ struct HeliumPack {
 
   static LADON_INLINE HeliumBroadcast broadcast(float x) noexcept { return {x}; }
   static LADON_INLINE HeliumPack lane_index() noexcept { return {float32x4_t{0, 1, 2, 3}}; }
-  // Moves bit i of `bits` to bit 4 i, then copies it to all four bits of lane i.
+  // Moves bit i of `bits` to bit 4 i of the mask, and then copies this bit to all four bits of lane i.
   static LADON_INLINE Mask lanes_of(std::uint32_t bits) noexcept {
     const std::uint32_t four_bits = bits & 0xf;
     const std::uint32_t first_bit_of_lane = (four_bits | four_bits << 3 | four_bits << 6 | four_bits << 9) & 0x1111;

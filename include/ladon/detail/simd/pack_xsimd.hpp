@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pack in one vector register, based on xsimd 8.1 to 14. pack_array.hpp documents the interface. No other file
 // includes xsimd. If xsimd lacks an instruction of the target, or replaces it by several instructions, this file or
-// fold.hpp calls the intrinsic.
+// fold.hpp calls the intrinsic. detail/memory/panels.hpp defines tiles.
 #pragma once
 
 #include <cstddef>
@@ -157,7 +157,7 @@ struct XsimdPack {
     if constexpr (N == 16) return Batch(_mm512_fmadd_ps(a.batch, b.batch, c.batch));
 #endif
 #elif defined(__aarch64__)
-    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd 8.1 rounds twice
+    if constexpr (N == 4) return Batch(vfmaq_f32(c.batch, a.batch, b.batch));  // xsimd::fma 8.1 rounds twice
 #elif defined(__wasm_relaxed_simd__)
     if constexpr (N == 4) return Batch(wasm_f32x4_relaxed_madd(a.batch, b.batch, c.batch));
 #endif
@@ -189,7 +189,7 @@ struct XsimdPack {
   // max and min should return NaN if `b` is NaN, but WebAssembly does not. If an operand is NaN, the result depends on
   // the target:
   //
-  //   x86          The intrinsics return the second operand. max and min call them directly, because the order of the
+  //   x86          The intrinsics return the second operand. max and min call the intrinsics, because the order of the
   //                operands depends on xsimd's version: xsimd 14 swaps the operands on x86, and xsimd 8.1 does not.
   //   Arm          The result is NaN.
   //   WebAssembly  xsimd (up to 14.3) calls pmax and pmin, which return `a` if `b` is NaN. A NaN in `b` is lost.

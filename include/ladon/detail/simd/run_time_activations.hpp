@@ -2,9 +2,9 @@
 // Two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the smallest
 // integer.
 //
-// Both are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines, and a
-// module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The program
-// that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
+// Both numbers are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines,
+// and a module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The
+// program that loads the module tests the engine, and then calls `set_activations` (src/c_kernel/module_int8.cpp.in).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 #if defined(__wasm__)
-// The two numbers for a module whose kernel has 8-bit activations. They depend on the dot product of the engine:
+// The two numbers for a module whose kernel has 8-bit activations. The numbers depend on the dot product of the engine:
 //
 //     engine's dot product      levels   least   bits
 //     unsigned (x86 with VNNI)  255      0       8
@@ -46,7 +46,7 @@ LADON_INLINE constexpr float activation_levels() noexcept {
   return static_cast<float>((1 << ActivationBits) - 1);
 }
 
-// Whether quantised features are q + zero (detail/memory/int8_panels.hpp). Otherwise they are q.
+// Whether quantised features are q + zero (detail/memory/int8_panels.hpp). Otherwise, quantised features are q.
 template <class Element>
 inline constexpr bool adds_zero = sizeof(Element) == 1;
 

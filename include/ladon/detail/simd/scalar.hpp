@@ -16,9 +16,9 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // Returns a * b + c with one rounding. Constant evaluation uses this function, because not every compiler accepts the
-// fma builtin in constant expressions. The product is exact in double. The sum is rounded to a double whose last bit is
-// odd (round to odd). The conversion to float then gives the correctly rounded result (Boldo and Melquiond, "Emulation
-// of FMA and correctly rounded sums", 2008).
+// fma builtin in constant expressions. The product is exact in double. The sum is rounded to odd: if the sum is
+// inexact, the last bit of the double is 1. The conversion to float then gives the correctly rounded result (Boldo and
+// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 constexpr float fma_exact(float a, float b, float c) noexcept {
   const double product = static_cast<double>(a) * b;
   const double sum = product + c;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scale and the zero point of a quantised token. detail/memory/int8_panels.hpp defines both.
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +45,12 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   return word;
 }
 
-// Returns the numbers that quantise one token. Its features are `stride` floats apart.
+// Returns the numbers that quantise one token. The features of the token are `stride` floats apart.
 //
 // The function compares the bits of floats as integers. A Cortex-M4 has no instruction for the maximum of two floats,
 // and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a larger float gives a
 // larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude gives a larger
-// integer. Infinity and NaN give the largest integers, so `high` or `low` shows them.
+// integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
 template <std::size_t Features, int ActivationBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -65,8 +66,9 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of a feature. `most` is the largest q of the token. No integer is below the smallest q, because
-// the zero point is the smallest feature, rounded in the same way.
+// Returns the integer q of a feature. `most` is the largest q of the token. The product x * reciprocal, rounded, is
+// never below the smallest q. The reason: the smallest q is the smallest feature of the token (or 0), scaled and
+// rounded in the same way.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);

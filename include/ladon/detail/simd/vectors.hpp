@@ -8,6 +8,8 @@
 //     Pack<N>      the pack of N floats
 //
 // The type also has the constants of detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
+//
+// detail/memory/panels.hpp defines panels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,7 @@
 #define LADON_TARGET_HAS_VECTORS
 #endif
 
-// A deterministic build does not use Helium either, because Helium flushes subnormals to zero.
+// A deterministic build does not use Helium, because Helium flushes subnormals to zero.
 #if !defined(LADON_ARRAY_LANES) && !LADON_DETERMINISTIC && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define LADON_HAS_HELIUM 1
 #include <ladon/detail/simd/pack_helium.hpp>

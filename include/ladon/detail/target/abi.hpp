@@ -3,8 +3,8 @@
 // the code of a translation unit.
 //
 // Without this namespace, functions compiled with different settings would have the same name, and the linker would
-// keep only one of them. An SSE2 machine could then run a function for AVX-512. A checked build could call a function
-// without checks.
+// keep only one of these functions. An SSE2 machine could then run a function for AVX-512. A checked build could call a
+// function without checks.
 #pragma once
 
 // Ends the compilation if the language is older than C++20. Neither g++ nor clang++ stops at an #error, but both stop
@@ -23,7 +23,7 @@
 #endif
 #endif
 
-// With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before it is added.
+// With LADON_DETERMINISTIC=1, results are bit-identical on all targets. Each product is rounded before the addition.
 // Sums are added in the same order on all targets, also if there are only a few queries.
 //
 // LADON_DETERMINISTIC=1 needs plain IEEE 754 arithmetic: no contraction (-ffp-contract=off), no intermediate results
@@ -39,9 +39,9 @@
 // LADON_KEY_BLOCK is the number of keys in a block. A row of scores with more keys is computed block by block: first
 // the scores of a block, then the attention weights, then the weighted sum of the block's values.
 //
-// The workspace needs 4 bytes for each key of a block and each token of a panel. A smaller block therefore reduces the
-// workspace. The block size also determines how sums over keys are divided into partial sums. If a row has more keys
-// than a block, the last bits of the results depend on the block size.
+// The workspace holds the scores of one block of keys and one panel of queries (detail/memory/panels.hpp), 4 bytes per
+// score. A smaller block therefore reduces the workspace. The block size also determines how sums over keys are divided
+// into partial sums. If a row has more keys than a block, the last bits of the results depend on the block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -50,8 +50,8 @@
 #endif
 
 // With LADON_CONSTANT_EVALUATION=0, the compiler cannot compute attention in a constant expression. Every kernel is
-// then instantiated once, for the packs of the target. Otherwise, every kernel is also instantiated for the packs of
-// constant evaluation, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
+// then instantiated once, for the vector registers of the target. Otherwise, every kernel is also instantiated for
+// plain arrays, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
 #if !defined(LADON_CONSTANT_EVALUATION)
 #define LADON_CONSTANT_EVALUATION 1
 #endif
@@ -80,9 +80,9 @@
 #define LADON_DSP 0
 #endif
 
-// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. The atomic
-// instructions of Armv8.1 are required for one reason. With -march=armv8-a+dotprod, g++ 12 defines
-// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. With this option, Armv8.1 atomics are absent, so LADON_ARM_DOT
+// LADON_ARM_DOT is 1 if int8 products use SDOT of 64-bit Arm (detail/simd/neon_dot.hpp), otherwise 0. LADON_ARM_DOT
+// also requires the atomic instructions of Armv8.1, because of g++ 12. With -march=armv8-a+dotprod, g++ 12 defines
+// __ARM_FEATURE_DOTPROD but has no intrinsics for SDOT. This option does not include Armv8.1 atomics, so LADON_ARM_DOT
 // is 0.
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) && defined(__ARM_FEATURE_ATOMICS)
 #define LADON_ARM_DOT 1
@@ -95,7 +95,8 @@
 #define LADON_JOIN(a, b) LADON_JOIN_AS_WRITTEN(a, b)
 
 // LADON_ISA is the name of the instruction set. Two instruction sets have the same name if neither Ladon nor xsimd
-// distinguishes them. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of SSE.
+// distinguishes these sets. WebAssembly is tested first, because Emscripten emulates SSE and can define the macros of
+// SSE.
 #if defined(__wasm_relaxed_simd__)
 #define LADON_ISA wasm_relaxed
 #elif defined(__wasm_simd128__)

@@ -8,7 +8,8 @@
 #include <ladon/detail/target/x86.hpp>
 
 // Kernels may be inlined, because 32 registers have room for values of the caller. Calls are expensive at small shapes:
-// attention at (16,32,4) reaches 64% of peak FMA throughput with inlined kernels and 58% with separate functions.
+// attention of 16 tokens with 32 features in 4 heads reaches 64% of peak FMA throughput with inlined kernels and 58%
+// with separate functions.
 #define LADON_KERNEL
 
 namespace ladon::inline LADON_ABI::detail::target {
@@ -22,37 +23,39 @@ struct Avx512 : X86 {
   //   2 x 12   94             87
   //   3 x 8    84             87
   //
-  // With tiles of 2 x 10 or 2 x 14, the throughput differs from that of 2 x 12 by at most one percentage point of peak
-  // FMA throughput.
+  // With tiles of 2 x 10 or 2 x 14 instead of 2 x 12, the throughput changes by at most one percentage point of the
+  // peak.
   //
-  // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (measured at (16,32,4)).
-  // If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of 12,
-  // attention at (48,128,4) reaches 77% of peak FMA throughput instead of 75% (Cascade Lake).
+  // If all tokens fit into one pack, attention is equally fast with tiles of 8, 16 and 24 rows (16 tokens, 32 features,
+  // 4 heads). If only the last panel has one pack, the tiles of the last panel have 16 rows. With 16 rows instead of
+  // 12, attention of 48 tokens with 128 features in 4 heads reaches 77% of peak FMA throughput instead of 75% (Cascade
+  // Lake).
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
   }
-  // With tiles of one pack, two steps per iteration raise attention at (16,32,4) from 56.2% to 57.7% of peak FMA
-  // throughput. With tiles of two packs, a step has 24 multiply-adds. One and two steps per iteration are then equally
-  // fast. Four steps per iteration are no faster than two, and take more code.
+  // If tiles have one pack, two steps per iteration are faster than one. Attention of 16 tokens with 32 features in 4
+  // heads then reaches 57.7% of peak FMA throughput instead of 56.2%. With tiles of two packs, a step has 24
+  // multiply-adds. One and two steps per iteration are then equally fast. Four steps per iteration are no faster than
+  // two, and take more code.
   static constexpr std::size_t steps_per_iteration(std::size_t lanes, std::size_t packs) noexcept {
     return packs == 1 && lanes > 1 ? 2 : 1;
   }
   // A product of at least this many weights is a separate function. If g++ inlines a large product into a function with
-  // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention at (256,1024,8)
-  // reaches 68% of peak FMA throughput on Zen 5 with inlined products. With separate functions, attention reaches 94%.
-  // A threshold of 4096 weights instead of 32768 slows down smaller shapes a little (throughput in % of peak FMA
-  // throughput):
+  // many loops, g++ keeps an accumulator of the product in memory. With a causal mask, attention of 256 tokens with
+  // 1024 features in 8 heads reaches 68% of peak FMA throughput on Zen 5 with inlined products. With separate
+  // functions, attention reaches 94%. A threshold of 4096 weights instead of 32768 slows down smaller shapes a little
+  // (throughput in % of peak FMA throughput):
   //
   //                           32768 weights   4096 weights
   //   (64,128,4)              93.1%           92.0%
   //   (128,384,12), causal    93.3%           92.8%
   //
   // With a soft cap and a threshold of 32768, g++ 12 (-mtune=generic) keeps an accumulator of a projection in memory.
-  // The projection has 12288 weights, at (128,384,12). With a threshold of 8192, all accumulators stay in registers
-  // (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
+  // The projection has 12288 weights: 32 x 384, for one of 12 heads. With a threshold of 8192, this accumulator stays
+  // in a register (tests/instructions/tile_loops). The speed with a threshold of 8192 was not measured.
   static constexpr std::size_t separate_function_weights = 8192;
   // With 8 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 27% less time.
-  // 12 chains gain nothing further (Cascade Lake).
+  // With 12 chains, the loop is no faster (Cascade Lake).
   static constexpr std::size_t softmax_chains = 8;
 #if LADON_VNNI
   // Tiles of int8 products are 2 packs x 12 rows, or 1 pack x 16 rows. 24 packs of sums, 2 packs of a panel and the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differences between compilers: attributes, unrolling, and a few builtins.
+// Macros and functions that hide the differences between compilers: attributes, unrolling, and a few builtins.
 #pragma once
 
 #include <ladon/detail/target/abi.hpp>
@@ -15,17 +15,17 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-// Without optimisation, no function is inlined. The object files of a test are then 40% smaller, and g++ compiles them
-// in two thirds of the time. A debugger can also step into each function.
+// Without optimisation, no function is inlined. The object files of a test are then 40% smaller, and g++ compiles the
+// test in two thirds of the time. A debugger can also step into each function.
 #if defined(__OPTIMIZE__)
 #define LADON_ALWAYS_INLINE __attribute__((always_inline))
 #else
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// `noclone`: g++ copies a function for each constant argument that callers pass. At -O3 on a Cortex-M55, a kernel that
-// decodes one token then contains the code of a projection twice (5,980 bytes instead of 5,488). clang++ does not know
-// `noclone`.
+// LADON_NOINLINE contains `noclone`, because g++ copies a function for each constant argument that callers pass. At -O3
+// on a Cortex-M55, a kernel that decodes one token then contains the code of a projection twice (5,980 bytes instead of
+// 5,488). clang++ does not know `noclone`.
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
@@ -42,8 +42,8 @@
 #define LADON_INLINE_LAMBDA
 #endif
 
-// LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile need this, because the compiler keeps
-// an array in memory if a variable indexes it. LADON_UNROLL is empty in two cases:
+// LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile must be unrolled, because the compiler
+// keeps an array in memory if a variable indexes the array. LADON_UNROLL is empty in two cases:
 //
 //   sanitizers     A sanitizer checks every access of an unrolled loop separately: g++ took ten minutes to compile
 //                  packs of 16 plain floats.

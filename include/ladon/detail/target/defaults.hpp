@@ -10,8 +10,8 @@
 // detail/target/tiling.hpp explains tiles. A step of a product adds one element of the inner dimension to all sums of a
 // tile.
 //
-// Tests compile kernels for numbers of lanes that the machine does not have. So kernels read the constants that depend
-// on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
+// Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
+// depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
 // single_token_rows, softmax_chains and exponentials_beside_values. Kernels read all other constants from
 // target::Current.
 #pragma once
@@ -36,7 +36,8 @@ struct Defaults {
   // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
   // dimension to all sums of a tile.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
-  // Whether the micro-kernel's loop advances two pointers. If false, the loop computes addresses from an index.
+  // Whether the micro-kernel's loop advances two pointers, to the weights and to the panel. If false, the loop computes
+  // addresses from an index.
   static constexpr bool advances_pointers = false;
   // How many packs of a panel stay in registers during a step. If a tile has more packs, each row of the tile loads the
   // remaining packs again.
@@ -89,11 +90,12 @@ struct Defaults {
   // How many bytes of the L2 cache one product may use. Today's servers have an L2 cache of at least 1 MB per core.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
-  // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. On a Cascade Lake, attention at
-  // (1024,512,8) reaches 69% of peak FMA throughput without groups, and 74% with groups of four panels.
+  // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
+  // features in 8 heads reaches 69% of peak FMA throughput without groups. With groups of four panels, attention
+  // reaches 74% (Cascade Lake).
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // How many panels share one pass over the weights of a feed-forward network, if these weights exceed
+  // How many panels one pass over the weights of a feed-forward network multiplies, if these weights exceed
   // `second_cache_bytes`. Throughput in % of peak FMA throughput of encoder layers of two shapes
   // (tokens,features,heads) on a Cascade Lake:
   //
@@ -117,35 +119,36 @@ struct Defaults {
   using Int8Element = std::int16_t;
   // The memory of a quantised token is a multiple of this many features.
   static constexpr std::size_t int8_block = 1;
-  // Whether a tile of int8 weights converts its weights to 16 bits before it computes its panels
+  // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
   static constexpr bool widens_int8 = false;
   // How many packs of sums a tile of an int8 product has at most.
   static constexpr std::size_t int8_tile_sums = 24;
-  // How many panels share one pass over the int8 weights of a feed-forward network, if hidden_in_keys is true and the
-  // hidden features of these panels fit into the memory of the keys.
+  // How many panels one pass over the int8 weights of a feed-forward network multiplies. Only used if hidden_in_keys is
+  // true and the hidden features of these panels fit into the memory of the keys.
   static constexpr std::size_t int8_feed_forward_panels = 1;
 
   // --- Workspace -----------------------------------------------------------------------------------------------------
 
-  // Whether the hidden features of a feed-forward network lie in the memory of the keys, if they fit. After attention,
-  // no step reads the keys. Memory is scarce on a microcontroller. On other targets, the hidden features have separate
-  // memory, which stays in a near cache.
+  // Whether the hidden features of a feed-forward network are stored in the memory of the keys, if there is enough
+  // room. After attention, no step reads the keys. Memory is scarce on a microcontroller. On other targets, the hidden
+  // features have separate memory, which stays in a near cache.
   static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------
 
   // How many streams the product of a single token reads from a large matrix. A stream is a contiguous part of the
-  // matrix. All streams are read at the same time. One core reads a fifth faster in four streams than in one stream
-  // (docs/tuning-log.md, "A token at a time").
+  // matrix. All streams are read at the same time. From four streams, one core reads a fifth more bytes per second than
+  // from one stream (docs/tuning-log.md, "A token at a time").
   static constexpr std::size_t streams = 1;
-  // A matrix of at most this size is read as one stream, because starting and ending several streams would cost too
-  // much time.
+  // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
+  // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
   // If rows are contiguous, a matrix is read in several streams only if a row has at least this many packs of the inner
   // index.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, a matrix is read in several streams only if it has at least this many packs of rows.
+  // If columns are contiguous, a matrix is read in several streams only if the matrix has at least this many packs of
+  // rows.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
   // How many columns are summed at the same time if a matrix is read in several streams. The sums of these columns take
   // 4 KB and stay in the L1 cache while rows are added.

@@ -27,8 +27,8 @@ struct Helium : Defaults {
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
   // With more panels per pass, one call of the assembly loop computes more packs. The model of examples/keywords takes
-  // 29.4 million instructions with one panel. Its memory has room for three panels, which take 27.2 million
-  // instructions.
+  // 29.4 million instructions with one panel. The memory of the keys of this model has room for three panels. With
+  // three panels per pass, the model takes 27.2 million instructions.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };

@@ -29,7 +29,7 @@ struct Text {
 template <Text Message>
 struct Because {};
 
-// Declarations for the concept Container. They accept std::array and std::span.
+// Declarations for the concept Container. `sized` accepts std::array and std::span.
 template <class T, std::size_t N>
 void sized(const std::array<T, N>&);
 template <class T, std::size_t N>

@@ -13,8 +13,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Sse2 : X86 {
-  // Throughput in % of peak multiply-add throughput of attention at (128,384,12), for tiles of packs x rows. The second
-  // row is an upper limit, explained below:
+  // Throughput in % of peak multiply-add throughput of attention of 128 tokens with 384 features in 12 heads, for tiles
+  // of packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
   //
   //                        4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89
@@ -29,12 +29,12 @@ struct Sse2 : X86 {
     return tokens <= lanes ? Tiling{lanes, 1, 10} : Tiling{lanes, 2, 5, 10};
   }
   // A tile of four packs leaves too few registers for the four packs of the panel that a step reads. Two of these packs
-  // stay in registers. Each row of the tile loads the other two packs again. Zen loads two packs per cycle, so it has
-  // no capacity for further loads. On a Xeon, the loop reaches 99.5% of its maximum throughput. If all four packs were
-  // loaded again, the loop would reach 95%.
+  // stay in registers. Each row of the tile loads the other two packs again. Zen loads two packs per cycle, so a Zen
+  // core has no capacity for further loads. On a Xeon, the loop reaches 99.5% of its maximum throughput. If all four
+  // packs were loaded again, the loop would reach 95%.
   static constexpr std::size_t resident_packs = 2;
-  // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time. 6
-  // chains gain nothing further (Cascade Lake).
+  // With 4 chains (packs of exponentials computed side by side) instead of 1, the softmax's loop takes 14% less time.
+  // With 6 chains, the loop is no faster (Cascade Lake).
   static constexpr std::size_t softmax_chains = 4;
 };
 using Current = Sse2;

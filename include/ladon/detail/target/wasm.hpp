@@ -48,8 +48,8 @@ struct Wasm : Defaults {
   // rows take at most 32 KB.
   static constexpr std::size_t widened_features = 1024;
   // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
-  // instruction that computes the address. With relaxed SIMD in Chromium, attention at (128,384,12) reaches 65% of peak
-  // FMA throughput with an index and 79% with pointers.
+  // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak
+  // FMA throughput with an index. With pointers, attention reaches 79% (relaxed SIMD, Chromium).
   static constexpr bool advances_pointers = true;
   static constexpr std::size_t most_aliasing_rows = X86::most_aliasing_rows;
 };

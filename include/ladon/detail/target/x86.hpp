@@ -11,7 +11,7 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct X86 : Defaults {
 #if LADON_VNNI
-  // vpdpbusd reads the weights as 8 bits.
+  // The instruction vpdpbusd multiplies unsigned 8-bit features by 8-bit weights (detail/simd/quad_dot.hpp).
   using Int8Element = std::uint8_t;
 #else
   static constexpr bool widens_int8 = true;

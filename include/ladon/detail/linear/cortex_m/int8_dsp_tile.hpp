@@ -5,6 +5,8 @@
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
 //     1 or 2 tokens   The weights are converted in registers, again for each panel.
+//
+// detail/memory/panels.hpp defines packs.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +51,8 @@ LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t pa
   }
 }
 
-// Computes a tile of Rows rows for all panels. A panel has room for four tokens, and the first Packs of them are used.
+// Computes a tile of Rows rows for all panels. A panel has room for four tokens. The epilogue gets the results of the
+// first Packs tokens.
 template <std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,
                                    Int8PanelsView<std::int16_t> in, std::size_t panels, Epilogue epilogue) noexcept {
@@ -82,8 +85,8 @@ LADON_INLINE void tile_of_4_tokens(const Int8Rows<RowStride, Biases>& w, std::si
   }
 }
 
-// Computes a tile of Rows rows for all panels. A panel has room for Width tokens, and the first Packs of them are
-// computed.
+// Computes a tile of Rows rows for all panels. A panel has room for Width tokens. The tile computes the first Packs
+// tokens.
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Epilogue>
 LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::size_t first_row,

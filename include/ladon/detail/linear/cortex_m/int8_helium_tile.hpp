@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of int8 weights and quantised panels with Helium (detail/simd/int8_helium.hpp). The arguments are those
-// of detail/linear/matmul_int8.hpp.
+// of detail/linear/matmul_int8.hpp. detail/memory/panels.hpp defines panels, packs and tiles.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ using Pack = simd::HeliumPack;
 // the stack.
 inline constexpr std::size_t most_packs = 16;
 
-// Converts four integer sums to results. The lanes hold four tokens, or four rows of a single token.
+// Converts four integer sums to results. The four lanes belong to four tokens, or to four rows of a single token.
 template <class Scale, class Bias>
 LADON_INLINE Pack result(int32x4_t sums, const Scale& scale, const Bias& bias) noexcept {
   return fma(Pack{vcvtq_f32_s32(sums)}, scale, bias);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of int8 weights with instructions of microcontrollers: SMLAD (int8_dsp_tile.hpp) and VMLADAVA
-// (int8_helium_tile.hpp). All other targets use the loops of detail/linear/matmul_int8.hpp.
+// (int8_helium_tile.hpp). All other targets use the loops of detail/linear/matmul_int8.hpp. detail/memory/panels.hpp
+// defines tiles.
 #pragma once
 
 #include <cstddef>

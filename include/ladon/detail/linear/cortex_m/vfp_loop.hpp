@@ -13,6 +13,8 @@
 // g++ 12 loads each number separately, so one step takes 16 multiply-adds and 8 loads. In this file, two steps take 32
 // multiply-adds and 2 to 5 loads. Each of these loads fills two to eight registers, and takes one cycle for every one
 // or two registers. The loop therefore saves fewer cycles than instructions.
+//
+// detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>
@@ -84,9 +86,9 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// This branch is code for size. It has only two functions with a loop: along_rows computes all products with contiguous
-// rows of weights, and along_columns all products with contiguous columns. A call reads the sums from memory, and
-// writes the sums back at the end. One iteration of the loop computes `steps` steps.
+// This branch is code for size. The branch has only two functions with a loop: along_rows computes all products with
+// contiguous rows of weights, and along_columns all products with contiguous columns. A call reads the sums from
+// memory, and writes the sums back at the end. One iteration of the loop computes `steps` steps.
 inline constexpr std::size_t steps = 2;
 
 #define LADON_VFP_LOOP(two_steps, ...)                                                                                 \
@@ -115,8 +117,8 @@ LADON_NOINLINE inline void along_columns(simd::ArrayPack<1> (&sum)[4][4], std::s
   LADON_VFP_LOOP(LADON_VFP_STRIDED, [a] "+r"(a), [step] "+r"(step));
 }
 
-// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride]. One of the strides is 1. Precondition:
-// twos > 0.
+// Adds 2 * twos steps to `sum`. a(r, k) = a[r * RowStride + k * InnerStride]. Either RowStride or InnerStride is 1.
+// Precondition: twos > 0.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::ArrayPack<1> (&sum)[4][4], std::size_t twos, const float* a,
                              const float* panel) noexcept {
