@@ -1,5 +1,5 @@
-// Makes dist/demo, the page: static files that any server can serve under any path. After build.mjs, whose modules and
-// weights it takes along.
+// Makes dist/demo, the page: static files that any server can serve under any path. build.mjs must run first, because
+// this script copies the modules and weights.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -38,15 +38,18 @@ function moduleSizes() {
 const keywordModel = "kwt1.safetensors";
 const recordings = ["yes", "no", "noise", "silence"];
 
-/** Returns the folders where KWT-1 and the recordings may be: those of the program keywords, and one beside the project. */
+/**
+ * Returns the folders that may contain KWT-1 and the recordings: the folders of the program keywords, and a shared
+ * folder.
+ */
 function keywordFolders() {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ladon/keywords");
   return [process.env.LADON_KEYWORDS_DIR, cache, join(wasm, "../../shared/models/kwt1")].filter(Boolean);
 }
 
 /**
- * Copies KWT-1 and the recordings where they are present. Without the model, the page fetches the published file when
- * the user asks for it; without a recording, the page has no button for it.
+ * Copies KWT-1 and the recordings if the files are present. Without the model, the page fetches the published file when
+ * the user asks for the model. Without a recording, the page has no button for the recording.
  */
 function copyKeywords() {
   const copy = (name) => {
@@ -124,9 +127,10 @@ export async function buildDemo() {
     splitting: true,
     chunkNames: "[name]-[hash]",
   });
-  await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // by itself: worklets share no code
-  // The service worker last: it holds the list of all files and a name for this content of theirs.
-  // The panel for words keeps the model itself. The picture is for other sites.
+  await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // alone: worklets share no code
+  // The service worker is built last, because its script contains the list of all files and a version made from their
+  // content. The list contains neither the model, which the panel stores, nor page.png, which is
+  // for other sites.
   const files = filesIn(target)
     .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
     .sort();

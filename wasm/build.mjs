@@ -13,7 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // index.js imports the files of the second list on demand.
 const entries = ["index", "date-reader", "keywords", "minilm"];
 const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
-// A page loads this file into its audio thread.
+// A page loads this file into the audio thread.
 const worklets = ["microphone-worklet"];
 
 /** Keeps imports of other files of the package. The class LadonError exists once, in index.js. */

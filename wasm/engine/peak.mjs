@@ -1,19 +1,19 @@
-// The ceiling of a kind of module: multiply-adds a second of one thread, from registers alone, in this engine. This
-// file writes the modules that reach the ceiling byte by byte, so that they need no build.
+// Measures the ceiling of a kind of module: the multiply-adds per second of one thread in this engine, on numbers in
+// registers. This file writes the bytes of the measuring modules, so that no build is necessary.
 //
 //              float32                              int8
 //   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
 //   simd       f32x4.mul, f32x4.add                 i32x4.dot_i16x8_s, i32x4.add: int8 numbers are widened to 16 bits
 //   scalar     f32.mul, f32.add                     i32.mul, i32.add
 
-/** What the modules of Ladon's three variants can multiply and add with. */
+/** The kinds of modules: Ladon's three variants. */
 export const kinds = ["relaxed", "simd", "scalar"];
 
-/** Whether this engine runs a kind at all. */
+/** Returns true if this engine runs modules of this kind. */
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
-// Sums enough to hide the latency of a multiply and an add, one after the other (8 cycles, of which each of two ports
-// takes a sum's every second instruction: 8 sums); with the two factors no more than V8 has registers on x86-64 (15).
+// The number of independent sums. At least 8 sums hide the latency of a multiplication followed by an addition (8
+// cycles, two ports). At most 13 sums and the two factors fit into the 15 registers that V8 has on x86-64.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -28,8 +28,9 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// `result` turns a sum into a float32, `macs` is the number of multiply-adds of a step. The fused forms take the sum
-// as the last operand. The others multiply the sum itself, so that no product occurs twice and no engine merges two.
+// `result` converts a sum to a float32. `macs` is the number of multiply-adds of a step. In the fused forms, the sum is
+// the last operand. The other forms multiply the sum itself, so that all products differ and no engine can merge two
+// products.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {
@@ -49,14 +50,15 @@ const units = {
   },
 };
 
-/** A module that exports peak(rounds: i32) -> f32: `sums` independent multiply-adds a round. */
+/** Returns a module that exports peak(rounds: i32) -> f32. A round has `sums` independent multiply-adds. */
 export function peakModule(kind, {precision = "float32", sums = sumsOf[precision][kind]} = {}) {
   const unit = units[precision][kind];
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // Floats stay at fixed points near 1, so nothing overflows, and no engine can know it. The fused form adds to its sum,
-  // as kernels do and as the instruction wants it: any other order takes a copy between registers.
+  // No float overflows, and no engine can know this. The separate form converges to 1. The fused form adds 0.0001 to
+  // the sum until rounding absorbs the addition. Kernels also add to the sum. Any other order of the operands of the
+  // fused form needs a copy between registers.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];
@@ -70,7 +72,7 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
     ...op.get(firstSum), ...each(sum => [...op.get(sum), ...unit.add]), ...unit.result,
     ...op.end,
   ];
-  const code = [1, ...leb(2 + sums), unit.type, ...body];  // one run of locals, all of one type
+  const code = [1, ...leb(2 + sums), unit.type, ...body];  // one group of locals of the same type
   return Uint8Array.from([
     0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00,
     ...section(1, [1, 0x60, 1, i32, 1, f32]),                           // type 0: (i32) -> f32
@@ -84,8 +86,9 @@ const leb = n => n < 128 ? [n] : [(n & 127) | 128, ...leb(n >> 7)];
 const section = (id, bytes) => [id, ...leb(bytes.length), ...bytes];
 
 /**
- * The peak of a kind: {kind, precision, flops, run()}, where a run does `flops` in about `milliseconds`. A multiply-add
- * is two flops, of integers, too. The peak is warm: the engine has optimised it.
+ * Returns the peak of a kind: {kind, precision, flops, run()}. A call of `run` computes `flops` in about
+ * `milliseconds`. A multiply-add counts as two flops, also for integers. The engine has already optimised the code of
+ * `run`.
  */
 export async function makePeak(kind, {precision = "float32", milliseconds = 1, sums = sumsOf[precision][kind]} = {}) {
   const {instance} = await WebAssembly.instantiate(peakModule(kind, {precision, sums}));
@@ -95,7 +98,7 @@ export async function makePeak(kind, {precision = "float32", milliseconds = 1, s
     peak(rounds);
     return performance.now() - start;
   };
-  // Called again and again, as V8 enters optimised code only at a call, and with pauses, in which it finishes that.
+  // Many calls with pauses: V8 enters optimised code only at a call, and finishes the optimisation during the pauses.
   for (let i = 0; i < 20; ++i) {
     for (let k = 0; k < 50; ++k) peak(200);
     await new Promise(resolve => setTimeout(resolve, 2));

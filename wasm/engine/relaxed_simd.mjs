@@ -1,5 +1,5 @@
-// Imported for its effect: modules compiled after this import may use relaxed SIMD, where this Node has it. Node 20 has
-// it behind a flag. Node 18 has only the instructions of a draft. Node 22 needs no flag, and later versions reject the
+// Switches relaxed SIMD on in Node. Import this file before the modules are compiled. Node 20 supports relaxed SIMD
+// only with a flag. Node 18 has only the instructions of a draft. Node 22 needs no flag, and later versions reject the
 // flag.
 import {setFlagsFromString} from 'node:v8';
 

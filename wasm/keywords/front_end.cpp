@@ -1,6 +1,6 @@
-// The part of the keyword spotter (examples/keywords) that is not a kernel, as a WebAssembly module: the front end, the
-// embedding before the encoder, and the classifier after it. The module imports nothing. Each exported function without
-// an argument returns the address of an array of floats in the memory of the module.
+// The WebAssembly module with the parts of the keyword spotter (examples/keywords) outside the encoder: the front end,
+// the embedding and the classifier. The module imports nothing. Each exported function without an argument returns the
+// address of an array of floats in the memory of the module.
 #include <algorithm>
 
 #include "front_end.hpp"
@@ -18,7 +18,7 @@ std::array<float, token_count * model_width> x;
 std::array<float, model_width> y;
 std::array<float, label_count> logits;
 
-// The tensors of the model's file that the encoder does not have, end to end.
+// The tensors of the model's file that the encoder does not use, one after another.
 struct Tensors {
   std::array<float, model_width> class_token;
   std::array<float, token_count * model_width> position;
@@ -43,7 +43,7 @@ EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
 // [model_width]: the row of the class token after the last layer, the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
-// Drops the `count` oldest of frame_count rows. Returns the place of as many new rows.
+// Drops the `count` oldest of frame_count rows. Returns a pointer to the place of `count` new rows.
 template <std::size_t Size>
 float* make_room(std::array<float, Size>& rows, std::size_t count) {
   const std::size_t values = count * (Size / frame_count);
@@ -51,8 +51,8 @@ float* make_room(std::array<float, Size>& rows, std::size_t count) {
   return rows.data() + Size - values;
 }
 
-// Drops the oldest features and bands. Computes `frames` frames from the samples, which become the newest. At most
-// frame_count frames.
+// Computes `frames` new frames from the samples, at most frame_count. The new frames replace the oldest features and
+// bands.
 EXPORT(compute_features) void keywords_compute_features(std::size_t frames) {
   front_end.compute(samples.data(), frames, make_room(features, frames), make_room(bands, frames));
 }

@@ -10,7 +10,10 @@ export interface Activations {
   readonly isSigned: boolean;
 }
 
-/** Finds out how the engine computes relaxed dot products, once. The engine must support relaxed SIMD. */
+/**
+ * Tests how the engine computes relaxed dot products. Later calls return the first result. The engine must support
+ * relaxed SIMD.
+ */
 export const relaxedDot = async (): Promise<RelaxedDot> => {
   const probe = await import("./relaxed-dot.js").catch((cause) => failFor("network", cause));
   return probe.relaxedDot();
@@ -20,8 +23,8 @@ export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
   precision === "int8" && variant === "relaxed";
 
 /**
- * Chooses the activations of an int8 kernel: 8 bits if the module and the engine have them, otherwise 7. `wanted` is the
- * caller's number of bits. Throws "unsupported" if there is no choice.
+ * Chooses the activations of an int8 kernel: 8 bits if the module and the engine have them, otherwise 7. `wanted` is
+ * the caller's number of bits. Throws "unsupported" if no number of bits is possible.
  */
 export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
   const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";

@@ -8,7 +8,7 @@ import { arrayTypes } from "./option-types.js";
 /** Returns the shape of the part that a run with these lengths reads. */
 type PartOf = (queries: number, keys: number) => readonly number[];
 
-/** An array that a run takes, and its place in memory, which has room for the whole shape. */
+/** An array that a run reads, and the address of its copy in memory. The memory has room for the whole shape. */
 export interface ArrayInput {
   readonly name: string;
   readonly type: string;
@@ -38,15 +38,15 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 };
 
 /**
- * Copies an array that has either the whole shape or the part that this run reads. A kernel with an option for the
- * number of columns reads rows of that many columns. Returns the number of columns.
+ * Copies an array that has either the whole shape or the shape of the part that this run reads. If the kernel has an
+ * option for the number of columns, the run sets the length of a row. Returns the number of columns.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;
   const all = product(shape);
   checkLength(name, source, product(part), all);
   const given = source.length === all ? shape : part;
-  // Every value but 0, 0n and false is a 1. Copied as they are, 256 would be a 0.
+  // Stores 1 for every value except 0, 0n and false. Without this conversion, 256 would become the byte 0.
   const values = type === "uint8" ? Uint8Array.from(source, Boolean as any) : source;
   const Type = arrayTypes[type]!;
   const [rows = 1, columns] = given.slice(-2) as [number, number?];

@@ -27,14 +27,14 @@ const openSource = async (source: any, signal: AbortSignal): Promise<{ response:
   return { response, size: source.size ?? (length ? Number(length) : Infinity) };
 };
 
-/** Throws for a failed read. Throws "closed" if the instance was freed. */
+/** Throws the error of a failed read. Throws "closed" if the instance was freed. */
 export type Failed = (cause: unknown) => never;
 
 export class ByteStream {
   readonly name: string;
   /** The number of bytes read so far. */
   seen = 0;
-  /** The number of bytes that the file must have, as far as its header was read. */
+  /** The smallest number of bytes of the file, according to the part of the header that was read. */
   total = 0;
   readonly #size: number;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -73,7 +73,10 @@ export class ByteStream {
     this.#reader.cancel().catch(() => {});
   }
 
-  /** Announces bytes. Throws if the file is known to be too short, before memory is allocated for the bytes. */
+  /**
+   * Declares that the file must have further bytes. Throws, before any allocation, if the file is known to be too
+   * short.
+   */
   expect(bytes: number): void {
     this.total += bytes;
     if (this.total > this.#size) fail("weights", `bytes of ${this.name}`, this.total, this.#size);

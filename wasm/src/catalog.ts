@@ -8,7 +8,7 @@ export type { ShippedName } from "./generated/shipped-kernels.js";
 /** The requirements of a kernel. */
 export interface Wanted {
   readonly kind: "attention";
-  /** The kernel has room for at least this number of tokens; `description.queries` is the number that it has room for. */
+  /** The smallest number of tokens that the kernel must have room for. `description.queries` is the actual number. */
   readonly tokens: number;
   /** The width of a token. */
   readonly model: number;
@@ -45,7 +45,7 @@ const failUnknown = (
   );
 };
 
-/** Returns the name of a shipped kernel. Throws "unknown-kernel" or "option" if there is none. */
+/** Returns the name of a shipped kernel. Throws "unknown-kernel" or "option" if no shipped kernel fits. */
 const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedName => {
   const names = precision === "int8" ? int8Names : shippedNames;
   if (typeof wanted === "string") {
@@ -59,6 +59,9 @@ const shippedNameOf = (wanted: string | Wanted, precision: Precision): ShippedNa
   return shipped.find(fits)?.name ?? failUnknown(wanted, shipped, precision);
 };
 
-/** Returns the name of a shipped module, without its variant. Throws "unknown-kernel" or "option" if there is none. */
+/**
+ * Returns the name of a shipped module, without its variant. Throws "unknown-kernel" or "option" if no shipped module
+ * fits.
+ */
 export const moduleNameOf = (wanted: string | Wanted, precision: Precision): string =>
   shippedNameOf(wanted, precision) + (precision === "int8" ? "_int8" : "");

@@ -16,7 +16,7 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
     ? value
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
-/** Throws unless the array has `part` numbers (those of this run) or `all` numbers (those of the shape). */
+/** Throws unless the array has `part` numbers (the length of this run) or `all` numbers (the length of the shape). */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {

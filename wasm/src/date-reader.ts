@@ -16,7 +16,7 @@ const noDateClass = 10;
 
 export interface DateReading {
   readonly status: DateStatus;
-  /** Such as "2024-02-03"; null if the text is not a date. */
+  /** The date, such as "2024-02-03"; null if the text is not a date. */
   readonly date: string | null;
   /** The text that the model read: lower case, runs of spaces as one space, no spaces at the ends. */
   readonly characters: readonly string[];
@@ -26,21 +26,24 @@ export interface DateReading {
   readonly certainty: Float32Array;
   /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
-  /** The attention of each digit to the places of the digits: [8][8]. With the characters' part, a row sums to 1. */
+  /**
+   * The attention of each digit to the digits: [8][8]. A row of this array and the same row of the attention to
+   * characters sum to 1.
+   */
   attentionToDigits(layer: number, head: number): Float32Array[];
 }
 
 export interface DateReaderOptions extends Pick<LoadOptions, "variant" | "signal"> {
-  /** By default the shipped kernel "date_reader". */
+  /** The kernel. The default is the shipped kernel "date_reader". */
   readonly kernel?: Kernel;
-  /** A safetensors file. By default the shipped file. */
+  /** A safetensors file. The default is the shipped file. */
   readonly weights?: Source;
 }
 
 export class DateReader {
   readonly layers: number;
   readonly heads: number;
-  /** The number of the model's weights: those of the encoder and those around it. */
+  /** The number of weights of the encoder, the embeddings and the classifier. */
   readonly parameters: number;
   readonly kernel: Kernel;
   /** The kernel with the reader's weights. */
@@ -95,7 +98,7 @@ export class DateReader {
   }
 
   /**
-   * Reads a date. `attention`: whether the reading has the attention of its digits; by default true.
+   * Reads a date. With `attention` (the default), the reading contains the attention of its digits.
    */
   read(text: string, { attention = true }: { readonly attention?: boolean } = {}): DateReading {
     const { status, characters } = squeeze(checkText("text", text));
@@ -125,8 +128,8 @@ export class DateReader {
     );
   }
 
-  // Returns the embeddings of the slots, then those of the text. The text has the last of the 40 positions, so that a
-  // weekday in front of a date does not move the date.
+  // Returns the embeddings of the slots, followed by the embeddings of the text. The last character gets the last of
+  // the 40 positions, so that a weekday in front of a date does not move the date.
   #embed(characters: readonly string[]): Float32Array {
     const model = this.#model;
     const x = new Float32Array((slots + characters.length) * model);

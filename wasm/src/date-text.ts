@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that the date reader's model gets, and the date that its digits make.
+// Prepares the text for the model of the date reader, and converts digits to a date.
 
 /** The largest number of characters, after runs of spaces became one space. */
 export const longestText = 40;

@@ -5,7 +5,7 @@ import { fail } from "./fail.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
-/** The version of the description and of the meaning of a module's functions. */
+/** The version of the description and of the interface of a module's functions. */
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
@@ -16,7 +16,7 @@ export interface Tensor {
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
-  /** The number of matrices of this shape, if each head has its own. */
+  /** The number of matrices of this shape, if each head has a separate matrix. */
   readonly count?: number;
 }
 
@@ -32,11 +32,14 @@ export interface Option {
   readonly type: OptionType;
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
-  /** What each extent counts. A run may give the first elements of "queries" and "keys" only, as many as it has. */
+  /**
+   * The quantity that each extent counts. An array of a run may have fewer "queries" and "keys": the numbers of this
+   * run.
+   */
   readonly axes?: readonly string[];
   /** The masks that use the option. */
   readonly masks?: readonly string[];
-  /** The option that this option belongs to: "boolean" for boolean_keys. A run does not give such an option. */
+  /** The option that this option belongs to: "boolean" for boolean_keys. The binding sets such an option itself. */
   readonly of?: string;
   /** True if the kernel writes the array. */
   readonly output?: boolean;
@@ -66,14 +69,14 @@ export interface Description {
   readonly kvHeads: number;
   readonly headWidth: number;
   readonly valueWidth: number;
-  /** The width of a token that keys are made from. */
+  /** The width of a token from which keys are projected. */
   readonly keyModel: number;
-  /** The width of a token that values are made from. */
+  /** The width of a token from which values are projected. */
   readonly valueModel: number;
   readonly feedForward?: number;
   /** The number of layers of a stack. */
   readonly layers?: number;
-  /** True if keys and values are made from other tokens than x. */
+  /** True for cross-attention: keys and values are projected from a context. */
   readonly context: boolean;
   readonly mask: readonly string[];
   /** The type of the matrices among the weights. An int8 matrix has a scale and a sum for each row. */
@@ -83,12 +86,12 @@ export interface Description {
    * value of ACTIVATION_BITS. In the description of a kernel, 8 may have become 7.
    */
   readonly activationBits?: 7 | 8;
-  /** What `attention()` holds: attention weights, or scores at one of three steps before the softmax. */
+  /** The content of `attention()`: attention weights, or scores at one of three steps before the softmax. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
-  /** Bytes. */
+  /** The size of the workspace in bytes. */
   readonly workspace: number;
-  /** Bytes; 0 if the kernel has no cache. */
+  /** The size of the cache in bytes; 0 if the kernel has no cache. */
   readonly cache: number;
   /** The tensors outside the layers. */
   readonly weights: readonly Tensor[];
@@ -108,7 +111,9 @@ const sizes = ["queries", "keys", "model", "heads", "headWidth", "keyModel", "va
 const isShape = (shape: unknown): boolean => Array.isArray(shape) && shape.every(isSize);
 const isNames = (names: unknown = []): boolean => Array.isArray(names) && names.every((name) => typeof name === "string");
 const otherTypes = { ...numberTypes, rotary_table: 0 };
-/** The largest number of pointers in a C struct. A damaged count must not cost gigabytes of memory. */
+/**
+ * The largest number of pointers in a C struct. Without the limit, a damaged count could allocate gigabytes of memory.
+ */
 const mostPointers = 65536;
 const isCount = (count: unknown = 1): boolean => isSize(count) && count <= mostPointers;
 const isNamed = ({ name, count }: any): boolean => typeof name === "string" && isCount(count);
@@ -119,7 +124,7 @@ const isOption = (one: any): boolean =>
   isNames(one.masks) &&
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
-/** `times`: the number of such lists. */
+/** `times` is the number of such lists. */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
   list.every((one) => isOne(one ?? 0)) &&

@@ -14,8 +14,8 @@ import { textOf } from "./text.js";
  * - `"closed"`: the instance was freed
  * - `"memory"`: WebAssembly cannot allocate more memory
  * - `"unknown-kernel"`: the package ships no such kernel
- * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module: its description or
- *   its exports are others, or one of its functions trapped
+ * - `"not-a-module"`: the bytes are not WebAssembly, or `ladon_add_kernel` did not make the module: the description
+ *   or the exports are wrong, or a function of the module trapped
  * - `"version"`: the module was made for another version of this package
  * - `"unsupported"`: this engine lacks WebAssembly, or the instructions of the variant
  * - `"network"`: a file could not be read
@@ -51,7 +51,7 @@ const shown = (value: unknown, most: number): string => {
   return text.length > most ? `${text.slice(0, half - 1)}\u2026${text.slice(-half)}` : text;
 };
 
-/** Cuts each part, so that a long part does not hide the others. */
+/** Shortens each part of the message, so that a long part does not hide the others. */
 const messageOf = (what: string, expected: unknown, actual: unknown): string => {
   let rest = "";
   if (expected !== undefined) {
@@ -62,8 +62,8 @@ const messageOf = (what: string, expected: unknown, actual: unknown): string => 
 };
 
 /**
- * The only error type of this package. A call that throws it has not written anything that the caller can see. Messages
- * have at most 300 characters; `expected` and `actual` are whole.
+ * The only error type of this package. A call that throws the error has not written anything that the caller can see.
+ * Messages have at most 300 characters. `expected` and `actual` have the complete values.
  */
 export class LadonError extends Error {
   override name = "LadonError";
@@ -71,8 +71,8 @@ export class LadonError extends Error {
   /**
    * @param code what the error is about
    * @param what the first part of the message; `expected` and `actual` follow if `expected` is defined
-   * @param expected what would have been right
-   * @param actual what was found
+   * @param expected the allowed value
+   * @param actual the given value
    * @param cause the error that led to this error
    */
   constructor(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short ways to throw a LadonError.
+// Functions that throw a LadonError.
 import { type ErrorCode, LadonError } from "./errors.js";
 import { textOf } from "./text.js";
 

@@ -9,7 +9,7 @@ import { fail } from "./fail.js";
 export interface StoredTensor {
   /** The offset of the first byte from the beginning of the block's tensors. */
   readonly begin: number;
-  /** A WeightType; another dtype, as in a file, for a tensor that the kernel does not read. */
+  /** A WeightType; or the dtype of the file, if the kernel does not read the tensor. */
   readonly type: string;
   /** The number of elements. */
   readonly length: number;
@@ -19,7 +19,7 @@ export interface StoredTensor {
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 
-/** Tensors by the member that they are for, each with its name. Members are named as in `Slot`. */
+/** For each member of the kernel's weights, the name of a tensor and the tensor. Members are named as in `Slot`. */
 export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>;
 
 const projections = ["query_proj_", "key_proj_", "value_proj_"] as const;
@@ -72,13 +72,13 @@ const split = (members: Members, { member, type, shape, parts }: Packed): void =
   }
 };
 
-/** What is left of the members after each slot took its tensor, and the slots that found none. */
+/** The result of the search: the offsets, the members without a tensor, and the tensors without a member. */
 export interface Found {
   /** The offset of the tensor that each pointer of the C function's weights points to. */
   readonly offsets: number[];
   /** Members of the kernel without a tensor. Scales and sums of rows are listed only if their matrix was found. */
   readonly missing: string[];
-  /** The names of the tensors that no slot took. */
+  /** The names of the tensors that belong to no member of the kernel. */
   readonly others: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { checkStatus } from "./status.js";
 /** The words of the C options, 32 bits each, by the option's name. An option with a count has several words. */
 export type Words = Record<string, number | readonly number[]>;
 
-/** Addresses of what a call reads and writes. `context` is 0 if the call has no context. */
+/** The addresses of the arrays that a call reads and writes. `context` is 0 if the call has no context. */
 export interface Addresses {
   readonly x: number;
   readonly context: number;
@@ -15,7 +15,10 @@ export interface Addresses {
   readonly y: number;
 }
 
-/** The C functions of a kernel, and the memory that they need beside inputs and outputs: workspace, cache, options. */
+/**
+ * The C functions of a kernel, and the memory that the functions need in addition to inputs and outputs: workspace,
+ * cache and options.
+ */
 export class KernelCalls {
   readonly #memory: ModuleMemory;
   readonly #description: Description;

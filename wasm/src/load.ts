@@ -11,9 +11,9 @@ import type { Kernel, LoadOptions } from "./types.js";
 import { supports, type Variant, variants } from "./variants.js";
 
 /**
- * A shipped kernel, by its name or by what it is needed for; a place of modules; bytes; or a compiled module. A string
- * is a URL if it has a "/", a "." or a ":". A URL that ends with .wasm is one module. Any other URL is the beginning of
- * three, to which `.${variant}.wasm` is added before the query.
+ * The source of a kernel: the name or the requirements of a shipped kernel, a URL, bytes, or a compiled module. A
+ * string is a URL if it contains a "/", a "." or a ":". A URL that ends with .wasm leads to one module. Any other URL
+ * is the beginning of the URLs of three modules: `load` adds `.${variant}.wasm` before the query.
  */
 export type KernelSource =
   | ShippedName
@@ -26,7 +26,10 @@ export type KernelSource =
 
 declare global {
   namespace WebAssembly {
-    /** The DOM's library declares an interface without members, which accepts any value. Node's types have none. */
+    /**
+     * The DOM's library declares this interface without members, so the interface accepts any value. Node's types do
+     * not declare the interface.
+     */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";
     }
@@ -59,7 +62,7 @@ const placeOf = (source: any, variant: Variant, precision: Precision = "float32"
   return shippedUrl(moduleNameOf(source, precision), variant);
 };
 
-/** Returns true if the source is a place of several modules, one for each variant. */
+/** Returns true if the source leads to several modules, one for each variant. */
 const hasVariants = (source: any): boolean =>
   !isBytes(source) && !(source instanceof WebAssembly.Module) && !(isUrl(source) && withVariant(source, "simd") === `${source}`);
 

@@ -7,13 +7,13 @@ import type { Mask } from "./types.js";
 export interface MaskChoice {
   /** Throws "mask" if a run has data of a mask that the instance was created without. */
   check(given: Record<string, any>): void;
-  /** Returns the offset of a run that does not give one. */
+  /** Returns the offset of a run without the option `offset`. */
   defaultOffset(queries: number, keys: number): number;
 }
 
 /**
- * Chooses masks for create({ mask }). Two masks can be left out: padding, by giving no bytes; and a causal mask whose
- * offset is given at run time, by an offset at which each query sees all keys. Every other mask is part of the code.
+ * Chooses masks for create({ mask }). A run can switch off two masks. Without bytes, padding hides no key. A causal
+ * mask with an offset at run time hides no key if the offset is large enough. Every other mask is part of the code.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
   const offset = options.find(({ name }) => name === "offset");

@@ -22,7 +22,7 @@ export interface Exports {
 
 type FunctionName = Exclude<keyof Exports, "memory" | "__heap_base">;
 
-/** Throws "memory" if there is too little, and "not-a-module" if the module cannot be a kernel. */
+/** Throws "memory" if too little memory is left, and "not-a-module" if the module cannot be a kernel. */
 const instantiate = (module: WebAssembly.Module): Exports => {
   let exports: Exports;
   try {
@@ -52,10 +52,10 @@ export type NumberArray =
 /** An instantiated module and the allocation of its memory. */
 export class ModuleMemory {
   readonly exports: Exports;
-  /** The blocks that are not in use, by address. The last is without end. */
+  /** The blocks that are not in use, by address. The last block has no end. */
   #free: Block[];
 
-  /** `activations`: those that the module shall use, if it has a choice. */
+  /** `activations` sets the activations of a module that supports 7 and 8 bits. */
   constructor(module: WebAssembly.Module, activations?: Activations) {
     this.exports = instantiate(module);
     if (activations) checkStatus(this.call("set_activations", activations.bits, Number(activations.isSigned)));
@@ -63,7 +63,10 @@ export class ModuleMemory {
     this.#free = [{ at, bytes: Infinity }];
   }
 
-  /** Finds a place for a block, aligned to 64 bytes. The block can be used as far as `reach` was called for. */
+  /**
+   * Finds a place for a block, aligned to 64 bytes. Only the bytes below the address that `reach` was called with can
+   * be used.
+   */
   reserve(bytes: number): Block {
     const size = Math.ceil(bytes / 64) * 64;
     const place = this.#free.find((one) => !(one.bytes < size))!;
@@ -93,7 +96,7 @@ export class ModuleMemory {
     return block;
   }
 
-  /** Gives a block back. Neighbours that are not in use become one block. */
+  /** Releases a block. Adjacent blocks that are not in use become one block. */
   release(block: Block | undefined): void {
     if (!block) return;
     const merged: Block[] = [];

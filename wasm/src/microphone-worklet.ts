@@ -20,7 +20,7 @@ class SampleCollector extends AudioWorkletProcessor {
 
   /** Returns false when the node is to be removed. */
   process([input]: Float32Array[][]): boolean {
-    const channel = input?.[0]; // absent while the microphone gives nothing
+    const channel = input?.[0]; // absent if the microphone has no samples
     if (channel && !this.#isStopped) this.#add(channel);
     return !this.#isStopped;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The microphone of a page: 16,000 samples a second, one channel, to a callback.
+// Passes the samples of a page's microphone to a callback: 16,000 samples per second, one channel.
 import { checkOptions, checkSignal } from "./check.js";
 import { fail, failFor } from "./fail.js";
 import { sampleRate } from "./keyword-front-end.js";
@@ -11,7 +11,7 @@ export interface MicrophoneOptions {
   readonly samples: (samples: Float32Array) => void;
   /** Called once if the microphone ends by itself, because it was unplugged or the permission was taken back. */
   readonly ended?: () => void;
-  /** The address of microphone-worklet.js. By default the file of this package. */
+  /** The address of microphone-worklet.js. The default is the file of this package. */
   readonly worklet?: string | URL;
   readonly signal?: AbortSignal;
 }
@@ -31,8 +31,8 @@ export class Microphone {
   #node: AudioWorkletNode | undefined;
 
   /**
-   * Asks for the permission and opens the microphone. Call it in a handler of a click or key, because browsers do not
-   * start audio without one. Errors: "microphone" without permission or device, "network", "aborted".
+   * Asks for the permission and opens the microphone. Call this function in the handler of a click or of a key, because
+   * browsers start audio only there. Errors: "microphone" without permission or device, "network", "aborted".
    */
   static async open(options: MicrophoneOptions): Promise<Microphone> {
     checkOptions(options, ["samples", "ended", "worklet", "signal"]);
@@ -96,7 +96,8 @@ export class Microphone {
   }
 }
 
-// The model learnt from recordings of plain microphones. Gain control lifts quiet ones; the other filters distort words.
+// The model was trained on unfiltered recordings. Gain control makes quiet voices louder. The other filters distort
+// words.
 const openStream = async (): Promise<MediaStream> => {
   const devices = globalThis.navigator?.mediaDevices;
   if (!devices?.getUserMedia || typeof AudioWorkletNode !== "function") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sentence-transformers/all-MiniLM-L6-v2: turns a text into a vector of unit length. Texts of similar meaning have similar
-// vectors. The C++ program is examples/minilm/minilm.cpp.
+// sentence-transformers/all-MiniLM-L6-v2: converts a text to a vector of unit length. Texts of similar meaning have
+// similar vectors. The C++ program is examples/minilm/minilm.cpp.
 import { attentionRows } from "./attention-rows.js";
 import { checkKernel, checkOptions } from "./check.js";
 import { type Instance, type Kernel, LadonError, load, type LoadOptions } from "./index.js";
@@ -13,7 +13,7 @@ export { splitWords, WordPiece } from "./word-piece.js";
 const epsilon = 1e-12;
 
 export interface SentenceEncoderOptions extends LoadOptions {
-  /** By default the shipped kernel "minilm", which has room for 256 tokens. */
+  /** The kernel. The default is the shipped kernel "minilm", which has room for 256 tokens. */
   readonly kernel?: Kernel;
   /** The file model.safetensors of the model, also as `ladon-weights quantise` makes it, with `--embeddings` or without. */
   readonly weights: Source;
@@ -79,7 +79,7 @@ export class SentenceEncoder {
     return this.ids(text).map((id) => this.vocabulary.pieces[id]!);
   }
 
-  /** Returns a vector of unit length. `attention`: whether attention() has the attention of this text. */
+  /** Returns a vector of unit length. With `attention`, attention() then returns the attention of this text. */
   embed(text: string, { attention = false }: { readonly attention?: boolean } = {}): Float32Array {
     const ids = this.ids(text);
     const y = this.encoder.run(this.#lookUp(ids), { tokens: ids.length, attention });

@@ -3,7 +3,10 @@
 
 const widenBfloat16 = (half: number): number => half << 16;
 
-/** binary16 has 5 bits of exponent with bias 15, and 10 of fraction; binary32 has 8 with bias 127, and 23. */
+/**
+ * binary16 has 5 exponent bits with bias 15, and 10 fraction bits. binary32 has 8 exponent bits with bias 127, and 23
+ * fraction bits.
+ */
 const widenFloat16 = (half: number): number => {
   const [sign, exponent, fraction] = [(half & 0x8000) << 16, (half >> 10) & 31, half & 1023];
   if (exponent === 31) return sign | 0x7f800000 | (fraction << 13);

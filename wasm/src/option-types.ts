@@ -12,7 +12,7 @@ export const numberTypes: Readonly<Record<string, (name: string, value: any) => 
   number: (name, value) => new Int32Array(Float32Array.of(checkNumber(name, value)).buffer)[0]!,
 };
 
-/** Types of arrays: each has the class of a view of the array. */
+/** Types of arrays: for each type, the class of the JavaScript array that views the elements. */
 export const arrayTypes: Readonly<
   Record<string, Uint8ArrayConstructor | Uint32ArrayConstructor | Float32ArrayConstructor>
 > = { uint8: Uint8Array, uint32: Uint32Array, float32: Float32Array };

@@ -6,14 +6,17 @@ import { fail } from "./fail.js";
 import { textOf } from "./text.js";
 import type { Source } from "./types.js";
 
-/** Throws the error of a failed read: a LadonError as it is, the reason of an aborted signal, or a network error. */
+/** Throws the error of a failed read: a LadonError unchanged, the reason of an aborted signal, or a network error. */
 export const failRead = (what: string, cause: unknown, signal?: AbortSignal): never => {
   const reason = signal?.aborted ? signal.reason : cause;
   if (reason instanceof LadonError) throw reason;
   return fail(signal?.aborted ? "aborted" : "network", `${what}: ${textOf(reason)}`, undefined, undefined, reason);
 };
 
-/** Imports what only Node, Deno and Bun have. In builds for browsers, package.json replaces the file by an empty one. */
+/**
+ * Imports the file that uses functions of Node, Deno and Bun. In builds for browsers, package.json replaces the file by
+ * an empty one.
+ */
 const files = () => import("./files.js");
 
 export const isBytes = (source: unknown): boolean =>
@@ -26,7 +29,10 @@ export const checkSource = (source: any): void => {
   fail("weights", "source of a file", "a URL, Response, ReadableStream, Blob or bytes", actual);
 };
 
-/** Returns the bytes, or a copy if they are in shared memory: compilers and Response reject shared memory. */
+/**
+ * Returns the bytes. Returns a copy if the bytes are in shared memory, because compilers and Response reject shared
+ * memory.
+ */
 export const unshared = (bytes: any): BufferSource => {
   const { buffer = bytes, byteOffset = 0, byteLength } = bytes;
   return buffer instanceof ArrayBuffer ? bytes : new Uint8Array(buffer, byteOffset, byteLength).slice();
@@ -42,7 +48,7 @@ export const textIn = (bytes: Uint8Array): string | undefined => {
 const urlOf = async (given: string | URL): Promise<URL> => {
   const { document, location } = globalThis as any;
   const base = document?.baseURI ?? location?.href;
-  // A scheme has at least two letters: one letter and a colon are a drive of Windows.
+  // A scheme has at least two letters, because one letter and a colon name a drive of Windows.
   const isPath = !base && !/^[a-z][a-z\d+.-]+:/i.test(`${given}`);
   return isPath ? (await files()).pathToFileURL(given) : new URL(given, base);
 };

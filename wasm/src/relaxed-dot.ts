@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, on which relaxed int8 kernels are built. Loaded
-// on demand.
+// Tests how the engine computes i32x4.relaxed_dot_i8x16_i7x16_add_s, the dot product of relaxed int8 kernels. Loaded on
+// demand.
 //
 // Each lane of the result is c + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3, where a is signed. The sum is defined only for b
 // from 0 to 127. For a larger byte of b, engines differ: they use the instruction that the processor has.
@@ -9,7 +9,7 @@
  * - `"unsigned"`: sums are exact for b from 0 to 255
  * - `"signed"`: sums are exact for b from -128 to 127
  * - `"saturating"`: sums are exact for b from 0 to 127 only
- * - `"wrong"`: sums are wrong even for b from 0 to 127. In Node 20, the sums of code that is not yet optimised are.
+ * - `"wrong"`: sums are wrong even for b from 0 to 127. In Node 20, code that is not yet optimised computes such sums.
  */
 export type RelaxedDot = "unsigned" | "signed" | "saturating" | "wrong";
 
@@ -69,7 +69,7 @@ const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32A
 /** Returns the same operands with b read as signed bytes. */
 const asSigned = ({ a, b }: Operands): Operands => ({ a, b: Int8Array.from(b) });
 
-/** Classifies what an engine computes, from all sums so far. */
+/** Classifies the engine's dot product by all sums so far. */
 class Observations {
   #isRight = true;
   #isUnsigned = true;
@@ -103,9 +103,9 @@ const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: num
 };
 
 /**
- * The first calls run code that the engine has not optimised. V8 optimises `dots` after about 220,000 additions, which are
- * at most 4 of the rounds. The optimiser runs beside the program and takes less than 2 ms. The pauses after the fourth
- * round have 44 ms.
+ * The first calls run code that the engine has not optimised. V8 optimises `dots` after about 220,000 additions, which
+ * are at most 4 of the rounds. The optimiser runs beside the program and takes less than 2 ms. The pauses after the
+ * fourth round take 44 ms together.
  */
 const rounds = 8;
 const additions = 20000;

@@ -16,7 +16,10 @@ export class RotaryTable {
     this.at = memory.allocate(4 * positions * width).at;
   }
 
-  /** Fills the table for the options of a run, unless it is already filled for them. Returns the offset. */
+  /**
+   * Fills the table for the options of a run. Keeps the table if the options are those of the last fill. Returns the
+   * offset.
+   */
   prepare(given: any): number {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);
     const { base = 1e4, scaling = 1, offset = 0 } = given ?? {};

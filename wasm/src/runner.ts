@@ -28,7 +28,7 @@ const knownOptions = ({ options, context }: Description): string[] => [
   ...(context ? ["context"] : []),
 ];
 
-/** Checks and executes the runs of one instance. All memory but the attention maps is allocated at the beginning. */
+/** Checks and executes the runs of one instance. The constructor allocates all memory except the attention maps. */
 export class Runner {
   readonly #memory: ModuleMemory;
   readonly #description: Description;
@@ -76,7 +76,7 @@ export class Runner {
     checkLength("x", x, rows * model, mostQueries * model);
     this.#memory.write(this.#xAt, x);
 
-    // A call without a context uses the context that the cache has.
+    // A call without a context uses the keys and values in the cache.
     const passesContext = context && Boolean(given.context || !this.cached);
     const words = this.#writeInputs(given, lengths, passesContext);
     if (given.attention) words.attention = this.#mapPointers();

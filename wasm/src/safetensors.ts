@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams safetensors files into the memory of an instance. Loaded on demand: weights in arrays do not need this file.
+// Streams safetensors files into the memory of an instance. This file is loaded on demand, because weights in arrays do
+// not need this file.
 import { ByteStream } from "./byte-stream.js";
 import { checkOptions, checkSignal } from "./check.js";
 import { fail } from "./fail.js";
@@ -19,7 +20,7 @@ export interface Destination {
   store(): WeightStore;
 }
 
-/** The limit of the format's own reader. A damaged length must not cost gigabytes of memory. */
+/** The limit of the format's own reader. Without the limit, a damaged length could allocate gigabytes of memory. */
 const largestHeader = 1e8;
 
 const readHeaderLength = async (file: ByteStream): Promise<number> => {
@@ -32,7 +33,10 @@ const readHeaderLength = async (file: ByteStream): Promise<number> => {
   return length;
 };
 
-/** Int8 weights may have zero points in a file, as compressed-tensors writes them. Throws "weights" unless all are 0. */
+/**
+ * Checks the zero points that a file of compressed-tensors may have for int8 weights. Throws "weights" unless all zero
+ * points are 0.
+ */
 const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): void => {
   const zeroPoint = `${name}_zero_point`;
   if (!plan.tensors.has(zeroPoint)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the member of a kernel's weights that a tensor of a checkpoint is for.
+// Finds the member of a kernel's weights that a tensor of a checkpoint belongs to.
 import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
@@ -13,7 +13,7 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 
 type Names = Map<string, string>;
 
-/** Adds each role of a table, such as in_proj_weight, and the name that the table gives for the role. */
+/** Adds each role of a table, such as in_proj_weight, and the name of the role in the table. */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
     names.set(member + role, member + role);

@@ -5,10 +5,13 @@ import type { FileTensor } from "./safetensors-header.js";
 import type { WeightBlock } from "./weight-block.js";
 import type { WeightPlan } from "./weight-plan.js";
 
-/** Takes the next bytes of a tensor. `at` counts the bytes before. */
+/** Stores the next bytes of a tensor. `at` is the offset of these bytes in the tensor. */
 export type PutBytes = (piece: Uint8Array, at: number) => void;
 
-/** Passes bytes on in units of `size` bytes; the last unit may be smaller. A unit is valid until the next. */
+/**
+ * Returns a function that collects bytes and passes units of `size` bytes to `put`. The last unit may be smaller. A
+ * unit is valid until the next unit.
+ */
 const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number) => void): PutBytes => {
   const unit = new Uint8Array(size);
   return (piece, at) => {
@@ -23,13 +26,15 @@ const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number
   };
 };
 
-/** Copies bytes. Memory grows as bytes arrive, to twice their number, because a header can claim any size. */
+/**
+ * Copies bytes. The usable memory grows to twice the number of bytes that arrived, because a header can claim any size.
+ */
 const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {
   block.reach(Math.min(planned, 2 * (begin + at + piece.length)));
   block.write(begin + at, piece, Uint8Array);
 };
 
-/** The bytes that are widened at once: a multiple of the size of an element. */
+/** The number of bytes that are converted to float32 at once. The number is a multiple of the size of an element. */
 const widenedAtOnce = 4096;
 
 /** Returns the function that stores the bytes of a tensor. */
@@ -41,13 +46,13 @@ export const tensorWriter = (block: WeightBlock, plan: WeightPlan, name: string,
   if (matrix?.scale !== undefined) {
     const rowBytes = bytes / matrix.rows;
     return inUnits(rowBytes, bytes, (row, at) => {
-      if (!at) block.reach(matrix.sums + 4 * matrix.rows); // not more than the kernel needs
+      if (!at) block.reach(matrix.sums + 4 * matrix.rows); // the memory that the kernel needs for this tensor
       block.quantiseRow(name, at / rowBytes, floats(row));
     });
   }
   if (type === tensor.type) return copy(block, plan, begin);
   return inUnits(widenedAtOnce, bytes, (unit, at) => {
-    if (!at) block.reach(begin + 4 * length); // not more than the kernel needs
+    if (!at) block.reach(begin + 4 * length); // the memory that the kernel needs for this tensor
     block.write(begin + 2 * at, floats(unit), Float32Array);
   });
 };

@@ -6,45 +6,55 @@ import type { MaskOptions } from "./generated/mask-options.js";
 import type { Variant } from "./variants.js";
 
 export interface LoadOptions {
-  /** By default the fastest that the engine supports and computes correctly. */
+  /** The default is the fastest variant that the engine supports and computes correctly. */
   readonly variant?: Variant;
-  /** Of a shipped kernel, by default float32. A module has one precision; another one is an error. */
+  /**
+   * The precision of a shipped kernel. The default is float32. Any other module has one precision, and asking for
+   * another precision is an error.
+   */
   readonly precision?: Precision;
   /**
-   * The bits to which an int8 kernel quantises the inputs of its products at run time. By default 8 if module and engine
-   * have them, otherwise 7. With 7, results are the same on every engine, except for roundings of floats.
+   * The bits to which an int8 kernel quantises the inputs of its products at run time. The default is 8 if the module
+   * and the engine support 8 bits, and 7 otherwise. With 7 bits, the results are equal on every engine, except for
+   * roundings of floats.
    */
   readonly activationBits?: 7 | 8;
   readonly signal?: AbortSignal;
 }
 
-/** A mask that `create` can choose, if the kernel leaves it open. */
+/** A mask that `create` can choose, if the kernel does not require one mask. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
 
 export interface CreateOptions {
   /**
-   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. By
-   * default, the masks that the kernel requires, and those that the options of a run give.
+   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. The
+   * default is the masks that the kernel requires, and the masks whose data a run gives.
    */
   readonly mask?: Mask;
 }
 
 export interface RunOptions extends MaskOptions {
-  /** The number of tokens of x that the run reads. By default all that the kernel has room for; 0 is no token. */
+  /**
+   * The number of tokens of x that the run reads, which may be 0. The default is the number that the kernel has room
+   * for.
+   */
   readonly tokens?: number;
-  /** The number of queries, which are the first rows of x, and of rows of y. By default `tokens`; with a context, all. */
+  /**
+   * The number of queries and of rows of y. The first rows of x are the queries. The default is `tokens`, or, with a
+   * context, all.
+   */
   readonly queries?: number;
-  /** The number of tokens that queries may see. By default `tokens`; with a context, all. */
+  /** The number of keys. The default is `tokens`, or, with a context, all. */
   readonly keys?: number;
   /** Query i has position i + offset among the keys. */
   readonly offset?: number;
-  /** [keys][keyModel]: the tokens that keys and values are made from. For kernels with CONTEXT. */
+  /** [keys][keyModel]: the tokens from which keys and values are projected. For kernels with CONTEXT. */
   readonly context?: ArrayLike<number>;
   /** [heads]: required by kernels with SINKS. */
   readonly sinks?: ArrayLike<number>;
   /** For kernels with ROTARY. An angle is (position + offset) / scaling * base^(-2 pair / width). */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
-  /** True if `attention()` shall return the attention weights of this run. */
+  /** True to keep the attention weights of this run for `attention()`. */
   readonly attention?: boolean;
 }
 
@@ -59,10 +69,13 @@ export interface LoadWeightsOptions extends SetOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A safetensors file, or its place. A string is a URL, relative to the page, or in Node a path. */
+/**
+ * A safetensors file, or its URL or path. A string is a URL, relative to the page. In Node, a string can also be a
+ * path.
+ */
 export type WeightsSource = string | URL | Response | ReadableStream<Uint8Array> | Blob | ArrayBufferLike | ArrayBufferView;
 
-/** A file that is read as a whole, or its place. */
+/** A file that is read as a whole, or its URL or path. */
 export type Source = string | URL | Response | Blob | ArrayBuffer | Uint8Array;
 
 export interface Weights {
@@ -75,10 +88,10 @@ export interface Weights {
    */
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
-   * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An int8
-   * kernel quantises these while they arrive, row by row, or takes I8 with scales as in `set`. Tensors that the kernel
-   * does not need are kept as they are and may have any dtype. On any error, also on an abort, the weights stay as they
-   * were.
+   * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An
+   * int8 kernel quantises these while they arrive, row by row, or takes I8 with scales as in `set`. Tensors that the
+   * kernel does not need are kept unchanged and may have any dtype. After an error or an abort, the weights are
+   * unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
@@ -94,7 +107,7 @@ export interface Weights {
 }
 
 /**
- * A kernel with memory, workspace and weights of its own. Views are valid until the next call on their instance. Memory
+ * A kernel with its own memory, workspace and weights. Views are valid until the next call on their instance. Memory
  * can grow in `weights.set`, `weights.load` and the first `run` with `attention`; then older views have length 0.
  */
 export interface Instance {
@@ -102,17 +115,20 @@ export interface Instance {
   readonly weights: Weights;
   /**
    * @param x [tokens][model]; the number of rows is the larger of `queries` and `keys`, or `queries` with a context or a
-   *   cache. x may also have all rows that the kernel has room for; then the first are read.
+   *   cache. x may also have all rows that the kernel has room for. Then the run reads the first rows.
    * @returns a view of y, [queries][model]
    */
   run(x: ArrayLike<number>, options?: RunOptions): Float32Array;
   /**
-   * Returns a view of the attention weights of the last run, if it had `attention: true`. The shape is
+   * Returns a view of the attention weights of the last run, if the run had `attention: true`. The shape is
    * [heads][description.queries][description.keys] for any lengths of the run: the row of query i of head h begins at
    * (h * description.queries + i) * description.keys. Rows of queries that the run did not have are undefined.
    */
   attention(layer?: number): Float32Array;
-  /** The number of tokens in the cache of a kernel with CACHE: those of all runs, or those of the last `context`. */
+  /**
+   * The number of tokens in the cache of a kernel with CACHE: the tokens of all runs, or the tokens of the last
+   * `context`.
+   */
   readonly cached: number;
   /** Empties the cache. New weights empty the cache, too. */
   clear(): void;
@@ -122,9 +138,12 @@ export interface Instance {
 }
 
 export interface WarmUpOptions {
-  /** Tokens of each call. Calls are short, because the engine replaces a function's code between two calls. Default 32. */
+  /**
+   * The number of tokens of each call. Short calls are better, because the engine replaces a function's code only
+   * between two calls. The default is 32.
+   */
   readonly tokens?: number;
-  /** The time limit in milliseconds. Default 2000. */
+  /** The time limit in milliseconds. The default is 2000. */
   readonly most?: number;
   /** True to warm up the code of runs with `attention: true`, which other runs do not use. */
   readonly attention?: boolean;
@@ -141,7 +160,7 @@ export interface WarmedUp {
   readonly best: number;
 }
 
-/** A compiled module. Any number of instances can be made from it. */
+/** A compiled module, from which any number of instances can be made. */
 export interface Kernel {
   readonly description: Description;
   readonly variant: Variant;

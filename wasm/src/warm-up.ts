@@ -57,10 +57,10 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until they get no faster, for at most `most` milliseconds. V8 compiles beside the calls and replaces the
- * code between two of them. While the best call is far faster than the first, another gain may follow, so the wait for
- * the next gain is a multiple of the best time. Calls run in slices: long enough for coarse clocks, and short enough for
- * the rest of the page.
+ * Repeats calls until they get no faster, for at most `most` milliseconds. V8 compiles in another thread, and replaces
+ * the code between two calls. The loop waits for the next gain for 150 ms, or for 8 times the best time if this is
+ * longer. Calls run in slices. A slice is long enough for a coarse clock, and short enough for the other code of the
+ * page.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

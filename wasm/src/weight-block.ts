@@ -12,17 +12,18 @@ export class WeightBlock {
   readonly #memory: ModuleMemory;
   readonly #plan: WeightPlan;
   readonly #block: Block;
-  /** Room for a row of floats that becomes int8. */
+  /** A buffer for a row of floats that becomes int8. */
   #row: Block | undefined;
   /** Copies of tensors of F16 and BF16, which `tensor` made. */
   readonly #widened = new Map<string, Float32Array>();
 
-  /** Finds a place for the weights. The tensors can be written as far as `reach` was called for. */
+  /** Finds a place for the weights. Only the bytes that `reach` was called for can be written. */
   constructor(memory: ModuleMemory, plan: WeightPlan) {
     this.#memory = memory;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    this.#row = memory.allocate(4 * Math.max(0, ...columns)); // memory for the block must not be reached for this row
+    // Allocated before the block is reserved, so that the row does not make the memory of the block usable.
+    this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }
 

@@ -36,7 +36,7 @@ export interface WeightPlan {
 /** Types of floats that become float32 if the kernel reads them. */
 const narrowFloats = ["F16", "BF16"];
 
-/** Places tensors one behind the other, each at a multiple of 64 bytes. */
+/** Places tensors one after another, each at a multiple of 64 bytes. */
 class Block {
   readonly tensors = new Map<string, StoredTensor>();
   bytes = 0;
@@ -51,7 +51,9 @@ class Block {
   }
 }
 
-/** Places the weights of an int8 matrix, and what the binding makes beside them. Throws "shape" or "weights". */
+/**
+ * Places the weights of an int8 matrix, and the scales and sums that the binding computes. Throws "shape" or "weights".
+ */
 const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly number[]): Int8Matrix => {
   const [rows, columns] = shape as [number, number];
   const length = rows * columns;
@@ -80,9 +82,9 @@ const addOther = (to: Block, name: string, given: GivenTensor, member?: string):
 
 /**
  * Plans how tensors are stored. Tensors outside the prefix are ignored. Throws "weights" if a tensor is missing or
- * superfluous. With `isFile`, a tensor is superfluous only if other kernels of this kind have it, such as one more layer
- * or a bias: a file may contain embeddings. Throws "shape" or "weights" if a tensor has another shape or type than the
- * kernel reads.
+ * superfluous. With `isFile`, a tensor is superfluous only if other kernels of this kind have the tensor, such as a
+ * tensor of a further layer, or a bias. Other tensors, such as embeddings, are allowed. Throws "shape" or "weights" if
+ * a tensor has another shape or type than the kernel reads.
  */
 export type PlanWeights = (
   given: ReadonlyMap<string, GivenTensor>,
@@ -90,7 +92,10 @@ export type PlanWeights = (
   isFile?: boolean,
 ) => WeightPlan;
 
-/** Throws "weights" for a file of int8 weights that keeps a matrix of the kernel in float: the kernel would change it. */
+/**
+ * Throws "weights" if a file of int8 weights has a float matrix of the kernel, because the kernel would quantise the
+ * matrix.
+ */
 const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   const names = [...matrices.keys()];
   const isFloat = (name: string): boolean => matrices.get(name)!.scale !== undefined;

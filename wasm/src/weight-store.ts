@@ -65,7 +65,7 @@ export class WeightStore {
     return new WeightBlock(this.#memory, plan);
   }
 
-  /** Makes a block the weights of the instance. If the block is unsound, throws and keeps the old weights. */
+  /** Makes a block the weights of the instance. If the block is invalid, throws and keeps the old weights. */
   adopt(block: WeightBlock): void {
     block.finish();
     this.#block?.release();

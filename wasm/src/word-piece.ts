@@ -7,7 +7,7 @@ import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
-// A surrogate without its other half is dropped, as bytes that are not UTF-8 are.
+// An unpaired surrogate is dropped, like bytes that are not UTF-8.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 // The blocks that BERT's tokenizers know, without later extensions. The library `tokenizers` has the same gap before
@@ -15,7 +15,7 @@ const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
-// Code points that only step 4 changes: a fast way for most texts.
+// Matches code points that only step 4 changes, a fast path for most texts.
 const plain = /[\dA-Za-z]/;
 const ideograph = new RegExp(`[${blocks}]`, "u");
 const mark = /\p{M}/u;
@@ -31,7 +31,7 @@ class WordMaker {
   // Undefined if there is no word since the last call of `takeWords`.
   #words: string[] | undefined;
   #word = "";
-  // A run of marks that stay, which follows the word.
+  // The marks after the word, except accents, which are removed.
   #marks = "";
 
   takeWords(): string[] | undefined {
@@ -91,7 +91,7 @@ class WordMaker {
 //   3. Decompose (NFD) and remove accents (Mn).
 //   4. Convert each code point to lower case. Conversion of the whole text would change a final sigma.
 //   5. Split at spaces. Each punctuation character (P*, and every ASCII sign) is a word.
-// The text is read only as far as words are taken, in time linear in its length.
+// The text is read only until enough words were taken. The time is linear in the length of the text that is read.
 function* wordsOf(text: string): Generator<string> {
   const maker = new WordMaker();
   for (const c of text) {

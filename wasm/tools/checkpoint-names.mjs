@@ -12,7 +12,7 @@ function rowTables(code) {
   return tables;
 }
 
-/** Throws if a string of the table was not read: then the patterns above no longer fit the C++ file. */
+/** Throws if a string of the table was not read, because then the patterns above no longer match the C++ file. */
 function checkComplete(code, conventions) {
   const expected = [...code.replace(/#include.*/g, "").matchAll(/"([^"]+)"/g)].map(([, text]) => text);
   const found = conventions.flatMap(({ title, layers, attention, ...tables }) => [title, layers, attention, ...Object.values(tables).flat(2)]);
@@ -41,7 +41,7 @@ export function readCheckpointNames(text) {
   return conventions;
 }
 
-/** Returns TypeScript without the conventions' titles, which are for messages of C++. */
+/** Returns the table as TypeScript, without the titles of the conventions, which only messages of C++ use. */
 export const checkpointNames = (text) => `
 /** The role of a tensor in a kernel, and the name of the tensor in a checkpoint. */
 export type Row = readonly [role: string, name: string];

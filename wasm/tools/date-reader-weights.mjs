@@ -1,7 +1,6 @@
-// node date-reader-weights.mjs WEIGHTS.HPP OUT.SAFETENSORS
-// Converts the date reader's weights from C++ arrays into a safetensors file. The tensors have the names of the trained
-// PyTorch model, which examples/date_reader/export.py had turned into C++. The alphabet and the threshold are in the
-// file's __metadata__.
+// node date-reader-weights.mjs WEIGHTS.HPP OUT.SAFETENSORS Converts the date reader's weights from C++ arrays into a
+// safetensors file. The tensors have the names of the trained PyTorch model, which examples/date_reader/export.py
+// converted to C++. The alphabet and the threshold are in the file's __metadata__.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,7 +39,7 @@ function scalar(text, pattern) {
 
 export function dateReaderSafetensors(text) {
   const tensors = tensorsOf(text);
-  const declared = text.split(`${header} float `).length - 2; // all but sure_enough
+  const declared = text.split(`${header} float `).length - 2; // all constants except sure_enough
   if (tensors.length !== declared) throw new Error(`expected ${declared} tensors, read ${tensors.length}`);
   const entries = {
     __metadata__: {

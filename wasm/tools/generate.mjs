@@ -1,5 +1,5 @@
-// Makes src/generated: what TypeScript shares with C++ and CMake. build.mjs calls it, so the files cannot be out of date,
-// and git ignores them.
+// Makes src/generated: the tables that TypeScript shares with C++ and CMake. build.mjs runs this script before each
+// build, so the files are always current. git ignores the files.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { checkpointNames } from "./checkpoint-names.mjs";
 import { maskOptions } from "./mask-options.mjs";

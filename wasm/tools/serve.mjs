@@ -1,5 +1,5 @@
-// node serve.mjs [FOLDER] [PORT]: serves a folder of static files on this machine only, for tests and for a look at the
-// page. Any other server of static files works, too.
+// node serve.mjs [FOLDER] [PORT]: serves a folder of static files on this machine only, for tests and for opening the
+// page by hand. Any other server of static files works, too.
 import { open, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -30,7 +30,7 @@ const statuses = {
 };
 const statusOf = (error) => statuses[error.code] ?? (error instanceof URIError ? 400 : 500);
 
-/** Opens a file. Returns undefined for anything else: to open a pipe would wait for its writer. */
+/** Opens a file. Returns undefined for anything else, because opening a pipe would wait for a writer. */
 const openFile = async (path) => ((await stat(path)).isFile() ? open(path) : undefined);
 
 /** Serves a folder below a path such as "/" or "/some/where/". Every response has the `headers`. */

@@ -1,6 +1,6 @@
 // Translates the list of shipped modules (modules.json) into TypeScript. A module NAME_int8 is the kernel NAME in int8.
 
-/** The sizes of a kernel that is attention alone; undefined for encoders. */
+/** Returns the sizes of an attention kernel; undefined for encoders. */
 function attentionOf(name, text) {
   const words = text.split(" ");
   if (words.includes("FEED_FORWARD")) return undefined;
@@ -11,7 +11,10 @@ function attentionOf(name, text) {
 
 const int8 = "_int8";
 
-/** Returns the names of the kernels that are shipped in int8, too. The modules differ in their precision alone. */
+/**
+ * Returns the names of the kernels that are shipped in int8, too. The modules of such a kernel differ only in
+ * precision.
+ */
 function int8NamesOf(list) {
   const modules = Object.keys(list).filter((name) => name.endsWith(int8));
   return modules.map((module) => {

@@ -1,4 +1,4 @@
-// Opens the page in Chromium, for tests.
+// Opens the page in Chromium for tests.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -8,8 +8,8 @@ import { serve } from "../../tools/serve.mjs";
 export const folder = fileURLToPath(new URL("../../dist/demo", import.meta.url));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// The server serves the page below a path, as for a project's page. The server sends the page's Content-Security-Policy
-// in a header, too.
+// The server serves the page below a path, as a host of project pages does. The server also sends the page's
+// Content-Security-Policy in a header.
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:";
 
 const commonFlags = (
@@ -28,7 +28,7 @@ export async function startPage(served = folder, flags = []) {
     args: [...commonFlags, ...flags],
   });
 
-  /** Opens the page with this width, and collects its errors of any kind. */
+  /** Opens the page with this width, and collects all errors of the page. */
   async function open({ width = 1280, hash = "", ...more } = {}) {
     const context = await browser.newContext({ viewport: { width, height: 844 }, ...more });
     const page = await context.newPage();
@@ -52,8 +52,8 @@ export async function startPage(served = folder, flags = []) {
 }
 
 /**
- * Returns the violations that axe-core finds, each as "rule: element". Runs through the debugger, which the page's
- * policy does not restrict.
+ * Returns the violations that axe-core finds, each as "rule: element". axe-core runs through the debugger, which the
+ * page's policy does not restrict.
  */
 export async function accessibilityProblems(page) {
   await page.evaluate(axe);
@@ -63,7 +63,7 @@ export async function accessibilityProblems(page) {
   );
 }
 
-/** How many pixels the page is wider than the window. */
+/** Returns the number of pixels by which the page is wider than the window. */
 export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

@@ -1,4 +1,4 @@
-// Tests that each tab of the page works, with keys as with the mouse, at any width, and without a network.
+// Tests that each tab of the page works with the keyboard, with the mouse, at any width, and without a network.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -186,7 +186,7 @@ const loadFiles = async (page, ...files) => {
 };
 const figuresOf = (page, row) =>
   page.locator("#comparison-table tr").filter({ hasText: row }).locator("td").allInnerTexts();
-/** Waits for the figures beside float32. Returns the figures by the beginning of their row. */
+/** Waits for the table that compares int8 with float32. Returns the figures by the beginning of their row. */
 const comparisonOf = async (page) => {
   await page.locator("#comparison-table tr").filter({ hasText: "Smallest" }).waitFor({ timeout: 90_000 });
   const rows = ["Time of", "File of weights", "Memory", "mean of", "Smallest"];
@@ -297,7 +297,7 @@ test("the int8 file: saved, loaded, and compared after float32 is loaded", { ski
     assert.deepEqual(await keptNames(page), ["int8.safetensors", "vocab.txt"]);
     assert.deepEqual(await accessibilityProblems(page), []);
 
-    // Float32 is not available, and the form says so. Int8 is still available.
+    // Float32 is not available, and the form shows the reason. Int8 is still available.
     const form = page.locator("#model-choice");
     await precision(page, "Float32").check();
     await form.getByRole("alert").filter({ hasText: "Float32 needs the float32 file" }).waitFor();
@@ -387,7 +387,7 @@ test("fetching: by the user's click only, with progress and cancel; errors are s
   await page.getByLabel("vocab.txt").fill(`${site.url}absent.txt`);
   await fetchButton.click();
   await page.getByRole("alert").filter({ hasText: "answered with status 404" }).waitFor();
-  // A file that is no model gives an error, and is not stored.
+  // A file that is not a model causes an error, and is not stored.
   await page.getByLabel("model.safetensors").fill(`${site.url}icon.svg`);
   await page.getByLabel("vocab.txt").fill(`${site.url}page.css`);
   await fetchButton.click();

@@ -22,7 +22,7 @@ after(async () => {
   rmSync(files, { recursive: true });
 });
 
-/** Opens the tab. The model lies beside the page. */
+/** Opens the tab. The server has the model beside the page. */
 const openWords = async (options = {}) => {
   const opened = await site.open({ hash: "#words", ...options });
   await opened.page.locator("#keyword-tools").waitFor({ timeout: 30_000 });
@@ -67,7 +67,10 @@ const wavOf = (name, channels, rate) => {
   writeFileSync(path, data);
   return path;
 };
-/** Returns recordings one after the other, each sample `times` times, so that the rate is as many times as high. */
+/**
+ * Returns the recordings one after another. Each sample is repeated `times` times, so that the sample rate is `times`
+ * times as high.
+ */
 const soundOf = (names, times = 1) => {
   const samples = names.flatMap((name) => Array.from(samplesOf(name)));
   return Float32Array.from({ length: samples.length * times }, (_, i) => samples[Math.floor(i / times)]);
@@ -111,7 +114,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
     await page.getByRole("radio", { name: "Int8" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.locator("#keyword-facts").filter({ hasNotText: "int8" }).waitFor();
-    await page.locator("#keyword-note").filter({ hasText: "90%" }).waitFor(); // 0.909, cut off
+    await page.locator("#keyword-note").filter({ hasText: "90%" }).waitFor(); // 0.909, truncated
     await page.keyboard.press("ArrowLeft");
     await factIs(page, "matrices in int8");
     assert.deepEqual(problems, []);
@@ -154,7 +157,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
       await page.waitForTimeout(1500);
       assert.equal((await wordsOf(page)).length, count, "nothing is heard after the stop");
     }
-    // The focus stays, and the next stops are the sound file and the recordings.
+    // The focus stays. The next tab stops are the sound file and the recordings.
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-listen");
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "keyword-sound");
@@ -164,7 +167,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
 
   test("the microphone ends with the tab, and with a recording", async () => {
     const { page, context, problems } = await openWords();
-    // Records what the page opens.
+    // Records the streams that the page opens.
     await page.evaluate(() => {
       const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
       globalThis.tracks = [];
@@ -282,7 +285,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
         await page.getByRole("alert").filter({ hasText: message }).waitFor();
         assert.equal(await page.locator("#keyword-listen").getAttribute("aria-pressed"), "false");
         assert.deepEqual(await accessibilityProblems(page), []);
-        // The rest works.
+        // The other functions of the tab work.
         await page.getByRole("button", { name: "“no”" }).click();
         await answerIs(page, "no");
         await page.getByRole("alert").waitFor({ state: "hidden" });
