@@ -17,7 +17,7 @@ const productNeeds = {
   ort: attentionNeeds.ort,
   litert: ["@litertjs/core/wasm/litert_wasm_internal.wasm", "flatbuffers/package.json"],
 };
-// TensorFlow.js needs these names of CommonJS, which modules of Node do not have.
+// TensorFlow.js needs these names of CommonJS, which ES modules in Node do not have.
 const commonJs = `import {createRequire} from "node:module";
 import {fileURLToPath} from "node:url";
 const require = createRequire(import.meta.url), __filename = fileURLToPath(import.meta.url), __dirname =

@@ -6,7 +6,7 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
-// The server has these folders at the paths of the repository, so that imports between them work.
+// The server has these folders at the paths of the repository, so that imports between the folders work.
 const here = fileURLToPath(new URL(".", import.meta.url));
 const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};
@@ -55,7 +55,8 @@ async function runTask(page, url, message, report) {
   await finished;
 }
 
-// Serves the folders. The headers isolate the page: the resolution of its clock is then 5 microseconds instead of 100.
+// Serves the folders. The headers isolate the page. An isolated page has a clock with a resolution of 5 microseconds
+// instead of 100.
 function serve(folders) {
   const headers = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp",
                    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"};

@@ -15,7 +15,7 @@ const {values: {rounds, offset, milliseconds}, positionals} = parseArgs({
   options: {
     rounds: {type: "string", default: "201"},
     milliseconds: {type: "string", default: "1"},
-    offset: {type: "string"},  // of a mask with a run-time offset; N = number of keys: every key is visible
+    offset: {type: "string"},  // the offset of a causal mask; with N = number of keys, every key is visible
   },
 });
 const files = positionals.flatMap(names => names.split(","));

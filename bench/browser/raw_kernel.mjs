@@ -1,5 +1,5 @@
 // Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory.
-// Measurements therefore contain only the module, and modules that no package has can be compared.
+// Measurements therefore contain only the module. Modules that are not in the package can also be compared.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
@@ -49,12 +49,12 @@ export function numbers(seed) {
       mean + deviation * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** Returns whether a tensor is a scale or a row sum, which are computed from the weights. */
+/** Returns true for a scale or a row sum, which are computed from the weights. */
 const isDerived = ({name}) => /_weight_(scale|row_sum)$/.test(name);
 
 /**
  * Returns random numbers for x and all tensors of a kernel. Kernels with float32 and with int8 weights get equal
- * numbers. As after initialisation, the outputs of a linear map are of about unit size.
+ * numbers. The weights are scaled so that the outputs of a linear map have a variance of about 1.
  */
 export function inputsFor(description, seed = 20260101) {
   const draw = numbers(seed);

@@ -17,8 +17,8 @@ export const spread = values => ({
 
 /**
  * Measures contestants {run, repeats, work} in rounds. run() may return a promise. `work` is the work of one run
- * (work.mjs). For the ceiling, flops with different peaks are computed one after the other. Returns {seconds, ceiling}
- * for each contestant, with a value for each round. `seconds` is the time of one run. `ceiling` is the flops per second
+ * (work.mjs). The ceiling assumes that flops with different peaks run one after another. Returns {seconds, ceiling} for
+ * each contestant, with a value for each round. `seconds` is the time of one run. `ceiling` is the flops per second
  * that the peaks before and after the run allow.
  */
 export async function alternate(contestants, rounds) {

@@ -4,8 +4,8 @@
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls `run` in spells of `spell` milliseconds until two spells in a row bring no improvement, but at most `most`
- * spells. Pauses let other threads of the engine finish. V8 replaces hot functions one after the other, and large
+ * Calls `run` in periods of `spell` milliseconds, until two periods in a row bring no improvement, and in at most
+ * `most` periods. Pauses let other threads of the engine finish. V8 replaces hot functions one after another, and large
  * functions late.
  */
 export async function warmUp(run, spell = 400, most = 15) {

@@ -20,8 +20,8 @@ def case_name(row):
 
 
 def counted(*ones):
-    """Returns the rounds in which all these contestants were undisturbed, or all rounds if there are too few such
-    rounds."""
+    """Returns the rounds in which all these contestants were undisturbed. Returns all rounds if too few rounds were
+    undisturbed."""
     rounds = range(len(ones[0]["seconds"]))
     alone = [i for i in rounds if not any(one["disturbed"][i] for one in ones)]
     return alone if len(alone) >= min(ENOUGH, len(rounds)) else rounds
@@ -64,7 +64,7 @@ def geometric_mean(values):
 
 
 def ratio_to_fastest(row):
-    """Returns how many times as fast Ladon is as the fastest peer, by medians.
+    """Returns the median speed-up of Ladon over the fastest peer.
 
     Returns None without peers, or if the machine was so busy that nine layers took no longer than one layer.
     """
@@ -73,7 +73,7 @@ def ratio_to_fastest(row):
 
 
 def summary(rows):
-    """Returns the geometric mean and the minimum of the ratios over all rows of attention with peers."""
+    """Returns the geometric mean and the minimum of the speed-ups, over all rows of attention with peers."""
     ratios = [ratio for row in rows if row["kind"] == "attention" and (ratio := ratio_to_fastest(row)) is not None]
     if not ratios:
         return None

@@ -14,9 +14,9 @@ class Part:
     name: str  # of figures/NAME.json, and of the markers <!-- figures: NAME --> in docs/performance.md
     command: list[str]  # the arguments of ./dev, without the option for the file of figures
     quick: list[str]  # the arguments that --quick adds
-    table: Callable[[dict], str]  # makes Markdown from the figures of all parts, which are given by name
+    table: Callable[[dict], str]  # makes Markdown from {name of a part: figures}
     always: bool = True  # if False, the part runs only with the option --NAME
-    waits: bool = False  # whether the command has the option --patience
+    waits: bool = False  # True if the command has the option --patience
     output: str = "json"  # or markdown or text, if the command writes no JSON; the text is stored in a JSON file
     pictures: dict[str, str] = dataclasses.field(default_factory=dict)  # {name of charts/NAME.svg: its description}
 

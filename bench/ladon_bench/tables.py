@@ -141,7 +141,8 @@ SUMMARY_SHAPES = [("attention", 32, 64, "full"), ("attention", 128, 384, "full")
 
 
 def summary(known):
-    """Returns the table of README.md: some shapes and MiniLM, with Ladon beside the fastest other library."""
+    """Returns the table of README.md, which compares Ladon with the fastest other library for some shapes and for
+    MiniLM."""
     peers_rows = {(row["kind"], row["tokens"], row["model"], row["mask"]): row for row in known["peers"]["rows"]}
     rows = [summary_row(summary_name(peers_rows[key]), peers_rows[key]) for key in SUMMARY_SHAPES]
     rows += [summary_row(f"all-MiniLM-L6-v2, {row['tokens'][0]} tokens, from ids to vector", row)
@@ -152,8 +153,8 @@ def summary(known):
 
 
 def comparison(known):
-    """Returns the table of docs/comparison.md: each library beside Ladon in attention, and the start of each
-    library."""
+    """Returns the table of docs/comparison.md: the speed-ups of Ladon over each library in attention, and the start of
+    each library."""
     start = {row["name"]: row for row in known["start"]["rows"] if row["shape"] == "128,384,12"}
     attention = [row for row in known["peers"]["rows"] if row["kind"] == "attention"]
     rows = []

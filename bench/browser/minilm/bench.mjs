@@ -1,7 +1,7 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--tokens 8 ...] [--starts N]
 //           [--node] [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision int8]
-// --rounds 0 measures only starts. --precision int8 measures int8 weights beside float32 weights, and the cosines
-// between their vectors. `./dev bench browser --minilm` makes the folders and runs this program.
+// --rounds 0 measures only starts. --precision int8 compares int8 weights with float32 weights, and measures the
+// cosines between the vectors. `./dev bench browser --minilm` makes the folders and runs this program.
 import {existsSync, mkdirSync, readFileSync, rmSync, symlinkSync} from "node:fs";
 import {join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -40,7 +40,7 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../minilm.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 mkdirSync(join(build, "minilm"), {recursive: true});
-for (const name of ["model.safetensors", "vocab.txt"]) {  // one server has all files
+for (const name of ["model.safetensors", "vocab.txt"]) {  // the same server serves all files
   if (!existsSync(join(chosen.model, name))) stop(`there is no ${join(chosen.model, name)}`);
   rmSync(join(build, "minilm", name), {force: true});
   symlinkSync(resolve(chosen.model, name), join(build, "minilm", name));

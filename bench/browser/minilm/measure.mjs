@@ -1,6 +1,6 @@
 // Measures MiniLM from a text to its vector, in the npm package and in other packages, in one thread of a page or of
-// Node. ../measure.mjs describes the host. `precision` is "float32" or "int8". With "int8", int8 weights are measured
-// beside float32 weights.
+// Node. ../measure.mjs describes the host. `precision` is "float32" or "int8". With "int8", the program compares int8
+// weights with float32 weights.
 import {cosine, mustAgree, mustResemble} from "../measure.mjs";
 import {alternate, figures, repeatsFor, spread, timesAsFast} from "../rounds.mjs";
 import {pause, warmUp} from "../warm_up.mjs";
@@ -60,9 +60,9 @@ async function allEntrants(host, {kinds, precision, peers}, report) {
 }
 
 /**
- * Calls report({cosine}) for each entrant with int8 weights: the mean and the least cosine between its vectors of
- * sentences and Ladon's vectors with float32 weights. Relaxed modules quantise activations to the bits that the engine
- * supports.
+ * Calls report({cosine}) for each entrant with int8 weights: the mean and the smallest cosine between the vectors of
+ * the entrant and Ladon's vectors with float32 weights. Relaxed modules quantise activations to the bits that the
+ * engine supports.
  */
 export async function measureCosines(host, {sentences, peers}, report) {
   const kinds = ["simd", "relaxed"];
@@ -125,8 +125,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns whether a contestant of Ladon is compared with another contestant: with a peer, or with Ladon's float32
-  // weights in the same kind of module.
+  // Returns true if a contestant of Ladon is compared with another contestant. The other contestant is a peer, or
+  // Ladon's float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

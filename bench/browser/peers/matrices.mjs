@@ -8,7 +8,7 @@ export function transposed(matrix, rows, width) {
   return result;
 }
 
-/** Returns `count` columns of a matrix, from column `first` on. `width` is the number of columns of the matrix. */
+/** Returns `count` columns of a matrix, beginning at column `first`. `width` is the number of columns of the matrix. */
 export function columns(matrix, width, first, count) {
   const rows = matrix.length / width, result = new Float32Array(rows * count);
   for (let row = 0; row < rows; ++row) {
@@ -17,6 +17,6 @@ export function columns(matrix, width, first, count) {
   return result;
 }
 
-/** Returns the addends of scores under a causal mask: 0 if a query may see a key, else -infinity. */
+/** Returns the numbers that a causal mask adds to scores: 0 if a query may see a key, and -infinity otherwise. */
 export const causalMask = tokens =>
     Float32Array.from({length: tokens * tokens}, (_, i) => i % tokens > Math.floor(i / tokens) ? -Infinity : 0);

@@ -16,7 +16,7 @@ export async function start({folder}) {
   await tf.ready();
 }
 
-// Two forms of attention. `projected` has the queries, keys and values of a token beside each other: [tokens][3 model].
+// Two forms of attention. A row of `projected` has the query, the key and the value of a token: [tokens][3 model].
 const allHeads = ({heads, headWidth, tokens}, projected, mask) => {
   const [query, key, value] = tf.unstack(tf.reshape(projected, [tokens, 3, heads, headWidth]), 1);
   const scores = tf.matMul(tf.transpose(query, [1, 0, 2]), tf.transpose(key, [1, 2, 0]));

@@ -1,5 +1,5 @@
-// Measures products with int8 weights beside float32 weights and other packages, in one thread of a page or of Node.
-// ../measure.mjs describes the host.
+// Compares products with int8 weights, products with float32 weights, and other packages, in one thread of a page or of
+// Node. ../measure.mjs describes the host.
 import {activationsOf} from "../activations.mjs";
 import {fastestOf, mustAgree, mustResemble, startPeers} from "../measure.mjs";
 import {alternate, figures, repeatsFor, timesAsFast} from "../rounds.mjs";

@@ -1,4 +1,4 @@
-// The chain of products that all contestants compute: products of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn.
+// The chain of products that all contestants compute: alternately products of 128 x 384 x 1536 and of 128 x 1536 x 384.
 // These are the products in the feed-forward networks of MiniLM's six layers, without activations and biases.
 import {numbers} from "../raw_kernel.mjs";
 

@@ -1,6 +1,6 @@
 // The products in the feed-forward networks of MiniLM, without the rest of the model: one module for each precision of
 // the weights. `./dev bench browser --precision int8` measures a product, including the quantisation, as a share of the
-// engine's peak. The command also measures a chain of products beside other packages. kernel.mjs calls the modules.
+// engine's peak. The command also compares a chain of products with other packages. kernel.mjs calls the modules.
 //
 // Inputs and outputs of 128 tokens are panels [panels][features][width]. LADON_PRODUCTS_PRECISION is Float32 or
 // Int8<8>.
@@ -59,13 +59,13 @@ extern "C" {
 // Returns the number of tokens in a panel.
 __attribute__((export_name("width"))) std::size_t width_of_panels() { return width; }
 
-// Computes the product of 128 x 384 x 1536: `in` has 384 features, `out` 1536.
+// Computes the product of 128 x 384 x 1536: `in` has 384 features, and `out` has 1536.
 __attribute__((export_name("product"))) void product(const float* in, const Weights* w, float* out) {
   multiply<hidden, model>(in, *w, out);
 }
 
-// Computes `count` products, of 128 x 384 x 1536 and of 128 x 1536 x 384 in turn. `in` and `out` have 384 features,
-// `between` 1536. `count` is even.
+// Computes `count` products, alternately of 128 x 384 x 1536 and of 128 x 1536 x 384. `in` and `out` have 384 features,
+// and `between` has 1536. `count` is even.
 __attribute__((export_name("chain"))) void chain(const float* in, const Weights* w, std::size_t count, float* between,
                                                  float* out) {
   for (std::size_t i = 0; i < count; i += 2, in = out) {

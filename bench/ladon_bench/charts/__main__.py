@@ -1,8 +1,8 @@
 """charts FILE.json ... [--to FOLDER] [--markdown]
 
-Draws the JSON files of the benchmarks as SVG. The name of a file is the name of its benchmark, but the files of
-`./dev bench peers` may have any name. --markdown also prints the tables of the latter files. `./dev bench charts` runs
-this program.
+Draws the JSON files of the benchmarks as SVG. The name of a file is the name of the benchmark, but the files of `./dev
+bench peers` may have any name. --markdown also prints the tables of `./dev bench peers`. `./dev bench charts` runs this
+program.
 """
 
 import argparse

@@ -10,8 +10,8 @@ STAGE_MARKERS = dict(zip(["Q, K, V", "scores", "weighted sums", "output"], "^<>v
 
 
 def draw_roofline(ceilings, rows, path):
-    """Draws GFLOP/s over flops per byte: peak rates as lines, whole attention as dots, and its stages as hollow marks
-    at their limits."""
+    """Draws GFLOP/s over flops per byte: peak rates as lines, whole attention as dots, and the limits of the stages of
+    attention as hollow marks."""
     chart, axes = chart_of(height=4.6)
     where = axes[0][0]
     peak = ceilings["flops_a_second"] * 1e-9
@@ -99,7 +99,7 @@ def draw_start(rows, path):
 
 
 def draw_threads(rows, path):
-    """Draws how many times as fast several threads are: a bar for each case, with the quartiles as whiskers."""
+    """Draws the speed-up by several threads: a bar for each case, with the quartiles as whiskers."""
     chart, axes = chart_of(height=2.6)
     where = axes[0][0]
     names = [f"{label(row)}\n{row['mask'] if row['kind'] == 'attention' else 'encoder layer'}" for row in rows]

@@ -1,10 +1,10 @@
 """keywords --programs FOLDER [--rounds N] [--parts chain model] [--peers NAME ...] [--core N] [--seconds S]
 [--patience S] [--json FILE] [--markdown FILE]
 
-Measures KWT-1, a keyword spotting model, in Ladon and in other libraries, with one thread each, all on one core, in
-alternating rounds. The part "chain" is the computation from one second of sound to logits, and the part "model" the
-computation from features to logits. Weights are float32 and int8. `./dev bench keywords` builds the program, fetches
-the model, installs the peers, and runs this program.
+Measures KWT-1, a keyword spotting model, in Ladon and in other libraries, in alternating rounds on one core, with one
+thread each. The part "chain" computes logits from one second of sound. The part "model" computes logits from features.
+Weights are float32 and int8. `./dev bench keywords` builds the program, fetches the model, installs the peers, and runs
+this program.
 """
 
 import argparse

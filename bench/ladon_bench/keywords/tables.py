@@ -13,7 +13,7 @@ def ours(row, one):
 
 
 def times(row, one):
-    """Returns how many times as fast Ladon is with this precision, as a text."""
+    """Returns the speed-up of Ladon with this precision, as a text."""
     ladon = ours(row, one)
     if one["name"] == "Ladon" or ladon is None:
         return ""

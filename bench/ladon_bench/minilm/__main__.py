@@ -1,9 +1,9 @@
 """minilm --programs FOLDER --model FOLDER [--precision float32|int8] [--rounds N] [--tokens 8 ...]
 [--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
-Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, with one thread each, all on
-one core, in alternating rounds. With --precision int8, the peers have int8 weights, and Ladon runs twice: with int8 and
-with float32 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
+Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, in alternating rounds on one
+core, with one thread each. With --precision int8, the peers have int8 weights, and Ladon runs twice: with int8 and with
+float32 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
 """
 
 import argparse

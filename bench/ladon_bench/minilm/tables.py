@@ -6,7 +6,7 @@ EACH, TOGETHER = "a call each", "together"
 
 
 def ours(row):
-    """Returns the faster of Ladon's ways."""
+    """Returns the faster of Ladon's two ways: a call for each sentence, or one call for all."""
     return min((one for one in row["contestants"] if one["name"] == "Ladon"), key=median_seconds)
 
 
@@ -15,7 +15,7 @@ def names(rows):
 
 
 def times(row, one):
-    """Returns how many times as fast Ladon's faster way is, as a text."""
+    """Returns the speed-up of Ladon's faster way, as a text."""
     spread = times_as_fast(ours(row), one)
     return f"{spread['median']:.2f} ({spread['lower']:.2f}, {spread['upper']:.2f})"
 
@@ -32,7 +32,7 @@ def lines(row):
 
 
 def single_tables(rows):
-    """Yields the tables for single sentences: times and shares of peak, and how many times as fast Ladon is."""
+    """Yields the tables for single sentences: times, shares of peak, and speed-ups of Ladon."""
     everyone = names(rows)
     by_name = [{one["name"]: one for one in row["contestants"]} for row in rows]
 
@@ -49,8 +49,8 @@ def single_tables(rows):
 
 
 def mixed_tables(rows):
-    """Yields the tables for several sentences: sentences per second, and how many times as fast Ladon's faster way is
-    as a peer's way."""
+    """Yields the tables for several sentences: sentences per second, and the speed-ups of Ladon's faster way over the
+    ways of the peers."""
     columns = [(name, way) for name in names(rows) for way in (EACH, TOGETHER)]
     by_column = [{(one["name"], one["way"]): one for one in row["contestants"]} for row in rows]
     rate = lambda row, one: f"{len(row['tokens']) / median_seconds(one):.1f}" if one else ""

@@ -2,8 +2,8 @@
 [--kinds attention encoder_layer] [--peers NAME ...] [--threads N] [--core N] [--seconds S] [--patience S]
 [--json FILE] [--markdown FILE] [--scaling]
 
-Measures Ladon beside other libraries in alternating rounds, with one thread each on one core, or with several threads
-on as many cores. `./dev bench peers` builds the programs, installs the peers, and runs this program.
+Compares Ladon with other libraries in alternating rounds, with one thread each on one core, or with several threads on
+the same number of cores. `./dev bench peers` builds the programs, installs the peers, and runs this program.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""PyTorch's linear layer with MKL, which is PyTorch's choice, or with oneDNN. MKL does not use AVX-512 on processors of
-AMD (Zen 5: 97 GFLOP/s with MKL and 228 with oneDNN at 128 x 768 by 768)."""
+"""Computes PyTorch's linear layer with MKL, which is PyTorch's default, or with oneDNN. MKL does not use AVX-512 on
+processors of AMD (Zen 5: 97 GFLOP/s with MKL and 228 with oneDNN at 128 x 768 by 768)."""
 
 import torch
 from torch.nn import functional
