@@ -88,12 +88,15 @@ export function markdown(all) {
     const speed = row => row ? `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})` : "";
     const peakOf = kind => number(rows.filter(row => row.kind === kind).map(row => row.peak_gflops)
         .sort((a, b) => a - b)[rows.filter(row => row.kind === kind).length >> 1], 1);
-    parts.push(`${engine}, ${cpu}. The cells have GFLOP/s and, in parentheses, the percentage of a peak. For\nLadon, the peak is that of the column's kind of module.\nThe medians of these peaks are ${
-        kinds.map(kind => `${kind} ${peakOf(kind)}`).join(", ")} GFLOP/s. For the other packages, the peak is the SIMD peak.`,
+    parts.push(`${engine}, ${cpu}. The cells have GFLOP/s and, in parentheses, the percentage of a peak. For\n` +
+        `Ladon, the peak is that of the column's kind of module.\nThe medians of these peaks are ${
+        kinds.map(kind => `${kind} ${peakOf(kind)}`).join(", ")} GFLOP/s. ` +
+        "For the other packages, the peak is the SIMD peak.",
       table(["tokens, model, heads", "mask", ...kinds, ...peers.map(each => peerNames[each])],
             cases.map(some => [sizesOf(some[0]), some[0].mask, ...kinds.map(kind => speed(of(some, "ladon", kind))),
                                ...peers.map(each => speed(of(some, each)))])),
-      `Speed-up of Ladon's modules over the other packages in ${name}: the median of the rounds, with the quartiles in\nparentheses:`,
+      `Speed-up of Ladon's modules over the other packages in ${name}: the median of the rounds, with ` +
+        "the quartiles in\nparentheses:",
       table(["tokens, model, heads", "mask",
              ...peers.flatMap(each => kinds.map(kind => `${kind} / ${peerNames[each]}`))],
             cases.map(some => [sizesOf(some[0]), some[0].mask, ...peers.flatMap(each => kinds.map(kind => {
@@ -127,12 +130,14 @@ function tablesOfInt8({name, engine, rows, products}, cpu) {
   const share = row => `${number(row.gflops, 1)} (${number(100 * row.share_of_peak.median, 1)})`;
   const bits = [...rows, ...products].find(row => row.kind === "relaxed" && row.activation_bits)?.activation_bits;
   return [
-    `${engine}, ${cpu}. In this engine, relaxed modules have activations of ${bits ?? "no"} bits.\nThe table has the time and speed of products:`,
+    `${engine}, ${cpu}. In this engine, relaxed modules have activations of ${bits ?? "no"} bits.\n` +
+        "The table has the time and speed of products:",
     table(["", "contestant", "microseconds", "GMAC/s", "% of the ceiling (quartiles)"], products.map(row =>
       [row.what, contestantOf(row), number(row.microseconds, 0), number(row.gflops / 2, 1),
        `${number(100 * row.share_of_peak.median, 1)} (${number(100 * row.share_of_peak.lower, 1)}, ${
            number(100 * row.share_of_peak.upper, 1)})`])),
-    "Speed-up of the row's contestant over the column's contestant: the median of the rounds, with the quartiles in\nparentheses:",
+    "Speed-up of the row's contestant over the column's contestant: the median of the rounds, with the quartiles in\n" +
+        "parentheses:",
     ...[...new Set(products.map(({what}) => what))].map(what => timesTable(what, products)),
     `Speed of attention in ${name}. The cells have GFLOP/s and, in parentheses, the percentage of the ceiling:`,
     table(["tokens, model, heads", "mask", ...kinds.flatMap(kind => [kind, `${kind} int8`, "times as fast"])],

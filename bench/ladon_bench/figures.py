@@ -141,7 +141,8 @@ def tables(figures):
         return shape_cells(row) + cells
 
     shape = ["tokens, model, heads", "mask"]
-    parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of disturbed rounds:",
+    parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of disturbed "
+             "rounds:",
              table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
     if names:
         parts += ["Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:",
@@ -149,7 +150,8 @@ def tables(figures):
                   table([*shape, *names], [shape_cells(row) + [by_name(row).get(name, {}).get("form", "")
                                                               for name in names] for row in rows])]
     if all_cells := summary(rows):
-        parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the row. The geometric "
-                     f"mean of the speed-ups is {all_cells['geometric_mean_over_fastest_peer']:.2f}, and the smallest "
-                     f"speed-up is {all_cells['least']:.2f}.")
+        parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the "
+                     "row. The geometric mean of the speed-ups is "
+                     f"{all_cells['geometric_mean_over_fastest_peer']:.2f}, and the smallest speed-up is "
+                     f"{all_cells['least']:.2f}.")
     return "\n\n".join(parts)

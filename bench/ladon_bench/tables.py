@@ -39,8 +39,8 @@ def decode(known):
              f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f})",
              f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
              f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known["decode"]["rows"]]
-    return table(["", "MB", "% of the ceiling (quartiles)", "% of the read of one region", "ceiling, GB/s", "a token, us",
-                  "disturbed, %"], rows)
+    return table(["", "MB", "% of the ceiling (quartiles)", "% of the read of one region", "ceiling, GB/s",
+                  "a token, us", "disturbed, %"], rows)
 
 
 def kilobytes(count):
@@ -112,8 +112,8 @@ def scaling(known):
         ratio = figures.ratio_to_fastest(row)
         cells.append([*shape_cells(row), *(by_name.get(name, "") for name in names), f"{ratio:.2f}" if ratio else "",
                       percent(figures.disturbed(row["contestants"]))])
-    return ("Microseconds per token (median of the rounds). The column \"times as fast\" compares Ladon with the fastest "
-            "other library:\n\n") + table(
+    return ("Microseconds per token (median of the rounds). The column \"times as fast\" compares Ladon with the "
+            "fastest other library:\n\n") + table(
         ["tokens, model, heads", "mask", *names, "times as fast", "disturbed, %"], cells)
 
 

@@ -17,7 +17,7 @@ export class KeywordChoice {
   readonly #problem = byId("keyword-problem", HTMLElement);
   #loading = new AbortController();
 
-  /** `load` loads the model. Throws if that fails. */
+  /** `load` loads the model, and throws if the load fails. */
   constructor(
     private readonly load: (source: KeywordSource, signal: AbortSignal, progress: Progress) => Promise<void>,
   ) {
@@ -28,7 +28,7 @@ export class KeywordChoice {
     this.#file.addEventListener("change", () => {
       const [weights] = this.#file.files ?? [];
       if (weights) void this.open({ from: "disk", weights });
-      this.#file.value = ""; // the same file may be chosen again
+      this.#file.value = ""; // so that the user can choose the same file again
     });
     this.#cancel.addEventListener("click", () => this.#loading.abort());
   }
@@ -41,7 +41,7 @@ export class KeywordChoice {
     this.#fetch.focus();
   }
 
-  /** Loads the model. Then the form is hidden. After an error, the form says what is wrong. */
+  /** Loads the model, and then hides the form. After an error, the form shows the message. */
   async open(source: KeywordSource): Promise<void> {
     const { signal } = (this.#loading = new AbortController());
     showProblem(this.#problem);

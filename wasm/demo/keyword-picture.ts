@@ -1,4 +1,5 @@
-// A second of sound as its spectrogram, and above, in each layer, what the class token looks at.
+// Draws the spectrogram of one second of sound and, above the spectrogram, the attention of the class token in each
+// layer.
 import type { Spotting } from "../src/keywords.js";
 import { fitCanvas } from "./canvas.js";
 import { byId, make } from "./dom.js";
@@ -9,22 +10,22 @@ const layers = 12;
 const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
-/** Nepers of the spectrogram below its loudest band, which are 69 dB. */
+/** The range of the colours, down from the loudest band: 8 nepers, which are 69 dB. */
 const range = 8;
-/** A sound without a band above 1 is shown as quiet. */
+/** The smallest logarithm of the loudest band, so that a quiet sound gets faint colours. */
 const quiet = 0;
 
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);
 const [lowest, highest] = [mel(20), mel(7600)];
 
-/** Shares from 0 to 1, one for each pixel of a picture. */
+/** The pixels of a picture. `shares` has a number from 0 to 1 for each pixel. */
 interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly shares: Float32Array;
 }
 
-/** The frame that gets most of a layer's attention. */
+/** The frame with the largest attention weight of a layer. */
 interface Peak {
   readonly frame: number;
   readonly share: number;
@@ -44,7 +45,7 @@ function attentionPixels({ attention }: Spotting, peaks: readonly Peak[]): Pixel
   return { width: frames, height: layers, shares };
 }
 
-/** The highest band is at the top. */
+/** Returns the pixels of the spectrogram. The highest band is at the top. */
 function soundPixels(values: Float32Array): Pixels {
   const loudest = values.reduce((most, value) => Math.max(most, value), quiet);
   const shares = new Float32Array(bands * frames);
@@ -95,7 +96,7 @@ export class KeywordPicture {
     new ResizeObserver(draw).observe(this.#attention.parentElement!);
   }
 
-  /** `isLive`: the sound goes on, and its last sample is now. */
+  /** Shows a window. With `isLive`, the window ends at the present time. */
   show(spotting: Spotting, isLive: boolean): void {
     this.#shown = spotting;
     this.#peaks = spotting.attention.map((row) => peakOf(Array.from(row)));
@@ -109,7 +110,7 @@ export class KeywordPicture {
     }
   }
 
-  /** Writes what the picture shows. Not for every picture of a sound that goes on. */
+  /** Describes the picture in words. For sound from the microphone, only some pictures get a description. */
   explain(): void {
     if (!this.#shown) return;
     const { start } = this.#shown;

@@ -1,4 +1,4 @@
-// The weights of KWT-1: from the browser's own store, from the user's disk, or from an address.
+// Gets the weights of KWT-1 from the browser's own store, from the user's disk, or from an address.
 import { fetched } from "./model-source.js";
 import type { RemoteFile } from "./sentence-messages.js";
 import { convertTflite, isTflite } from "./tflite-weights.js";

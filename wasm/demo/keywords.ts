@@ -1,4 +1,5 @@
-// The keyword spotter: words from the microphone, from recordings and from files, and what the model looks at.
+// The panel of the keyword spotter: words from the microphone, from recordings and from files, and the attention of the
+// model.
 import type { Precision } from "../src/index.js";
 import { type Hearing, KeywordSpotter, Microphone, type SpottedWord, type Spotting } from "../src/keywords.js";
 import { byId, make, showFacts, showProblem } from "./dom.js";
@@ -13,7 +14,7 @@ import { decodeSound } from "./sound.js";
 import { timeOf } from "./timing.js";
 import type { Progress } from "./weight-file.js";
 
-// By the build: what lies beside the page.
+// The build defines the list of the files that the server has beside the page.
 declare const keywordFiles: { readonly model: boolean; readonly recordings: readonly string[] };
 
 const besidePage = {
@@ -21,8 +22,8 @@ const besidePage = {
   sha256: "6e17369bd5ec21854b277196c308dfc09ee31d81d23dfced3285750a1f4d6199",
 };
 const parameters = 607_308;
-const stride = 100; // milliseconds from window to window, and from picture to picture
-const calmStride = 1000; // where the user wants little motion
+const stride = 100; // milliseconds between two windows, and between two pictures
+const calmStride = 1000; // milliseconds between two pictures, if the user prefers little motion
 const wordsShown = 24;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -37,7 +38,7 @@ export async function start(): Promise<void> {
   else panel.choice.show();
 }
 
-/** A sound that the model hears as a whole. */
+/** A sound that is processed as a whole, unlike the microphone's sound. */
 interface Sound {
   readonly name: string;
   readonly samples: Float32Array;
@@ -59,7 +60,7 @@ class Keywords {
   #microphone: Microphone | undefined;
   #isOpening = false;
   #sound: Sound | undefined;
-  #times: number[] = []; // milliseconds of the last windows
+  #times: number[] = []; // the computation times of the last windows, in milliseconds
   #pictureTime = -Infinity;
   #wordTime = -Infinity;
 
@@ -74,7 +75,7 @@ class Keywords {
     this.#addRecordings();
     const panel = byId("words", HTMLElement);
     this.#addDrop(panel);
-    // A hidden panel does not listen.
+    // Stops the microphone when the panel is hidden.
     const stopIfHidden = () => void (panel.hidden && this.#stop());
     new MutationObserver(stopIfHidden).observe(panel, { attributeFilter: ["hidden"] });
   }
@@ -97,10 +98,10 @@ class Keywords {
     this.#tools.hidden = false;
     this.#showFacts();
     await this.#hearFirst();
-    void this.#warmUp(); // the model is of use before the engine has optimised it
+    void this.#warmUp(); // the user can use the model before the engine has optimised the code
   }
 
-  /** The model works without the store. */
+  /** Stores the weights. If the store fails, the model still works. */
   async #keep(weights: Blob): Promise<void> {
     await keepKeywords(weights).catch((problem: Error) => {
       showProblem(this.#problem, `The model works but could not be kept for the next visit: ${problem.message}`);
@@ -131,7 +132,7 @@ class Keywords {
     this.#measure();
   }
 
-  // The first recording, or silence.
+  // Processes the first recording, or silence if no recording is present.
   async #hearFirst(): Promise<void> {
     const [first] = keywordFiles.recordings;
     if (first === undefined) this.#hear({ name: "", samples: new Float32Array(16000) });
@@ -220,7 +221,7 @@ class Keywords {
       this.#sound = undefined;
       this.#times = [];
       this.#showWords([]);
-      this.#answer.setAttribute("aria-live", "off"); // the list of words speaks
+      this.#answer.setAttribute("aria-live", "off"); // screen readers announce the list of words instead
       this.#showAnswer("listening", true);
       this.#note.textContent = "";
       this.#setListening(true);
@@ -293,7 +294,7 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // The microphone has times of its own.
+  // Measures one window, unless the microphone is on. The windows of the microphone are measured separately.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));
@@ -315,7 +316,7 @@ class Keywords {
   }
 }
 
-/** The twelve labels, each as bright as it is likely. */
+/** The list of the twelve labels. The background colour of a label shows the probability of the label. */
 class LabelList {
   readonly #list = byId("keyword-labels", HTMLUListElement);
   readonly #shares: readonly HTMLElement[];

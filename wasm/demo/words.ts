@@ -1,21 +1,21 @@
-// Attention between words, from attention between their pieces.
+// Computes the attention between words from the attention between their pieces.
 
-/** Some tokens in a row that were one word of the text, or [CLS] or [SEP]. */
+/** Consecutive tokens that form one word of the text, or one special token ([CLS] or [SEP]). */
 export interface Word {
-  /** In lower case and without accents, as the model sees it. */
+  /** The text of the word, in lower case and without accents, as in the model's input. */
   readonly text: string;
   readonly first: number;
   readonly count: number;
   readonly special: boolean;
 }
 
-/** The words of what SentenceEncoder.tokens gave. */
+/** Joins the tokens of SentenceEncoder.tokens to words. */
 export function wordsOf(tokens: readonly string[]): Word[] {
   const words: Word[] = [];
   tokens.forEach((piece, first) => {
     const special = first === 0 || first === tokens.length - 1;
     const last = words.at(-1);
-    // A word of the text is never "##..": '#' is a punctuation sign, so a word by itself.
+    // A word of the text never begins with "##", because the tokenizer makes each punctuation sign a separate word.
     if (!special && last && piece.startsWith("##")) {
       words[words.length - 1] = { ...last, text: last.text + piece.slice(2), count: last.count + 1 };
     } else {
@@ -26,8 +26,8 @@ export function wordsOf(tokens: readonly string[]): Word[] {
 }
 
 /**
- * What one word pays to each: the sum over the pieces of the word looked at, the mean over its own (Clark et al., arXiv
- * 1906.04341, section 4.1). `map` is [tokens][tokens].
+ * Returns the attention weights from one word to each word: the sum over the pieces of the target word, and the mean
+ * over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1). `map` is [tokens][tokens].
  */
 export function wordWeights(map: Float32Array, from: Word, words: readonly Word[]): number[] {
   const tokens = Math.sqrt(map.length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of KWT-1 but its encoder: from sound to features, from features to the input of the encoder, and from the result of
-// the encoder to logits. The C++ code of the module is wasm/keywords/front_end.cpp.
+// The parts of KWT-1 outside the encoder: they compute features from sound, the input of the encoder from features, and
+// logits from the result of the encoder. The C++ code of the module is wasm/keywords/front_end.cpp.
 import { checkSignal } from "./check.js";
 import { fail, failFor } from "./fail.js";
 import type { Instance } from "./index.js";
@@ -9,7 +9,7 @@ import type { Source } from "./types.js";
 import type { Variant } from "./variants.js";
 
 export const sampleRate = 16000;
-/** Samples of a window: one second. */
+/** The number of samples of a window, which is one second. */
 export const windowLength = 16000;
 export const frameCount = 98;
 export const frameLength = 480;
@@ -21,7 +21,7 @@ export const modelWidth = 64;
 export const labelCount = 12;
 export const layerCount = 12;
 
-/** The tensors that are not the encoder's, in the order in which the module has them. */
+/** The tensors that do not belong to the encoder, in the order of the module. */
 const tensors: readonly (readonly [name: string, size: number])[] = [
   ["class_token", modelWidth],
   ["position", tokenCount * modelWidth],
@@ -44,7 +44,7 @@ interface Exports {
   compute_logits(): number;
 }
 
-/** Compiles the module. By default, reads the module of this package. Errors: "network", "not-a-module", "aborted". */
+/** Compiles the module. The default is the module of this package. Errors: "network", "not-a-module", "aborted". */
 export const loadFrontEnd = async (
   source: Source | undefined,
   variant: Variant,
@@ -71,9 +71,9 @@ export class FrontEnd {
   readonly #samples: Float32Array;
   readonly #y: Float32Array;
   readonly #bands: Float32Array;
-  #waiting = 0; // samples at the beginning of #samples that are not in a frame yet, or also in the next frame
+  #waiting = 0; // samples in #samples that the next frame needs
 
-  /** `encoder` has the weights of the whole model. Throws "weights" or "length" for a tensor that is missing or wrong. */
+  /** `encoder` has the weights of the whole model. Throws "weights" or "length" if a tensor is missing or wrong. */
   constructor(module: WebAssembly.Module, encoder: Instance) {
     this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
     this.#exports._initialize();
@@ -89,7 +89,7 @@ export class FrontEnd {
     }
   }
 
-  /** Takes the next samples of a sound. Computes each frame once: the samples that fill it are its last. */
+  /** Adds the next samples of a sound. Computes a frame, once, as soon as its last sample is present. */
   add(samples: Float32Array): void {
     for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + windowLength - this.#waiting);
@@ -100,7 +100,7 @@ export class FrontEnd {
     }
   }
 
-  /** Forgets the samples that are in no whole frame. The features of a whole window replace all features. */
+  /** Drops the samples that do not fill a frame yet. The next whole window replaces all features. */
   restart(): void {
     this.#waiting = 0;
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a sound that goes on to windows, and to the words that the windows complete.
+// Divides a continuous sound into windows, and finds the words that the windows complete.
 import { fail } from "./fail.js";
 import type { Instance } from "./index.js";
 import { type FrontEnd, layerCount, sampleRate, tokenCount, windowLength } from "./keyword-front-end.js";
 import { type Label, labels } from "./keyword-labels.js";
 import { averagedSamples, WordDetector } from "./word-detector.js";
 
-/** What the model finds in a window of one second. */
+/** The result of the model for a window of one second. */
 export interface Spotting {
-  /** The likeliest label. */
+  /** The label with the largest probability. */
   readonly label: Label;
   readonly probability: number;
-  /** [12]: one for each of KeywordSpotter.labels. */
+  /** [12]: a probability for each of KeywordSpotter.labels. */
   readonly probabilities: Float32Array;
-  /** [12] */
+  /** [12]: a logit for each of KeywordSpotter.labels. */
   readonly logits: Float32Array;
   /**
    * [12][99]: in each layer, the attention of the class token to itself and to the 98 frames of the window. A row sums
@@ -22,21 +22,24 @@ export interface Spotting {
   readonly attention: readonly Float32Array[];
   /** [98][80]: the spectrogram of the window. Natural logarithms of magnitudes in mel bands, the oldest frame first. */
   readonly bands: Float32Array;
-  /** Seconds from the first sample to the window. A window that begins before the first sample has 0. */
+  /**
+   * The seconds from the first sample of the sound to the beginning of the window; 0 if the window begins before the
+   * first sample.
+   */
   readonly start: number;
-  /** The time that features and model took. A window of `push` includes only the frames since the last window. */
+  /** The time of features and model. In `push`, the time includes only the frames since the last window. */
   readonly milliseconds: number;
 }
 
 export interface SpottedWord {
   readonly label: Label;
-  /** The average over the last half second of windows. */
+  /** The average probability over the windows that begin in the last half second. */
   readonly probability: number;
-  /** Seconds from the first sample to the window that completed the word. */
+  /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
   readonly start: number;
 }
 
-/** A window of a sound that goes on. */
+/** The result for a window of a continuous sound. */
 export interface Hearing extends Spotting {
   /** The word that this window completes. */
   readonly word?: SpottedWord;
@@ -62,24 +65,30 @@ export const spotWindow = (
   const label =
     labels[probabilities.indexOf(probability)] ??
     fail("weights", "the model's output is not a number: the values in the file are damaged");
-  // Row 0 of the attention of a layer is that of the class token.
+  // Row 0 of the attention of a layer is the row of the class token.
   const rows = attention ? layerCount : 0;
   const maps = Array.from({ length: rows }, (_, layer) => encoder.attention(layer).slice(0, tokenCount));
   return { label, probability, probabilities, logits, attention: maps, bands: frontEnd.bands() };
 };
 
 export class KeywordStream {
-  /** Samples of silence before the sound, so that a word at its beginning has as many windows as other words. */
+  /**
+   * The samples of silence before the sound. With this silence, a word at the beginning is in as many windows as other
+   * words.
+   */
   readonly padding: number;
   readonly #frontEnd: FrontEnd;
   readonly #encoder: Instance;
   readonly #stride: number;
   readonly #detector: WordDetector;
-  #taken = 0; // samples, with the padding
+  #taken = 0; // samples so far, including the padding
   #nextEnd = windowLength; // samples from the beginning of the padding to the end of the next window
-  #milliseconds = 0; // since the last window
+  #milliseconds = 0; // computation time since the last window
 
-  /** `stride`: samples from one window to the next. The front end must not be used for another sound at the same time. */
+  /**
+   * `stride` is the number of samples from one window to the next. The front end must not process another sound at the
+   * same time.
+   */
   constructor(frontEnd: FrontEnd, encoder: Instance, stride: number) {
     this.#frontEnd = frontEnd;
     this.#encoder = encoder;
@@ -91,8 +100,8 @@ export class KeywordStream {
   }
 
   /**
-   * Takes the next samples. Calls `found` for each window that they complete, with the samples from the beginning of the
-   * sound to the window, which may be negative.
+   * Processes the next samples. Calls `found` for each window that the samples complete. `position` is the number of
+   * samples from the beginning of the sound to the beginning of the window, which may be negative.
    */
   take(samples: Float32Array, attention: boolean, found: (one: Hearing, position: number) => void): void {
     for (let at = 0; at < samples.length;) {

@@ -24,17 +24,17 @@ export type { Hearing, SpottedWord, Spotting } from "./keyword-stream.js";
 export { Microphone, type MicrophoneOptions } from "./microphone.js";
 
 export interface KeywordSpotterOptions extends LoadOptions {
-  /** By default the shipped kernel "keywords". */
+  /** The kernel. The default is the shipped kernel "keywords". */
   readonly kernel?: Kernel;
-  /** The module keywords_front_end. By default the shipped module. */
+  /** The module keywords_front_end. The default is the shipped module. */
   readonly frontEnd?: Source;
   /** The safetensors file of KWT-1 with the names of examples/keywords. */
   readonly weights: WeightsSource;
   /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;
   /**
-   * Milliseconds from one window to the next, in `push` and for sounds of more than a second: a multiple of 10 from 10 to
-   * 1000. By default 100.
+   * The milliseconds from one window to the next, in `push` and for sounds of more than a second: a multiple of 10 from
+   * 10 to 1000. The default is 100.
    */
   readonly stride?: number;
 }
@@ -42,11 +42,11 @@ export interface KeywordSpotterOptions extends LoadOptions {
 export interface SoundOptions {
   /** The sample rate of the sound. Only 16000 is accepted, which is the default. */
   readonly sampleRate?: number;
-  /** Whether the results have the attention of the class token. By default true. */
+  /** True if the results contain the attention of the class token. The default is true. */
   readonly attention?: boolean;
 }
 
-/** What the model finds in a sound of any length. */
+/** The result for a sound of any length. */
 export interface SoundSpotting extends Spotting {
   /** The words of a sound of more than a second. Empty for a shorter sound. */
   readonly words: readonly SpottedWord[];
@@ -60,8 +60,8 @@ export class KeywordSpotter {
   readonly encoder: Instance;
   readonly #stride: number; // samples
   readonly #module: WebAssembly.Module;
-  readonly #frontEnd: FrontEnd; // of `spot`
-  #stream: KeywordStream | undefined; // of `push`
+  readonly #frontEnd: FrontEnd; // the front end of `spot`
+  #stream: KeywordStream | undefined; // the stream of `push`
 
   static async load(options: KeywordSpotterOptions): Promise<KeywordSpotter> {
     const ofKernel = ["variant", "precision", "activationBits"];
@@ -91,9 +91,8 @@ export class KeywordSpotter {
 
   /**
    * Spots the words of a whole sound: floats from -1 to 1, 16 kHz, one channel. A sound of less than a second is padded
-   * with zeros. In a longer sound, a window begins every `stride` milliseconds; label, probability and attention are
-   * those of the window with the largest probability of a word, and `words` has all words. Does not change the sound of
-   * `push`.
+   * with zeros. In a longer sound, a window begins every `stride` milliseconds. Label, probability and attention come
+   * from the window with the largest probability of a word, and `words` has all words. The call does not affect `push`.
    */
   spot(samples: Float32Array, options: SoundOptions = {}): SoundSpotting {
     const { attention } = checkSound(samples, options);
@@ -103,9 +102,9 @@ export class KeywordSpotter {
   }
 
   /**
-   * Takes the next samples of a sound that goes on, any number of them. Returns a result for each window that they
-   * complete: the first after half a second, then one every `stride` milliseconds. Computes only the frames that the
-   * samples fill. Before the first sample was silence.
+   * Processes the next samples of a continuous sound, in pieces of any size. Returns a result for each window that the
+   * samples complete: with the default stride, the first after half a second, and then one every `stride` milliseconds.
+   * Computes only the frames that the samples fill. Silence is assumed before the first sample.
    */
   push(samples: Float32Array, options: SoundOptions = {}): Hearing[] {
     const { attention } = checkSound(samples, options);
@@ -115,7 +114,7 @@ export class KeywordSpotter {
     return found;
   }
 
-  /** Forgets the sound of `push`. The next `push` begins a sound. */
+  /** Drops the sound of `push`. The next `push` begins a new sound. */
   clear(): void {
     this.#stream = undefined;
   }
@@ -148,7 +147,7 @@ export class KeywordSpotter {
       if (isInside && !(best && wordProbability(window) <= wordProbability(best))) best = window;
     };
     stream.take(samples, attention, found);
-    // Silence after the sound: a word at the end has as many windows as the others.
+    // Adds silence after the sound, so that a word at the end is in as many windows as other words.
     stream.take(new Float32Array(stream.padding + this.#stride - 1), attention, found);
     return { ...best!, words };
   }
@@ -156,7 +155,7 @@ export class KeywordSpotter {
 
 const wordProbability = ({ probabilities }: Spotting): number => Math.max(...probabilities.subarray(firstWord));
 
-/** Returns samples. */
+/** Returns the stride in samples. */
 const strideOf = (milliseconds: any = 100): number => {
   const stride = (milliseconds * sampleRate) / 1000;
   const isMultiple = typeof milliseconds === "number" && Number.isInteger(stride / frameStep);
@@ -178,7 +177,7 @@ const checkSound = (samples: unknown, options: SoundOptions): { attention: boole
   const { sampleRate: rate = sampleRate, attention = true } = options;
   if (rate !== sampleRate) fail("option", "sampleRate", sampleRate, rate);
   if (!(samples instanceof Float32Array)) return fail("option", "samples", "a Float32Array", samples);
-  // Zero times a NaN or an infinity is a NaN.
+  // Zero times NaN, and zero times infinity, are NaN, so the sum is 0 only for finite samples.
   let sum = 0;
   for (let i = 0; i < samples.length; ++i) sum += 0 * samples[i]!;
   if (sum !== 0) {

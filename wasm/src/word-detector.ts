@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the probabilities of overlapping windows to words. The rule and its constants are those of WordDetector in
+// Finds words in the probabilities of overlapping windows. The rule and the constants are those of WordDetector in
 // examples/keywords/words.hpp.
 
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
-/** The averages are over the windows that begin in this number of samples. */
+/** The averages include the windows that begin in this number of samples. */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
 const suppressed = sampleRate / 2;
-/** The labels 0 and 1, _silence_ and _unknown_, are no words. */
+/** The index of the first word. The labels 0 and 1, _silence_ and _unknown_, are not words. */
 export const firstWord = 2;
 
 /** A word whose average probability has reached the threshold. */
@@ -19,9 +19,9 @@ export interface DetectedWord {
 }
 
 /**
- * Averages the probabilities over half a second, and reports the word with the largest average if the average is at least
- * 0.6. Then reports nothing for half a second. Reports the same word again after its average was below 0.6, or after a
- * second.
+ * Averages the probabilities over half a second, and reports the word with the largest average if the average is at
+ * least 0.6. Then reports nothing for half a second. Reports the same word again only after its average was below 0.6,
+ * or after a second.
  */
 export class WordDetector {
   readonly #stride: number;
@@ -30,13 +30,13 @@ export class WordDetector {
   #sinceReport = windowLength;
   #reported = -1;
 
-  /** `stride`: samples from one window to the next. */
+  /** `stride` is the number of samples from one window to the next. */
   constructor(stride: number) {
     this.#stride = stride;
     this.#most = Math.max(Math.floor(averagedSamples / stride), 1);
   }
 
-  /** Takes the probabilities of the next window. Returns the word that the window completes, if there is one. */
+  /** Adds the probabilities of the next window. Returns the word that the window completes, or undefined. */
   add(probabilities: Float32Array): DetectedWord | undefined {
     this.#recent = [...this.#recent, probabilities].slice(-this.#most);
     this.#sinceReport += this.#stride;

@@ -100,9 +100,11 @@ function tablesOfFloat32({engine, rows, tokenizing, starts}, cpu) {
       .find(({who, form}) => who === "transformers" && form === "plain operators");
   const of = each => each ? quartiles(each, 2) : "";
   return [
-    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\nparentheses, the percentage of the peak of this kind of module:`,
+    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\n` +
+        "parentheses, the percentage of the peak of this kind of module:",
     table(["tokens", ...names], counts.map(tokens => [tokens, ...names.map(name => share(rowOf(tokens, name)))])),
-    "Speed-up of Ladon over the published form of transformers.js and over its fastest form: the median of the rounds, with\nthe quartiles in parentheses:",
+    "Speed-up of Ladon over the published form of transformers.js and over its fastest form: the median of the rounds, " +
+        "with\nthe quartiles in parentheses:",
     table(["tokens", ...ours.flatMap(kind => [`${kind} / published`, `${kind} / fastest`]), "the fastest"],
           counts.map(tokens => [tokens, ...ours.flatMap(kind => [of(published(tokens, kind)),
                                                                  of(fastestPeer(tokens, kind))]),
@@ -130,7 +132,8 @@ function tablesOfInt8({engine, rows, cosines, starts}, cpu) {
   const times = (tokens, name, other) => rowOf(tokens, name)?.times_as_fast_as.find(each => nameOf(each) === other);
   const others = name => names.filter(other => counts.some(tokens => times(tokens, name, other)));
   return [
-    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\nparentheses, the percentage of the ceiling:`,
+    `${engine}, ${cpu}. The cells have the milliseconds from a text to its vector and, in\n` +
+        "parentheses, the percentage of the ceiling:",
     table(["", ...counts.map(count => `${count} tokens`)], names.map(name => [name, ...counts.map(tokens => {
       const row = rowOf(tokens, name);
       return row ? `${number(row.microseconds / 1e3, 2)} (${number(100 * row.share_of_peak.median, 0)})` : "";
