@@ -14,7 +14,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// One head of width 1, whose scale is 1: a score is q * k.
+// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 struct Scores {
   static constexpr std::size_t capacity = 7;
   using Attention = ladon::Attention<S{.queries = 3, .keys = capacity, .model = 1, .heads = 1}>;
@@ -74,7 +74,8 @@ TEST_CASE("equal scores give the mean, however large") {
   for (const float score : {0.0f, 1.0f, -90.0f, 1e30f, -1e30f}) {
     scores.k.fill(score);
     scores.run({1, 1, -1}, 7);
-    // Seven weights of 1. Their sums 7 and 28 are exact. Only 1 / 7 and its product are rounded.
+    // Each of the seven keys has the exponential 1. The sum of the exponentials is 7, and the weighted sum of the
+    // values is 28. Both sums are exact. Only 1 / 7 and the product 28 * (1 / 7) are rounded.
     for (const float y : scores.y) CHECK(std::abs(y - 4) <= 4 * 2 * 0x1p-24f);
     for (const float p : scores.map) CHECK(p == 1.0f / 7);
   }

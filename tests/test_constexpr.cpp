@@ -67,7 +67,7 @@ static_assert(close(hidden.y, {0.5f, -1, 0.5f, 1, 28.5f, 2}));
 static_assert(close(hidden.map, {0, 0, 0, 0, 1, 0, 0, 1.0f / 3, 2.0f / 3,  //
                                  0, 0, 0, 0, 1, 0, 0, 1.0f / 2, 1.0f / 2}));
 
-// Computes attention in phases and shares.
+// Computes attention with run_phase. Each phase is divided into `count` shares.
 constexpr Result attend_in_shares(std::size_t count) {
   auto workspace = Attention::TeamWorkspace<3>{};
   Result result;
@@ -81,8 +81,8 @@ constexpr Result attend_in_shares(std::size_t count) {
 }
 static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen.map);
 
-// An encoder layer whose attention adds 0. LayerNorm of two features gives 1 for the larger feature and -1 for the
-// other:
+// An encoder layer. The attention has zero weights, so it adds 0. LayerNorm of two features gives 1 for the larger
+// feature and -1 for the other:
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
 //   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)

@@ -24,7 +24,7 @@ struct WithSinks : Scaled {
   static constexpr bool sinks = true;
 };
 
-// One head of width 1, whose scale is 1: a score is q * k.
+// One head of width 1. The scale 1 / sqrt(1) is 1, so a score is q * k.
 template <std::size_t Queries, class Mask, class Score = Scaled>
 struct Scores {
   static constexpr std::size_t keys = 5;
@@ -76,7 +76,7 @@ void check_cap_of_huge_scores() {
   for (const float p : s.map) CHECK(p == 0.2f);
 }
 
-// Checks rows whose biases are all the lowest float. No key is hidden, so the output is the mean of the values.
+// Checks rows in which every bias is the lowest float. No key is hidden, so the output is the mean of the values.
 template <std::size_t Queries, class Mask>
 void check_lowest() {
   Scores<Queries, Mask> s;

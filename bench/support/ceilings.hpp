@@ -80,8 +80,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   return static_cast<double>(times * keys * width) / taken;
 }
 
-// Returns the flops per second of tiles whose sums have `Inner` terms and are stored at the end. The sums of attention
-// can be as short as the sums of these tiles.
+// Returns the flops per second of a loop that computes a tile of a matrix product. Each sum of the tile has `Inner`
+// terms. The tile stores its sums after the last term. Attention can have sums with as few terms.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

@@ -58,9 +58,10 @@ Round one_round(std::size_t repeats, const Flops& flops, Work& work) {
   return {seconds, (before + after) / 2, !alone || interrupted || !quiet().now_quiet()};
 }
 
-// Measures work() in state.max_iterations rounds. The calls of work() in a round take a few times as long as the peak
-// loop. A round is not longer, because a core may be quiet for only a few milliseconds. A disturbed round is repeated
-// while the waiting time of all rounds together is below `patience` seconds.
+// Measures work() in state.max_iterations rounds. A round calls work() so often that the calls would take 0.3 ms at
+// peak throughput, but at least once. Longer rounds would be disturbed more often, because other processes may leave a
+// core free for only a few milliseconds. A disturbed round is repeated until `patience` seconds have passed since the
+// start of the first round.
 template <class Work>
 void measure(benchmark::State& state, double patience, const Flops& flops, Work work) {
   work();  // maps the pages and warms the caches

@@ -23,7 +23,8 @@ class LongRecording {
     take(window_length - padding_);
   }
 
-  // Whether the window is within the recording, whose last window may end with zeros.
+  // Returns whether the window lies within the recording. The last window may extend beyond the end of the recording by
+  // less than `stride_` samples, which are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
   // Samples from the start of the recording. Windows before the start have 0.

@@ -208,12 +208,13 @@ struct MultiHeadAttention {
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `extend`. The rules in the comment on run_phase of self-attention apply.
-  // `extend` has the same number of phases as `run`. In phase 0, at most parts(2) shares have work. No other call may
-  // use `cache` until all phases are finished.
+  // Computes one share of one phase of `extend`. The threads must follow the rules of run_phase of self-attention.
+  // There are `phases` phases. In phase 0, at most parts(2) shares have work, because `x` has at most shape.queries
+  // tokens. No other call may use `cache` until all phases are finished.
   //
-  // The result is bit-identical for any number of shares. With a single token, the last bits of `y` may differ from
-  // those of `extend`, because `extend` projects the queries of all heads in one product.
+  // Any number of shares gives the same bits of `y`. With several tokens, these are the bits of `extend`. With a single
+  // token, the last bits may differ from the result of `extend`, because `extend` projects the queries of all heads in
+  // one product.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,

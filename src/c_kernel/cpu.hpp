@@ -11,17 +11,17 @@
 
 namespace c_kernel {
 
-// Returns a word whose bits with the given numbers are 1. All other bits are 0. A set of instruction sets is a word,
-// too: its bit i stands for the instruction set with the number i in ladon_isa.
+// Returns a word in which the bits with the given numbers are 1 and all other bits are 0. A word can also represent a
+// set of instruction sets. Bit i is then 1 if the set contains the instruction set with the number i in ladon_isa.
 template <class... Bit>
 constexpr unsigned bits(Bit... bit) {
   return ((1u << bit) | ...);
 }
 
 #if defined(__aarch64__)
-// Returns the instruction sets that the machine supports, as Linux reports them. The variant for dot product is
-// compiled for Armv8.2-A, whose instructions for kernels also include the atomic instructions, CRC32 and SQRDMLAH of
-// Armv8.1-A.
+// Returns the instruction sets that the machine supports, as Linux reports them. The dot-product variant is compiled
+// for Armv8.2-A. The compiler may then also use the atomic instructions, CRC32 and SQRDMLAH of Armv8.1-A. Therefore the
+// machine must support these instructions too.
 static unsigned detected_isas() {
   const unsigned neon = bits(LADON_ISA_NEON);
   constexpr unsigned long needed = HWCAP_ASIMDDP | HWCAP_ASIMDRDM | HWCAP_ATOMICS | HWCAP_CRC32;

@@ -120,9 +120,10 @@ constexpr auto both(A a, B b) {
   }
 }
 
-// Returns the window or causal mask of a form. A causal mask also limits the right side of a window: in both masks,
-// query i has the position i + offset. Offsets are at most the number of keys, so a side as wide as all tokens is
-// unlimited.
+// Returns the mask for the members `causal`, `left` and `right` of F: a causal mask, a window, or no mask. If F has
+// both a causal mask and a window, the result is a window with 0 keys on the right side. This is correct because both
+// masks give query i the position i + offset. A side of at least F.keys + F.queries keys is unlimited, because an
+// offset is at most the number of keys.
 template <Form F>
 constexpr auto positional() {
   constexpr auto side = [](std::ptrdiff_t width) {

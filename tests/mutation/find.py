@@ -125,7 +125,8 @@ class Finder:
 
 def parse(include, compiler):
     """Yields the headers that one translation unit includes, with their declarations."""
-    # LADON_EXPECTS becomes a function of the same length, so that its condition has a place in the syntax tree.
+    # The macro LADON_EXPECTS is replaced by the function ladon_expects, so that the syntax tree contains the condition.
+    # Both names have the same length, so positions in the file stay valid.
     files = []
     for folder, _, names in os.walk(include):
         for name in names:

@@ -75,7 +75,7 @@ class Keywords {
     this.#addRecordings();
     const panel = byId("words", HTMLElement);
     this.#addDrop(panel);
-    // Stops the microphone when the panel is hidden.
+    // Stops the microphone when the user opens another tab, because this tab's panel is then hidden.
     const stopIfHidden = () => void (panel.hidden && this.#stop());
     new MutationObserver(stopIfHidden).observe(panel, { attributeFilter: ["hidden"] });
   }

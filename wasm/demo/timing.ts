@@ -1,5 +1,6 @@
+// A slice is several calls of a function that are timed together.
 const slices = 5;
-const least = 3; // smallest milliseconds of a slice; the resolution of the clock can be 0.1
+const least = 3; // the shortest valid time of a slice in milliseconds; the resolution of the clock can be 0.1 ms
 
 /** Returns the milliseconds of `count` calls. */
 function timeOfCalls(call: () => void, count: number): number {
@@ -15,7 +16,7 @@ class Measured {
 
   constructor(private readonly call: () => void) {}
 
-  /** Measures slices until one slice takes at least the smallest time. */
+  /** Times one slice. If the slice takes less than `least` milliseconds, doubles the number of calls and repeats. */
   measure(): void {
     for (;;) {
       const took = timeOfCalls(this.call, this.#count);

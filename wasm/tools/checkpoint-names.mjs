@@ -41,7 +41,10 @@ export function readCheckpointNames(text) {
   return conventions;
 }
 
-/** Returns the table as TypeScript, without the titles of the conventions, which only messages of C++ use. */
+/**
+ * Returns the table as TypeScript. Omits the titles of the conventions, because only error messages of the C++ code
+ * contain the titles.
+ */
 export const checkpointNames = (text) => `
 /** The role of a tensor in a kernel, and the name of the tensor in a checkpoint. */
 export type Row = readonly [role: string, name: string];

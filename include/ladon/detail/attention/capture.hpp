@@ -73,8 +73,8 @@ struct CaptureScoreRows {
   constexpr void block(const float* s, Range range, float unit) const noexcept {
     for (std::size_t q = 0; q < queries; ++q) {
       for (std::size_t k = range.begin; k < range.end; ++k) {
-        // Additive masks raise a finite score below the lowest float to the lowest float (detail/mask/additive.hpp). A
-        // score equal to the lowest float is therefore copied unchanged.
+        // An additive mask replaces a score below the lowest float by the lowest float (detail/mask/additive.hpp). The
+        // exact score is unknown then, so the lowest float is copied without the factor.
         const float score = s[(k - range.begin) * Width + q];
         rows[q * stride + k] = score == std::numeric_limits<float>::lowest() ? score : score * unit;
       }

@@ -29,7 +29,8 @@ LADON_INLINE constexpr Pack to_exponent(const Pack& value) noexcept {
   return select(value == masked, masked, finite);
 }
 
-// Memory for the numbers of one block of scores, as exponents of two: [keys][Width], with one query in each lane.
+// Memory for the numbers that an additive mask adds to one block of scores: [keys][Width], with one query in each lane.
+// The numbers are multiplied by log2(e) (to_exponent).
 template <std::size_t KeyWidth, std::size_t Width>
 struct PairScratch {
   alignas(64) float values[KeyWidth * Width];

@@ -67,8 +67,8 @@ struct Fold<XsimdPack<N>, Steps> {
   }
 
  private:
-  // Returns a transposed matrix. `rows` holds the matrix, Rows rows one after another. The result holds the rows of the
-  // transposed matrix one after another.
+  // Transposes a matrix of Rows rows and N / Rows columns. The lanes of `rows` hold the matrix in row-major order. The
+  // lanes of the result hold the transposed matrix in row-major order.
   template <std::size_t Rows>
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
