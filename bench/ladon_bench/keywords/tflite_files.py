@@ -1,4 +1,4 @@
-"""tflite_files TFLITE_FILE FOLDER: writes the forms of the published tflite file that LiteRT.js runs: PART.PRECISION.tflite.
+"""tflite_files TFLITE_FILE FOLDER: writes PART.PRECISION.tflite, the forms of the published file that LiteRT.js runs.
 
 For int8, ai-edge-quantizer converts the file: weights become int8, and inputs are quantised at run time. For the part
 "model", the operators of the front end are removed from the file.
