@@ -1,5 +1,5 @@
-// What firmware says of a text that is no date, in the ten characters that a date takes; whoever reads its lines
-// (tests/firmware/judge.cpp) counts on that.
+// The answers of the firmware for a text without a date. Each answer has ten characters, as a date does, because
+// tests/firmware/judge.cpp expects ten characters.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
-// date_reader FILE [MOST [exact]]: the dates in the first texts of a list, MOST of them, one a line; then what a
-// reading takes in instructions and memory. With `exact`, beside each date the probabilities of its digits, as the bits
-// of floats.
+// date_reader FILE [MOST [exact]]: prints the dates in the first MOST texts of a list, one date a line. Then prints the
+// instructions and the memory that a text takes. With `exact`, each line also has the probabilities of the digits, as
+// the bits of floats.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace date_reader;
 
-// The program date_reader_int8 is this file, too.
+// The program date_reader_int8 is compiled from this file too, with DATE_READER_INT8.
 #if defined(DATE_READER_INT8)
 using Memory = Int8Workspace;
 const std::size_t& bytes_of_weights = int8_weight_bytes;

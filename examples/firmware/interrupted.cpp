@@ -1,7 +1,7 @@
-// interrupted FILE: texts are read one after the other, as in the main loop of a small real-time system, while a
-// timer's interrupt comes in between and reads other texts with a workspace of its own. All that is read must be, to
-// the last bit, what it is when nothing comes in between: a kernel has no state but its workspace, and the processor
-// keeps the registers of whom it interrupts, those of the FPU as well.
+// interrupted FILE: a loop reads texts, as the main loop of a small real-time system does. A timer interrupts the loop,
+// and the interrupt handler reads other texts with a second workspace. Every result must be bit-identical to the result
+// without interrupts, for two reasons. A kernel keeps its state only in its workspace. The processor saves the
+// registers of the interrupted code, including the registers of the FPU.
 #include <array>
 
 #include "board.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace date_reader;
 
-constexpr std::size_t texts = 16;  // of each of the two
+constexpr std::size_t texts = 16;  // for the loop, and as many for the interrupt
 
 struct Task {
   std::array<Squeezed, texts> text;
@@ -22,7 +22,7 @@ struct Task {
 
   Reading answer(std::size_t i) noexcept { return read(text[i].view(), workspace); }
 
-  // One more text, and whether it is read as it was alone.
+  // Reads the next text, and counts the result as wrong if it differs from the result without interrupts.
   void read_next() noexcept {
     const std::size_t i = readings % texts;
     const Reading reading = answer(i);

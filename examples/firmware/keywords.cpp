@@ -1,5 +1,5 @@
-// keywords [--logits] FILE...: the word that KWT-1 hears in each recording of at most a second, and what the answer
-// takes in instructions and memory. With --logits, also the logit of each label.
+// keywords [--logits] FILE...: prints the word that KWT-1 finds in each recording of at most a second. Also prints the
+// instructions and the memory that the answer takes. With --logits, prints the logit of each label too.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,12 +19,12 @@ using namespace keywords;
 
 using Logits = std::array<float, label_count>;
 
-// What a recording needs before the encoder runs.
+// The state of the front end, which computes the features of a recording.
 struct Hearing {
   FrontEnd front_end;
   FeatureStream features{front_end};
 };
-// The encoder runs when the features have become its input, so its workspace shares the memory of the front end.
+// The encoder runs after the front end, so the workspace of the encoder and the front end share memory.
 constinit struct Memory {
   kwt1::Workspace workspace;
   std::array<float, token_count * model_width> x;
@@ -49,7 +49,7 @@ void print_row(std::string_view what, std::uint64_t number) noexcept {
   print("\n");
 }
 
-// Prints a number with so many digits after the point.
+// Prints a number with `digits` digits after the decimal point.
 void print_decimal(float number, int digits) noexcept {
   std::uint32_t unit = 1;
   for (int i = 0; i < digits; ++i) unit *= 10;
@@ -60,7 +60,7 @@ void print_decimal(float number, int digits) noexcept {
   for (std::uint32_t place = unit / 10; place > 0; place /= 10) board::print_number(rounded / place % 10);
 }
 
-// Hears a second, 10 ms at a time, as samples would come from a microphone.
+// Reads one second in steps of 10 ms, as a microphone would deliver the samples.
 void hear(Wav& wav, Hearing& hearing, Answer& answer) noexcept {
   for (std::size_t i = 0; i < window_length; i += frame_step) {
     std::array<float, frame_step> samples{};  // a short recording ends in silence

@@ -1,4 +1,5 @@
-// The weights of KWT-1 in flash, and its encoder: a kernel with stored weights, of one precision.
+// The weights of KWT-1 in flash, and the encoder of KWT-1. The encoder is a kernel with stored weights, in float32 or
+// int8.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ struct alignas(KWT1_SIZE(WORKSPACE_ALIGN)) Workspace {
 // Computes y [model_width], the class token after the last layer, from x [token_count][model_width].
 inline ladon_status run(const float* x, float* y, Workspace& workspace) noexcept {
   KWT1(options) options{};
-  options.queries = 1;  // of the last layer, row 0 only
+  options.queries = 1;  // the last layer computes only row 0
   return KWT1(run_with)(x, &KWT1(stored_weights), y, workspace.bytes, &options);
 }
 

@@ -1,4 +1,4 @@
-// The lines of a file of the machine that runs the board, one after the other.
+// Reads a file of the host, line by line. The host is the machine that runs QEMU.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@ class Lines {
   explicit Lines(const char* name) noexcept : file_(name) {}
 
   bool is_open() const noexcept { return file_.is_open(); }
-  // The next line up to its first tab, or to the 255th character; false at the end. It holds until the next call.
+  // Reads the next line, and sets `text` to the part before the first tab, at most 255 characters. `text` is valid
+  // until the next call. Returns false at the end of the file.
   bool next(std::string_view& text) noexcept;
 
  private:

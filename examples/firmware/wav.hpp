@@ -1,4 +1,4 @@
-// Recordings: WAV files of the machine that runs the board, 16 kHz, 16 bits, mono.
+// Reads a WAV file of the host, the machine that runs QEMU. The file must have 16 kHz, 16 bits and one channel.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@ class Wav {
  public:
   explicit Wav(const char* name) noexcept;
 
-  // Returns what is wrong with the file, or a null pointer.
+  // Returns the error of the file, or a null pointer if the file is correct.
   const char* error() const noexcept { return error_; }
   // The number of samples that have not been read.
   std::size_t left() const noexcept { return left_; }
-  // Reads the next samples, from -1 to 1, and returns how many. Fewer than there is room for only at the end.
+  // Reads the next samples, as numbers from -1 to 1. Returns the number of samples, which is samples.size() except at
+  // the end of the file.
   std::size_t read(std::span<float> samples) noexcept;
 
  private:

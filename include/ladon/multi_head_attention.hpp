@@ -281,7 +281,7 @@ struct MultiHeadAttention {
     static_assert(as_many_keys,
                   "ladon: keys differ from queries in number, so they come from elsewhere: run(x, context, ...)");
     static_assert(shape.key_model == shape.model && shape.value_model == shape.model,
-                  "ladon: keys and values are made from tokens of other widths than x has: project_keys, then attend");
+                  "ladon: the tokens of x, keys and values have different widths. Call project_keys, then attend");
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options), {rows(y, lengths.queries), rows(x, lengths.longer())}, shared,
                           scratch);
@@ -305,7 +305,7 @@ struct MultiHeadAttention {
   static constexpr void compute(Part part, Queries x, Context context, const Weights& weights, Output y,
                                 CrossShared& shared, Scratch& scratch, const Options& options, To& to) noexcept {
     static_assert(shape.key_model == shape.value_model,
-                  "ladon: keys and values are made from tokens of different widths: project_keys, then attend");
+                  "ladon: the tokens of keys and values have different widths. Call project_keys, then attend");
     const Lengths lengths = options.lengths();
     detail::expect_memory(detail::caller_of(options),
                           {rows(y, lengths.queries), rows(x, lengths.queries), {rows(context, lengths.keys)}}, shared,

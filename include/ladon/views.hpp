@@ -72,7 +72,7 @@ struct TensorView {
  private:
   template <std::size_t Given>
   static constexpr void check() noexcept {
-    static_assert(Given == size, "ladon: an array of Given numbers where the shape asks for Extents of them");
+    static_assert(Given == size, "ladon: the array has Given numbers, but the view needs the product of Extents");
   }
   template <class U, std::size_t N>
   static constexpr auto first(U (&array)[N]) noexcept {

@@ -1,4 +1,4 @@
-// message: ladon: keys and values are made from tokens of different widths: project_keys, then attend
+// message: ladon: the tokens of keys and values have different widths. Call project_keys, then attend
 // says: 7 == 8
 #include <ladon/ladon.hpp>
 

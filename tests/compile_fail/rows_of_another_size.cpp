@@ -1,4 +1,4 @@
-// message: ladon: an array of Given numbers where the shape asks for Extents of them
+// message: ladon: the array has Given numbers, but the view needs the product of Extents
 // says: 30 == 24
 #include <ladon/ladon.hpp>
 

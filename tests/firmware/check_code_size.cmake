@@ -1,5 +1,6 @@
 # cmake -DBUILD=<folder> -DKERNEL=<name> -DMOST=<bytes> -P check_code_size.cmake
-# The target <name>_report prints a run's code, constants and stack, and the code is at most so many bytes.
+# Checks that the target <name>_report prints the bytes of code, constants and stack of a run, and that the code takes at
+# most MOST bytes.
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --target ${KERNEL}_report
   OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE status)
 if(NOT status EQUAL 0 OR NOT out MATCHES "${KERNEL}_run +([0-9]+) +([0-9]+) +([0-9]+)\n")

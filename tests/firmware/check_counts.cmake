@@ -1,6 +1,7 @@
 # cmake "-DRUN=<command>" -DCOUNTS=<file> "-DCOMPILER=<name and version>" [-DUPDATE=ON] -P check_counts.cmake
-# The counts that a program prints are those of the file, to 1%: "<name> <instructions>" a line, after a first line that
-# names the compiler, for another one's counts are others. UPDATE writes the file.
+# Checks that the instruction counts that a program prints differ by at most 1% from the counts in the file. The first
+# line of the file is the compiler, because counts depend on the compiler. Each other line is "<name> <instructions>".
+# UPDATE writes the file.
 execute_process(COMMAND ${RUN} OUTPUT_VARIABLE out RESULT_VARIABLE status)
 string(REGEX MATCHALL "[a-z_0-9]+ +[0-9]+ +[0-9]+\n" lines "${out}")
 if(NOT status EQUAL 0 OR NOT lines)

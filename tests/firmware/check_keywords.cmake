@@ -1,6 +1,7 @@
 # cmake "-DRUN=<command>" -DFOLDER=<of the recordings> -DANSWERS=<table> -DTOLERANCE=<millionths> -DMOST_FLASH=<bytes>
 #   -DMOST_RAM=<bytes> -DMOST_INSTRUCTIONS=<n> -P check_keywords.cmake
-# The keyword spotter answers four recordings as LiteRT does (tests/data/keywords_litert.tsv), and takes at most so much.
+# Checks that the keyword spotter gives the answers of LiteRT for four recordings (tests/data/keywords_litert.tsv). Also
+# checks that its flash, RAM and instructions are within the limits.
 set(names yes_1000ms.wav no_1000ms.wav noise_1000ms.wav silence_1000ms.wav)
 list(TRANSFORM names PREPEND ${FOLDER}/ OUTPUT_VARIABLE files)
 execute_process(COMMAND ${RUN} --logits ${files} OUTPUT_VARIABLE out RESULT_VARIABLE status)

@@ -1,13 +1,13 @@
 # cmake -DMAP=<file> [-DALSO=<regular expression>] -P check_map.cmake
-# What a program took of libraries, by the map that the linker wrote: of C's what moves and compares memory, of the
-# compiler's what stands in for an instruction. So there is no malloc, no operator new and no libm in it. ALSO allows
-# more members, such as those of libm.
+# Checks which members of libraries a program contains, by the linker's map file. Two kinds are allowed: the functions of
+# the C library that move and compare memory, and the compiler's functions for missing instructions. So the program
+# contains no malloc, no operator new and no libm. ALSO allows more members, for example of libm.
 file(STRINGS ${MAP} lines)
 set(wrong "")
 set(members "")
 foreach(line IN LISTS lines)
   if(line MATCHES "^Discarded input sections|^Memory Configuration|^There are no discarded")
-    break() # above stands each member of an archive that was taken
+    break() # the lines above list the members of archives that the program contains
   endif()
   if(line MATCHES "^([^ ].*/)?lib([a-z+_A-Z0-9]+)[.]a[(](.*)[.]o(bj)?[)]")
     list(APPEND members "${CMAKE_MATCH_2}: ${CMAKE_MATCH_3}")

@@ -1,5 +1,6 @@
 # cmake "-DRUN=<command>" -DWRITE_WAV=<program> -DFOLDER=<folder> -P check_wav.cmake
-# The keyword spotter reads 16 kHz, 16-bit, mono WAV files of at most a second, and says of any other file what is wrong.
+# Checks that the keyword spotter reads 16-bit mono WAV files of at most a second at 16 kHz. For any other file, the
+# program must print the error.
 file(MAKE_DIRECTORY ${FOLDER})
 
 # check(<file> <status> <text>): the program ends with the status and prints the text.

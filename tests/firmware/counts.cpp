@@ -1,5 +1,5 @@
-// Instructions of a call, a line each: its name, the count, and a hundred times the count for one multiplication and
-// addition. `counts small` leaves out what takes long without an FPU.
+// Prints a line for each call: the name of the call, its instructions, and 100 times the instructions for each
+// multiply-add. `counts small` omits the calls that take long without an FPU.
 #include <string_view>
 
 #include "board.hpp"

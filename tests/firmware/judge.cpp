@@ -1,7 +1,7 @@
-// judge COUNT [int8]: reads what the firmware's date_reader printed of COUNT texts (its argument `exact`), and runs
-// them here. With `int8`, judges date_reader_int8. Dates must be the native reader's. Each digit's probability must
-// agree with the oracle, which computes the whole model in float64 and with it how far float32 may be off
-// (tests/support/bound.hpp).
+// judge COUNT [int8]: reads the output of the firmware's date_reader for COUNT texts (argument `exact`), and reads the
+// dates of these texts on the host. With `int8`, judges date_reader_int8. The dates must be those of the host. Each
+// probability of a digit must agree with the oracle. The oracle computes the model in float64, and computes the error
+// that float32 may have (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -84,7 +84,7 @@ std::vector<oracle::LayerWeights> layer_weights(bool is_int8) {
   return {first, second};
 }
 
-// Element (row, i) of a table of embeddings.
+// Returns element (row, i) of a table of embeddings.
 template <std::size_t Rows, std::size_t Size, std::size_t N>
 Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&values)[N], std::size_t row,
              std::size_t i) {
@@ -93,7 +93,8 @@ Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&val
   return Real(static_cast<double>(table.scale[row])) * Real(static_cast<double>(table.weight[at]));
 }
 
-// The slots, and behind them the text, at the end of its 40 places.
+// Returns the embeddings of the slots, followed by the embeddings of the text. The text takes the last of its 40
+// places.
 oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   constexpr std::size_t model = shape.model;
   oracle::Matrix x(slots + text.size, model);
@@ -110,7 +111,7 @@ oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   return x;
 }
 
-// Of each slot the probabilities of its classes.
+// Returns the probabilities of all classes, for each slot.
 std::vector<std::vector<Real>> probabilities(const Squeezed& text, bool is_int8) {
   static const std::vector<oracle::LayerWeights> layers = layer_weights(is_int8);
   constexpr std::size_t width = shape.model / shape.heads;
@@ -147,7 +148,7 @@ std::string answer_of(const Reading& reading) {
 struct Verdict {
   bool is_int8;
   int wrong = 0;
-  double worst = 0;  // distance, as a share of what is allowed
+  double worst = 0;  // the largest error, relative to the allowed error
 
   void judge(const std::string& line) {
     constexpr std::size_t answer = 10, number = 11, text_at = answer + slots * number + 2;

@@ -1,5 +1,5 @@
-// A call takes as many instructions as its lengths say, whatever its numbers are: a hundred inputs, small and large,
-// and the same count each time, to one tick of what counts.
+// Tests that the number of instructions of a call depends only on the lengths, not on the numbers. The instructions of
+// a hundred inputs, from small to large, may differ by at most one tick of the timer.
 #include <algorithm>
 
 #include "board.hpp"
@@ -8,9 +8,9 @@
 namespace {
 
 constexpr int inputs = 100;
-constexpr std::uint64_t tick = 50;  // the slowest timer's, in instructions
+constexpr std::uint64_t tick = 50;  // the longest tick of all boards, in instructions
 
-// From 2^-20 to 2^20 times the usual; each tenth input holds a row of zeros.
+// Writes random numbers with a factor from 2^-20 to 2^20. Every tenth input begins with 16 zeros.
 void fill(std::span<float> values, int input) {
   firmware::Random random(static_cast<std::uint32_t>(100 + input));
   float size = 0x1p-20f;

@@ -1,5 +1,5 @@
-# The C++ suite's programs on a board of Arm: newlib and libstdc++ with exceptions, files and the console by semihosting
-# (rdimon), and the boards' large memories.
+# Builds the C++ test programs for Arm boards. The programs use newlib and libstdc++ with exceptions. rdimon provides
+# files and the console by semihosting. The programs lie in the large memories of the boards.
 set(board ${PROJECT_SOURCE_DIR}/examples/firmware/board)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(script mps2)
@@ -9,9 +9,10 @@ elseif(LADON_CPU STREQUAL "cortex-m7")
   set(script mps2_an500)
 endif()
 
-set(CMAKE_CROSSCOMPILING_EMULATOR ${board}/run --uncounted ${LADON_CPU}) # twice as fast
+set(CMAKE_CROSSCOMPILING_EMULATOR ${board}/run --uncounted ${LADON_CPU}) # without counting, QEMU is twice as fast
 
-# The oracle's doubles, in software, would take most of the time. What is tested knows no doubles.
+# Enables the double-precision FPU, because the oracle computes in doubles. Without it, the oracle would take most of the
+# time. The tested code does not use doubles.
 if(LADON_CPU STREQUAL "cortex-m7")
   add_compile_options(-mfpu=fpv5-d16)
   add_link_options(-mfpu=fpv5-d16)
@@ -22,7 +23,7 @@ add_library(ladon_program_start OBJECT ${here}/programs/start.cpp ${board}/argum
 target_compile_features(ladon_program_start PRIVATE cxx_std_20)
 target_include_directories(ladon_program_start PRIVATE ${board})
 target_compile_options(ladon_program_start PRIVATE -fno-exceptions -fno-threadsafe-statics)
-target_compile_definitions(ladon_program_start PRIVATE BOARD_TIMER_MHZ=25) # nobody asks for the time
+target_compile_definitions(ladon_program_start PRIVATE BOARD_TIMER_MHZ=25) # any value will do, because no test reads the timer
 
 target_sources(ladon_checks INTERFACE
   $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:ladon_program_start>>)

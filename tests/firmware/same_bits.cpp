@@ -1,4 +1,5 @@
-// What kernels made with DETERMINISTIC compute, as a hash of its bits (FNV-1a): the same on every core and on the host.
+// Prints a hash (FNV-1a) of the bits that deterministic kernels compute. The hashes must be equal on every core and on
+// the host.
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -10,7 +11,7 @@
 
 namespace {
 
-// Of numbers that are exact everywhere.
+// Writes pseudo-random numbers. Their computation is exact, so the numbers are equal on all targets.
 void fill(std::span<float> values, std::uint32_t seed, float size) {
   for (float& value : values) {
     seed = seed * 1664525u + 1013904223u;

@@ -1,5 +1,5 @@
-// A kernel whose weights WEIGHTS took from a checkpoint in a cross build. Input, mask and output are PyTorch's
-// (tests/recipes/files/pytorch).
+// Tests a kernel with stored weights. A cross build made the kernel with WEIGHTS from a checkpoint. The input, the mask
+// and the expected output come from PyTorch (tests/recipes/files/pytorch).
 #include <cmath>
 #include <cstdint>
 
@@ -25,7 +25,7 @@ int main() {
   float most = 0;
   for (int i = 0; i < F_STORED_QUERIES * F_STORED_MODEL; ++i) {
     const float difference = std::abs(y[i] - pytorch_y[i]);
-    if (!(difference <= most)) most = difference;  // NaN, too
+    if (!(difference <= most)) most = difference;  // also if `difference` is NaN
   }
   board::print("largest difference, in millionths: ");
   board::print_number(static_cast<std::uint64_t>(most * 1e6f));

@@ -1,4 +1,4 @@
-// What is counted: whole attention and an encoder layer of a shape, with weights of their own.
+// The code under test for counts.cpp and latency.cpp: attention and an encoder layer of a shape, with random weights.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace firmware {
 
-// Between -1 and 1 (Numerical Recipes' generator of 32 bits).
+// Generates numbers between -1 and 1 (the 32-bit generator of Numerical Recipes).
 class Random {
  public:
   explicit constexpr Random(std::uint32_t seed) : state_(seed) {}
@@ -51,7 +51,7 @@ struct Attention {
   }
 };
 
-// Its feed-forward network is four times as wide as the model.
+// An encoder layer. The feed-forward network is four times as wide as the model.
 template <ladon::Shape Given, ladon::Activation Activation = ladon::Activation::relu>
 struct Layer {
   static constexpr std::size_t model = Given.model, hidden = 4 * Given.model;

@@ -1,9 +1,13 @@
-// What a call takes of RAM, as a formula: with T tokens in whole panels of NR, D features, heads of d_k and d_v, and at
-// most `block` keys at a time,
+// Checks a formula for the workspace of attention in bytes:
 //
-//     4 (2 T D + T (d_k + d_v) + NR (d_k + block))       bytes: x, what the heads say, K and V of one head, Q, scores
+//     4 (2 T D + T (d_k + d_v) + NR (d_k + block))
 //
-// and a layer's norms and feed-forward network what they need of one panel, and one T D more where norms come before.
+// NR is the width of a panel, and T is the number of tokens, rounded up to whole panels. D is the number of features.
+// d_k and d_v are the widths of a head. `block` is the largest number of keys in a key block. The terms are x and the
+// outputs of the heads, K and V of one head, Q, and the scores.
+//
+// An encoder layer also needs one panel for its norms and its feed-forward network. With pre-norm, the layer needs T D
+// more floats.
 #include <ladon/ladon.hpp>
 
 namespace {
@@ -53,7 +57,8 @@ static_assert(keeps_to_it<Shape{.queries = 5, .model = 36, .heads = 3}>());
 static_assert(keeps_to_it<Shape{.queries = 256, .model = 64, .heads = 8}>());
 static_assert(keeps_to_it<Shape{.queries = 1000, .model = 64, .heads = 1}>());  // four blocks of keys
 
-// As DESIGN puts it, for the shapes of the counts: no gaps, and room to spare.
+// Checks a simpler limit for the shapes of counts.cpp. The limit has no gaps between parts, and uses the number of
+// queries without rounding. In return, the limit includes one more panel of D features.
 template <Shape Given>
 constexpr bool within_design() {
   constexpr Shape s = Given.complete();

@@ -1,4 +1,5 @@
-// Arm's M profile: vectors, start-up, SysTick (https://developer.arm.com/documentation/ddi0403, B1.5, B3.2 and B3.3).
+// Arm's M profile: interrupt vectors, start-up code, and the timer SysTick
+// (https://developer.arm.com/documentation/ddi0403, B1.5, B3.2 and B3.3).
 #include <cstdint>
 
 #include "board.hpp"
@@ -19,17 +20,17 @@ Register& timer_control() noexcept { return at(0xe000e010); }
 Register& timer_reload() noexcept { return at(0xe000e014); }
 Register& timer_value() noexcept { return at(0xe000e018); }
 Register& interrupt_state() noexcept { return at(0xe000ed04); }
-constexpr std::uint32_t timer_on = 7;  // with its interrupt, by the processor's clock
+constexpr std::uint32_t timer_on = 7;  // with its interrupt, at the clock of the processor
 constexpr std::uint32_t timer_pending = 1u << 26;
 constexpr std::uint32_t longest_period = 1u << 24;
 
 volatile std::uint32_t period = longest_period;  // in ticks
 volatile std::uint32_t periods = 0;
-std::uint64_t earlier = 0;  // ticks before this period's length was set
+std::uint64_t earlier = 0;  // ticks before `period` was set
 Handler volatile handler = nullptr;
 
-// The timer counts down to 0, and there its interrupt is pending, which nobody may have served yet: so it is when asked
-// in an interrupt.
+// Returns the ticks since the start. The timer counts down to 0 and then sets its interrupt pending. If this function
+// is called in an interrupt, the handler may not have counted the last period yet, so a pending interrupt counts too.
 std::uint64_t ticks() noexcept {
   for (;;) {
     const std::uint32_t before = periods, pending = interrupt_state() & timer_pending;
@@ -68,10 +69,10 @@ void interrupt_every(std::uint32_t instructions, Handler function) noexcept {
 
 extern "C" {
 
-// Floats must be on before the first of them, so no other function may be inlined here.
+// Enables the FPU before the first float instruction. No function with floats may be inlined here before that.
 [[noreturn]] void board_reset() {
 #ifdef __ARM_FP
-  board::at(0xe000ed88) = board::at(0xe000ed88) | 0xfu << 20;  // CPACR: the FPU, and Helium with it
+  board::at(0xe000ed88) = board::at(0xe000ed88) | 0xfu << 20;  // CPACR enables the FPU and Helium
   asm volatile("dsb\n isb" ::: "memory");
 #endif
   board::set_period(board::longest_period);
@@ -83,7 +84,7 @@ void board_timer() {
   if (board::handler != nullptr) board::handler();
 }
 
-// An exception that nobody waits for is a program's error.
+// Handles an unexpected exception: prints its number and address, and ends QEMU with status 3.
 [[noreturn, gnu::used]] void board_failed(const std::uint32_t* frame) {
   std::uint32_t exception;
   asm volatile("mrs %0, ipsr" : "=r"(exception));

@@ -48,7 +48,8 @@ File::~File() {
 
 std::size_t File::read(std::span<char> into) noexcept {
   const Word block[] = {static_cast<Word>(handle_), word(into.data()), into.size()};
-  return into.size() - static_cast<std::size_t>(ask(Operation::read, block));  // it answers what it left
+  return into.size() -
+         static_cast<std::size_t>(ask(Operation::read, block));  // the operation returns the number of bytes not read
 }
 
 }  // namespace board

@@ -1,4 +1,4 @@
-// How much memory the program takes.
+// Measures the memory that the program takes.
 #include "memory.hpp"
 
 #include "board.hpp"
@@ -6,7 +6,7 @@
 namespace board {
 namespace {
 
-constexpr std::uint32_t paint = 0x9e3779b9;  // no address here, no small number, no usual float
+constexpr std::uint32_t paint = 0x9e3779b9;  // a value that programs are unlikely to store
 
 std::uint32_t* painted_end;
 
@@ -14,10 +14,11 @@ std::uint32_t* bottom() noexcept { return reinterpret_cast<std::uint32_t*>(board
 
 }  // namespace
 
-// Volatile, or it becomes a call of memset, whose frame lies in what it paints.
+// `at` points to volatile words. Otherwise, the compiler would call memset, and the painting would overwrite the stack
+// frame of memset.
 __attribute__((noinline)) void paint_stack() noexcept {
   painted_end = static_cast<std::uint32_t*>(__builtin_frame_address(0));
-  for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;  // its own frame stays
+  for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;  // spares its own frame
 }
 
 std::size_t stack_used() noexcept {
@@ -28,7 +29,7 @@ std::size_t stack_used() noexcept {
 
 Image image() noexcept {
   const char *const weights = board_weights, *const begin = board_flash_begin, *const end = board_flash_end;
-  const bool apart = weights < begin || weights >= end;  // in a flash of their own
+  const bool apart = weights < begin || weights >= end;  // in a separate flash memory
   return {.flash = static_cast<std::size_t>(end - begin + (board_data_end - board_data) +
                                             (apart ? board_weights_end - weights : 0)),
           .written = static_cast<std::size_t>(board_data_end - board_data + (board_bss_end - board_bss)),

@@ -1,4 +1,4 @@
-// What the linker script says of the image (sections.ld).
+// The symbols of the linker script sections.ld: the addresses of the parts of the image.
 #pragma once
 
 #include <cstdint>

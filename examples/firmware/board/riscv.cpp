@@ -1,5 +1,5 @@
-// RISC-V with 32 bits: start-up, the counter of instructions, the timer of the board virt
-// (https://github.com/riscv/riscv-isa-manual: machine mode; the timer is a SiFive CLINT's).
+// 32-bit RISC-V: start-up code, the counter of instructions, and the timer of the board virt. The code runs in machine
+// mode (https://github.com/riscv/riscv-isa-manual). The timer is the timer of a SiFive CLINT.
 #include <cstdint>
 
 #include "board.hpp"
@@ -28,7 +28,7 @@ std::uint64_t ticks() noexcept {
 }
 
 void wait_until(std::uint64_t time) noexcept {
-  timer_compare[1] = UINT32_MAX;  // no time between that is over
+  timer_compare[1] = UINT32_MAX;  // while only one half is written, the time lies far in the future
   timer_compare[0] = static_cast<std::uint32_t>(time);
   timer_compare[1] = static_cast<std::uint32_t>(time >> 32);
 }
@@ -56,7 +56,7 @@ void interrupt_every(std::uint32_t instructions, Handler function) noexcept {
 
 extern "C" {
 
-// Saves all registers that a function may use, those of the FPU too.
+// The attribute makes the compiler save all registers that a function may change, including registers of the FPU.
 [[gnu::interrupt("machine"), gnu::aligned(4)]] void board_trap() {
   std::uint32_t cause, address;
   asm volatile("csrr %0, mcause\n csrr %1, mepc" : "=r"(cause), "=r"(address));
@@ -73,7 +73,8 @@ extern "C" {
   board::exit(3);
 }
 
-// Floats must be on before the first of them, and so must interrupts be: what comes is decided by mie.
+// Enables the FPU before the first float instruction. Also enables interrupts (MIE). The register mie decides
+// which interrupts occur.
 [[gnu::naked, gnu::section(".vectors"), gnu::used]] void board_reset() {
   asm volatile(
       ".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"

@@ -1,4 +1,5 @@
-// One call to whoever runs the program. The argument is a number, or the address of what the operation takes.
+// Calls an operation of the semihosting host, such as QEMU. The argument is a number, or the address of a parameter
+// block.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ inline std::int32_t ask(Operation operation, const void* argument) noexcept {
 #if defined(__riscv)
   register Word answer asm("a0") = static_cast<Word>(operation);
   register const void* second asm("a1") = argument;
-  // These three, uncompressed and on one page, are what tells the call from a breakpoint.
+  // These three instructions mark a semihosting call, so that QEMU does not regard ebreak as a breakpoint. They must be
+  // uncompressed and lie on one page.
   asm volatile(".balign 16\n.option push\n.option norvc\nslli zero, zero, 0x1f\nebreak\nsrai zero, zero, 7\n.option pop"
                : "+r"(answer)
                : "r"(second)

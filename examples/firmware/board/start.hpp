@@ -1,12 +1,12 @@
-// What both processors' start-up does once there is a stack.
+// The part of the start-up that Arm and RISC-V share. The stack pointer must be set.
 #pragma once
 
 namespace board {
 
-// Fills .data and .bss, and runs main to the end of the program.
+// Initialises .data and .bss, calls main, and ends the program.
 [[noreturn]] void start_program() noexcept;
 
-// The command line, parted at its spaces: no name may hold one. How many arguments there are.
+// Splits the command line at spaces, so a file name cannot contain a space. Returns the number of arguments.
 int take_arguments(char**& arguments) noexcept;
 
 }  // namespace board

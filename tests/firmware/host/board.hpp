@@ -1,4 +1,5 @@
-// Of examples/firmware/board what a program needs that is compared with itself on this machine.
+// The functions of examples/firmware/board that same_bits.cpp needs, for the host. The output of the host is compared
+// with the output of the boards.
 #pragma once
 
 #include <cinttypes>

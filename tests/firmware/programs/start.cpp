@@ -1,4 +1,5 @@
-// A program that has a C and a C++ library, whose own start-up (crt0) knows no M profile.
+// Start-up code for programs with the C and the C++ library. The start-up code of the C library (crt0) does not support
+// Arm's M profile.
 #include "start.hpp"
 
 #include <cstdlib>
@@ -13,7 +14,7 @@ extern "C" {
 void initialise_monitor_handles();  // rdimon's console
 void __libc_init_array();           // static constructors
 
-// What stands in crti.o and crtbegin.o.
+// Replaces the definitions in crti.o and crtbegin.o.
 void _init() {}
 void _fini() {}
 extern void* const __dso_handle;
@@ -22,7 +23,7 @@ void* const __dso_handle = nullptr;
 }  // extern "C"
 
 void board::start_program() noexcept {
-  std::memset(board_bss, 0, static_cast<std::size_t>(board_bss_end - board_bss));  // .data was loaded where it is
+  std::memset(board_bss, 0, static_cast<std::size_t>(board_bss_end - board_bss));  // QEMU has loaded .data
   initialise_monitor_handles();
   __libc_init_array();
   char** arguments;
