@@ -355,6 +355,19 @@ test("Vite", inChromium, async () => {
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
 
+// Vite 6 builds for engines of 2020 by default, which have no await outside a function.
+test("Vite, with await outside a function as in README.md", async () => {
+  const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
+  const at = project("vite_await", {
+    "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`),
+    "main.mjs": `import { load } from "ladon";\ndocument.title = (await load("date_reader")).description.name;`,
+  });
+  const { build } = await import("vite");
+  const settings = { root: at, logLevel: "silent", configFile: false };
+  await assert.rejects(build(settings), /Top-level await is not available/);
+  await build({ ...settings, build: { target: option[1] } });
+});
+
 const bundled = () => ({
   "main.mjs": main("./attend.mjs"),
   "index.html": pageOf(`<script type="module" src="dist/main.js"></script>`),
