@@ -1,4 +1,4 @@
-// The form with which the user lets the page load KWT-1's weights.
+// The HTML form in which the user chooses the source of KWT-1's weights.
 import { byId, showProblem } from "./dom.js";
 import { bytes } from "./format.js";
 import { remoteFile } from "./model-choice.js";
@@ -41,7 +41,7 @@ export class KeywordChoice {
     this.#fetch.focus();
   }
 
-  /** Loads the model. Then the form is hidden. After an error, the form says what is wrong. */
+  /** Loads the model. Then the form is hidden. After an error, the form shows the message. */
   async open(source: KeywordSource): Promise<void> {
     const { signal } = (this.#loading = new AbortController());
     showProblem(this.#problem);

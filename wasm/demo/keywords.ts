@@ -13,7 +13,7 @@ import { decodeSound } from "./sound.js";
 import { timeOf } from "./timing.js";
 import type { Progress } from "./weight-file.js";
 
-// By the build: what lies beside the page.
+// The files beside the page. The build defines this constant.
 declare const keywordFiles: { readonly model: boolean; readonly recordings: readonly string[] };
 
 const besidePage = {
@@ -293,7 +293,7 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // The microphone has times of its own.
+  // Measures the time of one second of sound. With the microphone, the page shows the times of its windows instead.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));
@@ -315,7 +315,7 @@ class Keywords {
   }
 }
 
-/** The twelve labels, each as bright as it is likely. */
+/** Shows the twelve labels. A label is brighter if its probability is higher. */
 class LabelList {
   readonly #list = byId("keyword-labels", HTMLUListElement);
   readonly #shares: readonly HTMLElement[];

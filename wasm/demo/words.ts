@@ -26,8 +26,8 @@ export function wordsOf(tokens: readonly string[]): Word[] {
 }
 
 /**
- * What one word pays to each: the sum over the pieces of the word looked at, the mean over its own (Clark et al., arXiv
- * 1906.04341, section 4.1). `map` is [tokens][tokens].
+ * Returns the attention weights from the word `from` to each word. The weights are added over the pieces of the other
+ * word, and averaged over the pieces of `from` (Clark et al., arXiv 1906.04341, section 4.1). `map` is [tokens][tokens].
  */
 export function wordWeights(map: Float32Array, from: Word, words: readonly Word[]): number[] {
   const tokens = Math.sqrt(map.length);

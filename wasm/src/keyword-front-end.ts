@@ -89,7 +89,7 @@ export class FrontEnd {
     }
   }
 
-  /** Takes the next samples of a sound. Computes each frame once: the samples that fill it are its last. */
+  /** Takes the next samples of a sound. Computes a frame when its last sample has arrived, and only once. */
   add(samples: Float32Array): void {
     for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + windowLength - this.#waiting);

@@ -6,7 +6,7 @@ import { type FrontEnd, layerCount, sampleRate, tokenCount, windowLength } from 
 import { type Label, labels } from "./keyword-labels.js";
 import { averagedSamples, WordDetector } from "./word-detector.js";
 
-/** What the model finds in a window of one second. */
+/** The result of the model for a window of one second. */
 export interface Spotting {
   /** The likeliest label. */
   readonly label: Label;

@@ -46,7 +46,7 @@ export interface SoundOptions {
   readonly attention?: boolean;
 }
 
-/** What the model finds in a sound of any length. */
+/** The result of the model for a sound of any length. */
 export interface SoundSpotting extends Spotting {
   /** The words of a sound of more than a second. Empty for a shorter sound. */
   readonly words: readonly SpottedWord[];
@@ -103,9 +103,9 @@ export class KeywordSpotter {
   }
 
   /**
-   * Takes the next samples of a sound that goes on, any number of them. Returns a result for each window that they
-   * complete: the first after half a second, then one every `stride` milliseconds. Computes only the frames that the
-   * samples fill. Before the first sample was silence.
+   * Takes the next samples of a continuous sound, any number of samples. Returns a result for each window that these
+   * samples complete. The first window is complete after half a second, because silence is assumed before the first
+   * sample. Then a window is complete every `stride` milliseconds. Computes only the frames that the samples complete.
    */
   push(samples: Float32Array, options: SoundOptions = {}): Hearing[] {
     const { attention } = checkSound(samples, options);
