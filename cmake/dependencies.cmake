@@ -118,7 +118,7 @@ function(ladon_need_kissfft)
   set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()
 
-# A library of C. OFF are options of its own CMake project.
+# Provides a C library. OFF lists options of the library's CMake project that are switched off.
 function(ladon_need_library target name)
   if(TARGET ${target})
     return()

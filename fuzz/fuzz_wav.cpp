@@ -15,7 +15,7 @@ namespace {
 
 using ladon_fuzz::require;
 
-// An upsampled file has up to 254 samples for each of its own.
+// Upsampling makes up to 254 samples from each sample of a file.
 constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
 constexpr float largest_sample = 2e6f;  // 1e6 in the file, and the overshoot of the filter
 

@@ -1,5 +1,5 @@
-// Fuzzes WordPiece. Any text is split into tokens, whose number has a limit. An input is the limit in one byte, and the
-// text.
+// Fuzzes WordPiece. WordPiece splits any text into tokens, up to a largest number of tokens. An input is this number in
+// one byte, and the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

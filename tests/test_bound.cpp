@@ -14,7 +14,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// A subject, a problem, and the outcome of a correct run.
+// The code under test (subject.hpp), its weights and inputs, and the result of a correct run.
 struct Ran {
   Subject subject;
   AttentionProblem problem;
@@ -56,8 +56,8 @@ std::vector<Ran> runs() {
 TEST_CASE("a dropped bias breaks the bound") {
   for (const Ran& ran : runs()) {
     using oracle::Linear, oracle::AttentionWeights;
-    // The bias of the keys is left out: it adds one number to all scores of a query, and the softmax cancels this
-    // number.
+    // The bias of the keys is not tested. This bias adds one number to all scores of a query, and the softmax cancels
+    // this number.
     for (Linear AttentionWeights::* const projection :
          {&AttentionWeights::query, &AttentionWeights::value, &AttentionWeights::output}) {
       AttentionProblem wrong = ran.problem;

@@ -1,5 +1,5 @@
-// The mistakes that the bound finds in an encoder layer: a dropped bias, another epsilon or kind of a norm, another
-// activation, and a gate in the place of the features that the gate multiplies.
+// Tests that the bound finds mistakes in an encoder layer. The mistakes are a missing bias, a wrong epsilon, a wrong
+// kind of norm, a wrong activation, and a gate that is swapped with the features that the gate multiplies.
 #include <algorithm>
 #include <functional>
 

@@ -145,7 +145,7 @@ std::vector<float> in_phases(const std::vector<float>& x, const typename Kernel:
   return y;
 }
 
-// Feeds a text whose token number `lost` is NaN. Any number of shares must give equal numbers.
+// Feeds a text to `extend_phase`. Token number `lost` is NaN. Any number of shares must give equal results.
 template <class Kernel, std::size_t... Shares>
 void check_extend_in_phases(const std::vector<std::size_t>& pieces, std::size_t lost) {
   constexpr S shape = Kernel::shape;

@@ -1,5 +1,6 @@
 // Hidden keys cannot change the output of a query. Under each mask, a key, a value or a bias becomes NaN or infinity.
-// Each query that must not see it keeps every bit of its output and weights. Each query that sees a NaN must give NaN.
+// If the key is hidden from a query, the query keeps every bit of its output and weights. Each query that sees a NaN
+// must give NaN.
 #include <cmath>
 #include <limits>
 #include <span>

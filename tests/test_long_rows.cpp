@@ -1,5 +1,5 @@
-// Rows of more keys than a block holds (kernel::key_block, 256): the running maximum, the corrections of earlier sums,
-// and masks that hide whole blocks.
+// Tests attention to more keys than a key block holds (kernel::key_block, 256). These tests cover the running maximum,
+// the corrections of earlier sums, and masks that hide whole blocks.
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -21,7 +21,8 @@ void check_problem(const Subject& subject, const AttentionProblem& problem, cons
   check_run(subject, task_of(subject, problem, variation), variation, expected_attention(subject, problem, variation));
 }
 
-// Returns a problem whose keys grow along the row, so that each block has a larger maximum, or shrink along the row.
+// Returns a problem in which the keys grow or shrink with their position. If the keys grow, each key block has a larger
+// maximum than the previous block.
 AttentionProblem trending_problem(const ladon::Shape& shape, bool growing) {
   AttentionProblem problem = random_problem(shape, true, 7);
   for (std::size_t k = 0; k < shape.keys; ++k) {
@@ -95,7 +96,7 @@ TEST_CASE("long rows: causal and padding, first blocks hidden from all and later
 #endif
 
 namespace {
-// Returns the relative RMS error of a weighted sum over 5,000 keys whose values have the mean 1.
+// Returns the relative RMS error of a weighted sum over 5,000 keys. The values have the mean 1.
 template <std::size_t queries, std::size_t width>
 double error_of_long_sum() {
   constexpr std::size_t keys = 5000;

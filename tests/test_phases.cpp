@@ -46,7 +46,7 @@ void check_attention_in_phases(bool cross) {
   in(std::integral_constant<std::size_t, too_many>{});
 }
 
-// Checks an encoder layer or a stack. `subject_of` makes its subject.
+// Checks an encoder layer or a stack. `subject_of` makes the Subject (subject.hpp).
 template <class Layer, std::size_t... Shares, class SubjectOf>
 void check_in_phases(const EncoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Layer>();

@@ -138,8 +138,9 @@ kissfft_of_debian() (
   mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
 )
 
-# source_package NAME FOLDER: downloads the orig.tar of Debian's source package. The machine's own lists name the
-# server. They seldom name sources, so apt gets copies that do, with folders of its own for what it downloads.
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package. The lists of the machine name the server,
+# but usually not its source packages. So apt gets copies of the lists with lines for source packages. apt downloads into
+# separate folders.
 source_package() {
   local list options
   mkdir -p "$2/apt/lists/partial" "$2/apt/sources"

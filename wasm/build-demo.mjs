@@ -61,8 +61,8 @@ function copyKeywords() {
 }
 
 /**
- * Returns the address of the project: LADON_URL, or where this checkout was cloned from; undefined if there is no such
- * address. The rule is that of tools/release.sh.
+ * Returns the address of the project: LADON_URL, or the address that this checkout was cloned from. Returns undefined if
+ * there is neither address. tools/release.sh has the same rule.
  */
 function projectUrl() {
   const origin = () => {
@@ -85,8 +85,8 @@ function projectUrl() {
 }
 
 /**
- * Writes index.html with the address of the project, and with the page's own address, LADON_PAGE_URL, before the picture
- * that other sites show: they do not take a relative address.
+ * Writes index.html with the address of the project. The address of the picture that other sites show begins with the
+ * address of the page, LADON_PAGE_URL, because other sites do not accept a relative address.
  */
 export function writeIndex(folder = target) {
   const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");

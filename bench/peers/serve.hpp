@@ -70,8 +70,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Measures one round. Other processes have used the caches and the branch predictors, so the first tenth of the
-    // calls is not measured.
+    // Calls run() for `seconds` seconds and measures the calls. Other processes have used the caches and the branch
+    // predictors before, so the first tenth of the calls is not measured.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

@@ -24,7 +24,7 @@ class Cores {
     return all;
   }
 
-  // Waits until all cores are quiet. Returns false if the time is over before.
+  // Waits until no other process uses the cores. Returns false if this takes longer than `seconds`.
   bool wait(Team& team, double seconds) {
     for (const double end = ladon::bench::now() + seconds; ladon::bench::now() < end;) {
       if (now_quiet(team)) return true;

@@ -156,7 +156,8 @@ bool add_attention() {
          add(named<S, Precision>("attention", "causal"), measure_attention<S, Precision, mask::Causal, score::Scaled>);
 }
 
-// Adds the masks and scores whose cost is compared with "full". The flops are counted as for "full".
+// Adds measurements of masks and scores, for comparison with full attention. The flops are counted as for full
+// attention.
 template <Shape S, class Precision>
 bool add_options() {
   const auto named_options = [](const char* mask) { return named<S, Precision>("attention", mask); };

@@ -1,5 +1,5 @@
-// Threads that compute one call together, share by share. The threads wait for each other by spinning, so the measured
-// time has the cost of a thread pool whose threads are awake.
+// Threads that compute one call together. Each thread computes one share of each phase. The threads wait for each other
+// by spinning, so the measured time is that of a thread pool with threads that are awake.
 #pragma once
 
 #include <atomic>

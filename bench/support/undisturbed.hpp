@@ -49,7 +49,7 @@ class Quiet {
     highest_ = std::max(highest_, seen);
     return seen > 0.985 * highest_;
   }
-  // Waits until the core is quiet. Returns false if the time is over before.
+  // Waits until no other process uses the core. Returns false if this takes longer than `seconds`.
   bool wait(double seconds) {
     for (const double end = now() + seconds; now() < end;) {
       if (now_quiet()) return true;

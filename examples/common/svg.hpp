@@ -8,7 +8,7 @@
 
 namespace examples::svg {
 
-// Returns the beginning of a document: the root element, CSS, and a dark ground, so that the picture looks equal on
+// Returns the beginning of a document: the root element, CSS, and a dark background, so that the picture looks equal on
 // light and dark pages. CSS has the classes title, name and note; `style` adds rules. The document ends with
 // "</svg>\n".
 std::string head(int width, int height, std::string_view style);

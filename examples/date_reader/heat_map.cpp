@@ -59,7 +59,7 @@ std::string terminal_picture(const Reading& reading, const Attention& attention,
     line = label(reading, s);
     for (std::size_t c = 0; c < text.size(); ++c) {
       const float share = attention.of(layer, head, s, c);
-      // With colour, important cells show their character, so that nobody has to count columns.
+      // With colour, important cells show their character, so that the reader need not count columns.
       line += colour == Colour::none ? std::string(width, shade(share))
                                      : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
     }

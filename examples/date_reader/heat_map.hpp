@@ -13,7 +13,7 @@ using examples::Colour;
 
 // Returns the head of a layer whose digits have large weights on different characters. For each character, the measure
 // takes the largest weight of any digit, and adds these weights. (The mean over the digits of each digit's largest
-// weight is no useful measure. This mean is largest for a head whose digits all look at one character.)
+// weight is no useful measure. This mean is also large for a head in which all digits attend to one character.)
 std::size_t pointing_head(const Attention& attention, std::size_t layer, std::size_t characters);
 
 // Returns a picture of one head for the terminal, at most 80 columns wide. Each row is a digit with its probability.

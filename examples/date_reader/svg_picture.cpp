@@ -11,7 +11,8 @@ using examples::format, examples::heat, examples::percent, examples::printable;
 using examples::svg::head, examples::svg::rect, examples::svg::text_at;
 
 // The positions of the picture's parts. Each column is a layer, and each row is a head. In a panel, the rows are the
-// digits. The columns are the characters of the text, followed by the answers, because digits may also look at answers.
+// digits. The columns are the characters of the text, followed by the answers, because digits may also attend to
+// answers.
 struct Geometry {
   explicit Geometry(std::size_t text_size) : characters(text_size), cell(text_size > 24 ? 13 : 17) {}
   std::size_t characters;

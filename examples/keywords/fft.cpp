@@ -23,12 +23,13 @@ namespace keywords {
 
 static_assert(sizeof(Complex) == sizeof(kiss_fft_cpx) && alignof(Complex) == alignof(kiss_fft_cpx));
 
-// Where kiss_fftr_state begins, so that its second part, which directly follows and holds Lanes, is aligned.
+// The position of kiss_fftr_state in the memory. A second part directly follows kiss_fftr_state and holds Lanes. This
+// position aligns the second part.
 constexpr std::size_t offset =
     (sizeof(kiss_fftr_state) + alignof(Complex) - 1) / alignof(Complex) * alignof(Complex) - sizeof(kiss_fftr_state);
 
 Fft::Fft() noexcept {
-  // What kiss_fftr_alloc asks for: the state of a complex DFT of half the length, and three halves of its points.
+  // kiss_fftr_alloc needs memory for a complex DFT of half the length, and for 3/2 as many points as this DFT has.
   constexpr std::size_t points = fft_length / 2;
   static_assert(offset + sizeof(kiss_fftr_state) + sizeof(kiss_fft_state) +
                     (points - 1 + points * 3 / 2) * sizeof(kiss_fft_cpx) <=

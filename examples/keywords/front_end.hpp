@@ -2,8 +2,8 @@
 //
 //     samples -> Hann window -> magnitudes of the DFT -> mel bands -> logarithms -> DCT-II
 //
-// The constants are in tables.hpp. They are those of the published model, whose TensorFlow Lite file contains the front
-// end.
+// The constants are in tables.hpp. They come from the TensorFlow Lite file of the published model, which contains the
+// front end.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Pictures of a window: what the class token attends to over time, and the sound.
+// Draws a window of sound: the mel bands, and the attention of the class token to the frames.
 #pragma once
 
 #include <span>

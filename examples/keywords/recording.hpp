@@ -1,4 +1,4 @@
-// What the model finds in a recording.
+// Spots the words of a recording.
 #pragma once
 
 #include <array>
@@ -24,8 +24,9 @@ struct Findings {
   std::vector<DetectedWord> words;  // of a long recording
 };
 
-// Reads a recording. Pads a recording of less than a second with zeros. Spots the words of a longer one in a window
-// every `stride` samples, a multiple of frame_step from frame_step to sample_rate. Throws examples::Error.
+// Reads a recording, and spots its words. A recording of less than a second is padded with zeros. In a longer
+// recording, a window begins every `stride` samples. `stride` is a multiple of frame_step, from frame_step to
+// sample_rate. Throws examples::Error.
 Findings find_words(const std::filesystem::path& file, Spotter& spotter, std::size_t stride);
 
 }  // namespace keywords

@@ -1,4 +1,4 @@
-// What the program prints. Each function writes one recording.
+// The output of the program keywords. Each function writes the results of one recording.
 #pragma once
 
 #include <iosfwd>

@@ -39,7 +39,7 @@ class Spotter {
 
   Logits logits(Samples samples) noexcept;
   Logits logits_of_features(Features features) noexcept;
-  // Also writes what the class token attends to.
+  // Also writes the attention weights of the class token.
   Logits logits_of_features(Features features, ClassAttention& attention) noexcept;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace keywords {
 
-// Takes samples as they come, and holds the features of the last second.
+// Computes features while samples arrive, and holds the features of the last second.
 class FeatureStream {
  public:
   // `front_end` must outlive the stream.

@@ -15,10 +15,10 @@ namespace stories {
 inline constexpr TokenId begin_token = 1;  // begins every text; if the model writes this token, its text has ended
 inline constexpr TokenId first_byte_token = 3;
 
-// Byte-pair encoding as in llama2.c, after SentencePiece. A text begins with an added space. Each code point is a
-// token, or one token for each byte if the vocabulary lacks the code point. Then the two neighbours whose joined piece
-// has the best score become one token, the first such pair first. The encoding ends when no two neighbours can be
-// joined.
+// Byte-pair encoding as in llama2.c, which follows SentencePiece. A space is added before the text. At first, each code
+// point is a token. If the vocabulary lacks a code point, each byte of the code point is a token. Then two neighbours
+// are joined into one token, again and again. Each time, the encoder joins the pair whose joined piece has the best
+// score. Of equal scores, the first pair counts. The encoding ends when no two neighbours can be joined.
 class Tokenizer {
  public:
   // Reads llama2.c's file of pieces and scores: the int32 length of the longest piece, and for each token a float32

@@ -22,8 +22,8 @@
 
 namespace ladon::inline LADON_ABI {
 
-// Attention whose shape, mask, score and position encoding are template arguments. The width `model` of the shape is
-// used only for the default of head_width (shape.hpp).
+// Attention without projections. The shape, the mask, the score and the position encoding are template arguments. The
+// width `model` of the shape is used only for the default of head_width (shape.hpp).
 template <Shape ShapeGiven, mask::Policy Mask = mask::None, class Score = score::Scaled,
           position::Policy Position = position::None, class Target = detail::simd::NativeVectors>
 struct Attention {

@@ -265,8 +265,8 @@ struct DecoderLayer {
   static constexpr detail::DecoderLengths lengths(const Options& options) noexcept {
     static_assert(
         shape.queries == shape.keys,
-        "ladon: a decoder attends to itself, so it has as many keys as queries; the memory's length is apart; "
-        "where keys is the capacity of a cache, extend");
+        "ladon: a decoder attends to itself, so it has as many keys as queries. The memory has a separate length. "
+        "If keys is the capacity of a cache, call extend");
     const Lengths self = options.self.lengths();
     return {self, {self.queries, options.memory.lengths().keys}};
   }

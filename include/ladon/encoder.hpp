@@ -195,8 +195,8 @@ struct Encoder {
   static constexpr void compute(Part part, Input x, const Weights& weights, Output y, Shared& shared, Scratch& scratch,
                                 const Options& options, WithCapture with_capture) noexcept {
     static_assert(shape.queries == shape.keys,
-                  "ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity "
-                  "of a cache, extend");
+                  "ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity "
+                  "of a cache, call extend");
     const Lengths lengths = options.lengths();
     const Lengths inner{lengths.longer(), lengths.keys};
     detail::expect_memory(detail::caller_of(options),

@@ -89,7 +89,7 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set whose code the caller must call, or LADON_ISA_CHOSEN if `wanted` is not supported.
+// Returns the instruction set that the caller must use, or LADON_ISA_CHOSEN if `wanted` is not supported.
 // `built` holds the instruction sets of the library.
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }
 

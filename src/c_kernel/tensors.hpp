@@ -16,8 +16,8 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// Lists of all parts of weights, in the order of the C structs: the parts of an attention, of a layer beside its
-// attention, and of a stack beside its layers. weights.hpp converts the parts in this order.
+// Lists of all parts of weights, in the order of the C structs. The lists of a layer and of a stack do not contain the
+// attention of the layer or the layers of the stack. weights.hpp converts the parts in this order.
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
 #define LADON_STACK_PARTS(PART) PART(norm)
@@ -82,7 +82,7 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
 
 #define LADON_ADD(part) \
   if constexpr (requires { Weights::part; }) add_part<decltype(Weights::part)>(list, #part);
-// These functions return the tensors of an attention, of a layer beside its attention, and of a stack beside its
+// These functions return the tensors of an attention, of a layer without its attention, and of a stack without its
 // layers.
 template <class Weights>
 constexpr Tensors attention_tensors() {

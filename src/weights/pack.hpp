@@ -25,8 +25,8 @@ struct Origin {
 
 // Packs float32 members as float32, and bfloat16 members as bfloat16. An int8 member X becomes three tensors: X,
 // X_scale (float32) and X_row_sum (int32). The quantised weights are equal to the results of ladon::quantise. Throws
-// files::Error, whose text begins with the file's name, if a float weight of an int8 member is infinite or NaN. Also
-// throws files::Error if a weight of a bfloat16 member is infinite or NaN, or would become infinite.
+// files::Error if a float weight of an int8 member is infinite or NaN. Also throws files::Error if a weight of a
+// bfloat16 member is infinite or NaN, or would become infinite. The text of the error begins with the name of the file.
 Packed pack(const files::Safetensors& file, const Spec& spec, const Found& found, const Origin& origin);
 
 }  // namespace ladon::weights

@@ -32,7 +32,8 @@ struct Spec {
   Kind kind = Kind::attention;
   std::vector<Member> members;  // at least one member, and no duplicate names
 
-  // Returns the member that differs from the given member only in its role, or null if there is no such member.
+  // Returns the member with the given role that belongs to the same part of the model as `member`, or null if there is
+  // none.
   [[nodiscard]] const Member* beside(const Member& member, std::string_view role) const;
 };
 

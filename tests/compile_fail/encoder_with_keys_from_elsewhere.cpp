@@ -1,4 +1,4 @@
-// message: ladon: an encoder attends to itself, so it has as many keys as queries; where keys is the capacity
+// message: ladon: an encoder attends to itself, so it has as many keys as queries. If keys is the capacity
 // says: 4 == 5
 #include <ladon/ladon.hpp>
 

@@ -14,7 +14,7 @@ foreach(file IN ITEMS include/ladon/ladon.hpp include/ladon/detail/simd/pack_xsi
   endif()
 endforeach()
 
-# A machine whose pointers have two bytes must accept the headers, which are equal on all machines.
+# The package must accept a machine with pointers of two bytes, because the headers are equal on all machines.
 set(CMAKE_SIZEOF_VOID_P 2)
 include(${PREFIX}/share/ladon/cmake/ladonConfigVersion.cmake)
 if(PACKAGE_VERSION_UNSUITABLE)

@@ -1,8 +1,10 @@
 # cmake -DFOLDER=<folder> -P self_test.cmake
-# check.cmake must accept a small tree of headers, and must report each change that breaks a rule. FOLDER is overwritten.
+# Tests check.cmake. check.cmake must accept a small set of correct headers, and must report each change that breaks a
+# rule. FOLDER is overwritten.
 cmake_minimum_required(VERSION 3.25)
 
-# Writes the tree, with the changes of the caller, and runs check.cmake. Sets `status` and `said`.
+# Writes the headers into FOLDER, and runs check.cmake. The caller sets the contents of the headers. Sets `status` and the
+# output `said`.
 macro(check_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(header IN ITEMS low.hpp middle.hpp detail/steps.hpp top.hpp)
@@ -19,7 +21,7 @@ macro(check_tree)
   string(REGEX REPLACE "[ \n]+" " " said "${said}") # CMake breaks long lines
 endmacro()
 
-# Sets a tree without errors. Comments, string literals and uses of internal namespaces break no rule.
+# Sets correct contents of all headers. Comments, string literals and uses of internal namespaces break no rule.
 macro(usual_tree)
   set(low.hpp "#pragma once\n#include <cstddef>\n// namespace detail { __AVX2__ }\n/* avx2 */\nnamespace ladon { }\n")
   set(middle.hpp "#include <ladon/low.hpp>\n#include <ladon/detail/steps.hpp>\nconstexpr auto compiled = \"-mavx2\"\;\n")

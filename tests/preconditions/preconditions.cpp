@@ -25,7 +25,7 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention whose output overlaps the keys, the values or the first bytes of the workspace.
+// Runs attention. The output overlaps the keys, the values or the first bytes of the workspace.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};

@@ -1,5 +1,6 @@
-# cmake -DFILE=<file> -P check_links.cmake: every link of a Markdown file to a file of the repository leads to one, and
-# every fuzz target that it names has a source file, where there is a folder fuzz. Links to the web are not followed.
+# cmake -DFILE=<file> -P check_links.cmake
+# Checks that every link of a Markdown file to a file of the repository leads to an existing file. If there is a folder
+# fuzz, also checks that every fuzz target in the text has a source file. Links to the web are not followed.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${FILE} text)
 cmake_path(GET FILE PARENT_PATH folder)

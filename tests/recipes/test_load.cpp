@@ -1,4 +1,4 @@
-// load: the weights that it makes from the tensors of a file, and its errors for wrong files.
+// Tests `load`: the weights that `load` makes from the tensors of a file, and the errors for wrong files.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -160,7 +160,7 @@ TEST_CASE("each error names its cause") {
                                      .add("out_proj.weight", 4, 4, 0)
                                      .add("out_proj.bias", 4, 0)),
             R"(expected dtype F32, found "F16")");
-  // One byte before the other tensors breaks their alignment.
+  // A tensor of one byte lies before the other tensors, so the other tensors are misaligned.
   check_has(complaint<Attention>(Checkpoint()
                                      .add("a", "U8", "[1]", "x")
                                      .add("in_proj_weight", 12, 4, 0)

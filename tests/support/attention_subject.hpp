@@ -1,5 +1,5 @@
-// Subjects (subject.hpp) for three kinds of attention: with projections, with keys and values that are projected in
-// advance, and without projections.
+// Makes the code under test (Subject in subject.hpp) for three kinds of attention: with projections, with keys and
+// values that are projected in advance, and without projections.
 #pragma once
 
 #include "guarded.hpp"
@@ -73,7 +73,8 @@ void run_capturing(const Call& call, Run run) {
   }
 }
 
-// Returns the subject of a MultiHeadAttention, or of a type that runs a MultiHeadAttention (team.hpp).
+// Returns the Subject that runs `Attention`. `Attention` is a MultiHeadAttention, or a type of team.hpp that runs a
+// MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject subject_of_attention() {

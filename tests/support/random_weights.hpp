@@ -9,7 +9,7 @@
 
 namespace ladon_test {
 
-// Weights whose tensors lie in one pool of small random numbers. Each tensor begins 23 numbers after the previous
+// Small random weights. All tensors lie in one pool of numbers. Each tensor begins 23 numbers after the previous
 // tensor, so tensors may overlap.
 template <class Weights>
 struct RandomWeights {

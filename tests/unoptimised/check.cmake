@@ -1,6 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Headers that are compiled without optimisation print one note for each translation unit. With -Werror, the note is no
-# error. Optimised headers print no note, and neither do headers with LADON_ALLOW_UNOPTIMIZED.
+# Checks the note that the headers print without optimisation: one note for each translation unit. The note does not
+# become an error with -Werror. With optimisation or with LADON_ALLOW_UNOPTIMIZED, the headers print no note.
 include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
 set(headers -DLADON_ARRAY_LANES=1 -include ladon/shape.hpp -include ladon/ladon.hpp)
 

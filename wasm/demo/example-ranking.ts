@@ -1,4 +1,4 @@
-// What MiniLM does, shown before its weights are loaded: sentences by their stored embeddings.
+// Ranks example sentences by stored embeddings, so that the page can show MiniLM before its weights are loaded.
 import { similarity } from "../src/minilm.js";
 import { byId, make } from "./dom.js";
 import { directions, questions, sentences } from "./example-embeddings.js";

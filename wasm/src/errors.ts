@@ -2,7 +2,7 @@
 import { textOf } from "./text.js";
 
 /**
- * What a {@link LadonError} is about:
+ * The causes of a {@link LadonError}:
  *
  * - `"length"`: an array or a length of a run does not fit; numbers are elements or tokens
  * - `"option"`: an option that the kernel does not have, a missing option that the kernel needs, or a wrong value

@@ -16,7 +16,7 @@ export interface MicrophoneOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What getUserMedia's errors mean (https://www.w3.org/TR/mediacapture-streams/#methods-5). */
+/** The meanings of the errors of getUserMedia (https://www.w3.org/TR/mediacapture-streams/#methods-5). */
 const reasons: Readonly<Record<string, string>> = {
   NotAllowedError: "the permission to use the microphone was denied",
   SecurityError: "the permission to use the microphone was denied",

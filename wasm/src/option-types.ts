@@ -2,7 +2,7 @@
 // The types of the members of the C function's options.
 import { checkCount, checkNumber } from "./check.js";
 
-/** The limit of numbers whose meaning only the kernel knows. */
+/** The largest number that the binding accepts if only the kernel can check the number. */
 const largest = 2 ** 31 - 1;
 
 /** Types of numbers: each function checks a value, and returns the 32 bits that the C struct holds. */

@@ -154,7 +154,7 @@ export interface WarmedUp {
   readonly calls: number;
   /** The time of all calls and of the pauses between them. */
   readonly total: number;
-  /** The time of the first call, whose code the engine had not optimised. */
+  /** The time of the first call. The engine had not optimised the code before this call. */
   readonly first: number;
   /** The time of the shortest call. */
   readonly best: number;

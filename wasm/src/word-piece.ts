@@ -113,8 +113,8 @@ export class WordPiece {
   readonly #begin: number; // [CLS]
   readonly #end: number; // [SEP]
 
-  // Reads a vocabulary: one piece per line; the line number, from 0, is the id. Throws LadonError if [UNK], [CLS] or
-  // [SEP] is missing.
+  // Reads a vocabulary with one piece per line. The id of a piece is its line number, counted from 0. Throws LadonError
+  // if [UNK], [CLS] or [SEP] is missing.
   constructor(vocabulary: string) {
     const lines = checkText("vocabulary", vocabulary).split("\n");
     if (lines.at(-1) === "") lines.pop();

@@ -119,7 +119,7 @@ test("attention: rows sum to 1, the last layer's first head points, and readings
       });
     }
   }
-  // The digits of the year look at the year in the text.
+  // The digits of the year attend to the year in the text.
   before.slice(0, 4).forEach((row, slot) => assert.equal(row.indexOf(Math.max(...row)), 12 + slot));
   reader.read("31.12.1968");
   assert.deepEqual(

@@ -19,7 +19,7 @@ const furthest = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(
 const spotterOf = (options = {}) => KeywordSpotter.load({ weights: pathToFileURL(weights), ...options });
 /** Returns recordings one after the other, floats. */
 const joined = (...names) => Float32Array.from(names.flatMap((name) => Array.from(samplesOf(name))));
-/** Returns results without their times. */
+/** Returns the results without the member `milliseconds`, which differs from run to run. */
 const timeless = (found) => found.map(({ milliseconds, ...rest }) => rest);
 
 let spotter;

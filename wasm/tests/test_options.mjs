@@ -1,4 +1,4 @@
-// Features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key, caches,
+// Tests features that no shipped kernel has: a context, masks with a byte or number for each pair of query and key, caches,
 // rotary embedding, sinks, a matrix for each head. tests/kernels/CMakeLists.txt makes these modules.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The package: its size, its version, its imports. The shipped modules must be those of the list.
+// Tests the size, the version and the imports of the package. The package must ship the modules of the list.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

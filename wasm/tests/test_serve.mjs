@@ -1,4 +1,4 @@
-// The server of static files: it sends a status for each file that it cannot send, and continues to serve.
+// Tests the server of static files. If the server cannot send a file, it sends a status and continues to serve.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -6,7 +6,7 @@ import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
-/** The last layer computes one query, whose keys and values come from all tokens. */
+/** The last layer computes one query, but the keys and values of all tokens. */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;

@@ -9,7 +9,7 @@ from ladon_bench.peers.cases import expected, numbers, write_numbers
 from ladon_bench.peers.contestant import CHAIN, Contestant
 from ladon_bench.process import Failure, say
 
-SHORT_PATIENCE = 0.2  # seconds to wait for a quiet core before a form is tried
+SHORT_PATIENCE = 0.2  # seconds to wait for an undisturbed core before a variant of a library is tried
 
 
 def measure(case, commands, options):

@@ -1,4 +1,4 @@
-// What several tests need: the model's folder, WAV files, and synthetic sounds.
+// Fixtures for several tests: the folder of the model, WAV files, and synthetic sounds.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ inline std::filesystem::path model_folder() {
 
 inline std::filesystem::path model_file() { return model_folder() / model_file_name; }
 
-// How the samples of a WAV file are stored.
+// The format of the samples in a WAV file.
 enum class Coding : std::uint16_t { pcm = 1, floating = 3, mu_law = 7 };
 
 struct WavFormat {

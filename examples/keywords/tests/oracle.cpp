@@ -49,11 +49,12 @@ double weight_of(std::size_t band, std::size_t bin) {
 
 }  // namespace
 
-// The bounds. An FFT of n points has an error of at most log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the
-// spectrum (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2). A real FFT by a complex one adds one
-// more step, the window another rounding: 12 steps instead of 9. A magnitude, and a sum of fewer than 16 products, add
-// less than 32 units of the band. Logarithm and DCT round relative to their terms: 4 units of each logarithm, and
-// 80 units of each term of the sum.
+// Computes the features and the bounds of their errors. A unit is 2^-24. An FFT of n points has an error of at most
+// log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the spectrum (Higham, Accuracy and Stability of Numerical
+// Algorithms, theorem 24.2). The real FFT uses a complex FFT, which adds a step. The window adds a rounding. So the
+// bound has 12 steps instead of 9. The magnitudes and the sum of fewer than 16 products add less than 32 units of the
+// band. The error of a logarithm is at most 4 units of the logarithm. The error of the DCT is at most 80 units of each
+// term.
 FrameOracle compute_oracle(std::span<const float, frame_length> samples) {
   const Spectrum spectrum = spectrum_of(samples);
   const double bin_error = 12 * (1 + 4 * std::numbers::sqrt2) * unit * spectrum.norm;

@@ -1,4 +1,4 @@
-// The front end in plain loops of float64: a direct DFT, and the formulas of the model's description.
+// The oracle for the front end: plain loops in float64, with a direct DFT instead of an FFT.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace keywords {
 struct FrameOracle {
   std::array<double, mel_bands> log_bands;
   std::array<double, coefficients> features;
-  // How far the float32 front end may be from these numbers.
+  // The largest allowed differences between the results of the float32 front end and these numbers.
   std::array<double, mel_bands> log_band_bound;
   std::array<double, coefficients> feature_bound;
 };

@@ -20,7 +20,7 @@ namespace {
 
 using Second = std::array<float, window_length>;
 
-// A row of tests/data/keywords_litert.tsv, whose comment defines the variants.
+// A row of tests/data/keywords_litert.tsv. The comment in this file defines the variants.
 struct LiteRtAnswer {
   std::string recording;
   int shift = 0;  // milliseconds

@@ -1,4 +1,4 @@
-// Features of a sound that goes on, beside those of whole windows.
+// Compares the features of a continuous sound with the features of separate windows.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -107,8 +107,8 @@ struct Accumulate {
   }
 };
 
-// Computes the folded product of a single panel, whose tokens would leave lanes of a register idle
-// (linear/micro_kernel_folded.hpp).
+// Computes the folded product of a single panel. Without folding, a panel with few tokens would leave lanes of a
+// register idle (linear/micro_kernel_folded.hpp).
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;

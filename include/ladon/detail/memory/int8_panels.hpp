@@ -19,8 +19,8 @@
 // int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, `tokens` also holds other numbers (int8_helium.hpp).
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or have any value on a microcontroller. A token whose scale would be less than 2^-126 gets the
-// scale 0 and q = 0.
+// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126,
+// the token gets the scale 0 and q = 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
