@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -19,6 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answer_lines.hpp"
 #include "cases.hpp"
 #include "numbers.hpp"
 
@@ -126,17 +125,7 @@ class Server {
 
 template <class Peer>
 int serve() {
-  Server<Peer> server;
-  for (std::string line; std::getline(std::cin, line);) {
-    json answer;
-    try {
-      answer = server.answer(json::parse(line));
-    } catch (const std::exception& error) {
-      answer = {{"error", error.what()}};
-    }
-    std::cout << answer.dump() << std::endl;
-  }
-  return 0;
+  return answer_lines<Server<Peer>>();
 }
 
 }  // namespace ladon_bench
