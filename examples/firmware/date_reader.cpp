@@ -9,6 +9,7 @@
 #include "answers.hpp"
 #include "board.hpp"
 #include "lines.hpp"
+#include "print.hpp"
 #include "reader.hpp"
 
 namespace {
@@ -38,15 +39,6 @@ struct Count {
     dates += is_date ? 1 : 0;
   }
 };
-
-void print(std::string_view text) noexcept { board::print(text.data(), text.size()); }
-
-void print_row(std::string_view what, std::uint64_t number) noexcept {
-  board::print_number(number, 10);
-  print("  ");
-  print(what);
-  print("\n");
-}
 
 void print_reading(const Reading& reading, std::string_view text, bool exact) noexcept {
   if (reading.is_date()) {

@@ -10,6 +10,7 @@
 #include "board.hpp"
 #include "front_end.hpp"
 #include "kwt1.hpp"
+#include "print.hpp"
 #include "stream.hpp"
 #include "wav.hpp"
 
@@ -39,15 +40,6 @@ struct Answer {
   Logits logits;
   std::uint64_t feature_instructions = 0, model_instructions = 0;
 };
-
-void print(std::string_view text) noexcept { board::print(text.data(), text.size()); }
-
-void print_row(std::string_view what, std::uint64_t number) noexcept {
-  board::print_number(number, 10);
-  print("  ");
-  print(what);
-  print("\n");
-}
 
 // Prints a number with `digits` digits after the decimal point.
 void print_decimal(float number, int digits) noexcept {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lane_product.hpp"
+
 namespace keywords {
 
 void FrontEnd::compute(const float* samples, std::size_t frames, float* features, float* log_bands) noexcept {
@@ -45,20 +47,9 @@ void FrontEnd::compute_log_bands() noexcept {
 }
 
 void FrontEnd::write_coefficients(std::size_t frames, float* features) const noexcept {
-  constexpr std::size_t tile = 4;  // sums that are independent, so that their additions overlap
-  for (std::size_t k = 0; k < coefficients; k += tile) {
-    std::array<Lanes, tile> sums;
-    sums.fill(Lanes(0.0f));
-    for (std::size_t n = 0; n < mel_bands; ++n) {
-      for (std::size_t j = 0; j < tile; ++j)
-        sums[j] = add_product(sums[j], Lanes(tables::dct[k + j][n]), log_bands_[n]);
-    }
-    alignas(Lanes) std::array<std::array<float, lane_count>, tile> lanes;
-    for (std::size_t j = 0; j < tile; ++j) store(sums[j], lanes[j].data());
-    for (std::size_t frame = 0; frame < frames; ++frame) {
-      for (std::size_t j = 0; j < tile; ++j) features[frame * coefficients + k + j] = lanes[j][frame];
-    }
-  }
+  lane_product<coefficients, mel_bands>(
+      tables::dct.data(), nullptr, log_bands_.data(), frames,
+      [&](std::size_t frame, std::size_t i, float y) { features[frame * coefficients + i] = y; });
 }
 
 void FrontEnd::write_log_bands(std::size_t frames, float* log_bands) const noexcept {

@@ -91,11 +91,11 @@ inline constexpr auto mel_intervals = [] {
 
 // The DCT-II of the logarithms of the mel bands, [coefficients][mel_bands].
 inline constexpr auto dct = [] {
-  std::array<std::array<float, mel_bands>, coefficients> matrix{};
+  std::array<float, coefficients * mel_bands> matrix{};
   const double scale = square_root(2.0 / mel_bands);
   for (std::size_t k = 0; k < coefficients; ++k) {
     for (std::size_t n = 0; n < mel_bands; ++n)
-      matrix[k][n] =
+      matrix[k * mel_bands + n] =
           static_cast<float>(scale * cosine_of_turns(static_cast<double>(k * (2 * n + 1)) / (4.0 * mel_bands)));
   }
   return matrix;
