@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "c_bfloat16_keywords.h"
 #include "c_float32_keywords.h"
 #include "c_int8_keywords.h"
 #include "small_keywords.hpp"
+#include "stored.hpp"
 
 #include <ladon/bfloat16.hpp>
 
@@ -18,39 +18,19 @@ namespace ladon_test {
 
 namespace {
 
-template <std::size_t Bytes>
-struct alignas(64) Memory {
-  unsigned char bytes[Bytes];
-};
-
 constexpr std::size_t numbers = C_FLOAT32_KEYWORDS_QUERIES * C_FLOAT32_KEYWORDS_MODEL;
 
-// Returns the struct of weights with these pointers.
-template <class Weights>
-Weights weights_at(const std::vector<const void*>& pointers) {
-  Weights weights;
-  REQUIRE(sizeof(weights) == pointers.size() * sizeof(const void*));
-  std::memcpy(&weights, pointers.data(), sizeof(weights));
-  return weights;
-}
-
-template <class Weights>
-Weights weights_of(const std::vector<NamedTensor>& tensors) {
-  std::vector<const void*> pointers;
-  for (const NamedTensor& tensor : tensors) pointers.push_back(tensor.data.data());
-  return weights_at<Weights>(pointers);
+std::vector<float> some_x() {
+  Random random(18);
+  return random.normals(numbers);
 }
 
 // Checks that `own` and the stored weights of the library give equal bits. Returns y.
 template <std::size_t WorkspaceBytes, class Weights>
 std::vector<float> check_stored(ladon_status (*run)(const float*, const Weights*, float*, void*), const Weights& own,
                                 const Weights& stored) {
-  static Memory<WorkspaceBytes> workspace;
-  Random random(18);
-  const auto x = random.normals(numbers);
-  std::vector<float> expected(numbers), y(numbers);
-  REQUIRE(run(x.data(), &own, expected.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(run(x.data(), &stored, y.data(), workspace.bytes) == LADON_OK);
+  const auto expected = run_with<WorkspaceBytes>(run, own, some_x());
+  const auto y = run_with<WorkspaceBytes>(run, stored, some_x());
   CHECK(y == expected);
   return y;
 }
@@ -66,11 +46,7 @@ TEST_CASE("BIAS output, float32: the tensors of the checkpoint") {
   for (NamedTensor& tensor : tensors) {
     if (tensor.name == "layers.1.self_attn.out_proj.bias") std::ranges::fill(tensor.data, 0.0f);
   }
-  static Memory<C_FLOAT32_KEYWORDS_WORKSPACE_BYTES> workspace;
-  Random random(18);
-  const auto x = random.normals(numbers);
-  std::vector<float> without(numbers);
-  REQUIRE(c_float32_keywords_run(x.data(), &own, without.data(), workspace.bytes) == LADON_OK);
+  const auto without = run_with<C_FLOAT32_KEYWORDS_WORKSPACE_BYTES>(c_float32_keywords_run, own, some_x());
   CHECK(without != y);
 }
 

@@ -14,6 +14,7 @@
 #include "c_int8_bert.h"
 #include "c_int8_joined.h"
 #include "small_bert.hpp"
+#include "stored.hpp"
 
 #include <ladon/bfloat16.hpp>
 
@@ -21,30 +22,18 @@ namespace ladon_test {
 
 namespace {
 
-template <std::size_t Bytes>
-struct alignas(64) Memory {
-  unsigned char bytes[Bytes];
-};
-
-constexpr std::size_t numbers = C_BERT_QUERIES * C_BERT_MODEL;
+std::vector<float> some_x(unsigned seed) {
+  Random random(seed);
+  return random.normals(C_BERT_QUERIES * C_BERT_MODEL);
+}
 
 }  // namespace
 
 TEST_CASE("a stack of BERT's layers") {
   const auto tensors = small_bert();
-  // small_bert() returns the tensors in the order of the struct.
-  c_bert_weights own;
-  std::vector<const float*> pointers;
-  for (const NamedTensor& tensor : tensors) pointers.push_back(tensor.data.data());
-  REQUIRE(sizeof(own) == pointers.size() * sizeof(const float*));
-  std::memcpy(&own, pointers.data(), sizeof(own));
-
-  static Memory<C_BERT_WORKSPACE_BYTES> workspace;
-  Random random(8);
-  const auto x = random.normals(numbers);
-  std::vector<float> expected(numbers), y(numbers);
-  REQUIRE(c_bert_run(x.data(), &own, expected.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(c_bert_run(x.data(), &c_bert_stored_weights, y.data(), workspace.bytes) == LADON_OK);
+  const auto x = some_x(8);
+  const auto expected = run_with<C_BERT_WORKSPACE_BYTES>(c_bert_run, weights_of<c_bert_weights>(tensors), x);
+  const auto y = run_with<C_BERT_WORKSPACE_BYTES>(c_bert_run, c_bert_stored_weights, x);
   CHECK(y == expected);
   CHECK(y != x);
 }
@@ -66,12 +55,9 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   }
   const c_first_weights own{weight.data(), bias.data(), find("output.dense.weight").data(),
                             find("output.dense.bias").data()};
-  static Memory<C_FIRST_WORKSPACE_BYTES> workspace;
-  Random random(9);
-  const auto x = random.normals(numbers);
-  std::vector<float> expected(numbers), y(numbers);
-  REQUIRE(c_first_run(x.data(), &own, expected.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(c_first_run(x.data(), &c_first_stored_weights, y.data(), workspace.bytes) == LADON_OK);
+  const auto x = some_x(9);
+  const auto expected = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, own, x);
+  const auto y = run_with<C_FIRST_WORKSPACE_BYTES>(c_first_run, c_first_stored_weights, x);
   CHECK(y == expected);
 }
 
@@ -79,7 +65,7 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
 TEST_CASE("bfloat16: the bits of float32 weights of equal values") {
   auto tensors = small_bert();
   std::vector<std::vector<std::uint16_t>> rounded;
-  std::vector<const void*> pointers, rounded_pointers;
+  std::vector<const void*> rounded_pointers;
   for (NamedTensor& tensor : tensors) {
     if (tensor.shape.size() == 2) {
       rounded.emplace_back();
@@ -88,39 +74,20 @@ TEST_CASE("bfloat16: the bits of float32 weights of equal values") {
         value = ladon::to_float(ladon::to_bfloat16(value));
       }
     }
-    pointers.push_back(tensor.data.data());
     rounded_pointers.push_back(tensor.shape.size() == 2 ? static_cast<const void*>(rounded.back().data())
                                                         : tensor.data.data());
   }
-  c_bert_weights values;
-  c_bfloat16_bert_weights own;
-  REQUIRE(sizeof(values) == pointers.size() * sizeof(const void*));
-  REQUIRE(sizeof(own) == sizeof(values));
-  std::memcpy(&values, pointers.data(), sizeof(values));
-  std::memcpy(&own, rounded_pointers.data(), sizeof(own));
-
-  static Memory<C_BERT_WORKSPACE_BYTES> workspace;
-  static Memory<C_BFLOAT16_BERT_WORKSPACE_BYTES> bfloat16_workspace;
-  Random random(10);
-  const auto x = random.normals(numbers);
-  std::vector<float> expected(numbers), y(numbers);
-  REQUIRE(c_bert_run(x.data(), &values, expected.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(c_bfloat16_bert_run(x.data(), &own, y.data(), bfloat16_workspace.bytes) == LADON_OK);
-  CHECK(y == expected);
-  y.assign(numbers, 0.0f);
-  REQUIRE(c_bfloat16_bert_run(x.data(), &c_bfloat16_bert_stored_weights, y.data(), bfloat16_workspace.bytes) ==
-          LADON_OK);
-  CHECK(y == expected);
+  const auto own = weights_at<c_bfloat16_bert_weights>(rounded_pointers);
+  const auto x = some_x(10);
+  const auto expected = run_with<C_BERT_WORKSPACE_BYTES>(c_bert_run, weights_of<c_bert_weights>(tensors), x);
+  CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, own, x) == expected);
+  CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, c_bfloat16_bert_stored_weights, x) == expected);
 }
 
 // c_int8_bert is made of the float checkpoint. c_int8_joined is made of the int8 version of this checkpoint.
 TEST_CASE("int8: quantised when the library is made, on the device, and in the checkpoint") {
   const auto tensors = small_bert();
-  c_int8_bert_float_weights own;
-  std::vector<const float*> pointers;
-  for (const NamedTensor& tensor : tensors) pointers.push_back(tensor.data.data());
-  REQUIRE(sizeof(own) == pointers.size() * sizeof(const float*));
-  std::memcpy(&own, pointers.data(), sizeof(own));
+  const auto own = weights_of<c_int8_bert_float_weights>(tensors);
   static Memory<C_INT8_BERT_QUANTISED_BYTES> memory;
   c_int8_bert_weights device;
   REQUIRE(c_int8_bert_quantise(&own, &device, memory.bytes) == LADON_OK);
@@ -148,15 +115,10 @@ TEST_CASE("int8: quantised when the library is made, on the device, and in the c
     CHECK(same(a.attention.value_proj_weight_row_sum, joined.in_proj_weight_row_sum + 24, 12));
   }
 
-  static Memory<C_INT8_BERT_WORKSPACE_BYTES + C_INT8_JOINED_WORKSPACE_BYTES> workspace;
-  Random random(10);
-  const auto x = random.normals(numbers);
-  std::vector<float> expected(numbers), stored(numbers), joined(numbers);
-  REQUIRE(c_int8_bert_run(x.data(), &device, expected.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(c_int8_bert_run(x.data(), &c_int8_bert_stored_weights, stored.data(), workspace.bytes) == LADON_OK);
-  REQUIRE(c_int8_joined_run(x.data(), &c_int8_joined_stored_weights, joined.data(), workspace.bytes) == LADON_OK);
-  CHECK(stored == expected);
-  CHECK(joined == expected);
+  const auto x = some_x(10);
+  const auto expected = run_with<C_INT8_BERT_WORKSPACE_BYTES>(c_int8_bert_run, device, x);
+  CHECK(run_with<C_INT8_BERT_WORKSPACE_BYTES>(c_int8_bert_run, c_int8_bert_stored_weights, x) == expected);
+  CHECK(run_with<C_INT8_JOINED_WORKSPACE_BYTES>(c_int8_joined_run, c_int8_joined_stored_weights, x) == expected);
 }
 
 }  // namespace ladon_test
