@@ -10,13 +10,14 @@ struct Rgb {
   std::uint8_t red, green, blue;
 };
 
-// From dark over violet and orange to bright yellow. Lightness rises all the way, so that grey scales show the same.
+// Returns a colour from dark over violet and orange to bright yellow. The lightness rises with the share, so the scale
+// is readable in shades of grey, too.
 Rgb heat(float share) noexcept;
 
 // Returns the number of a similar colour among the 256 colours of xterm.
 int heat_of_256(float share) noexcept;
 
-// Whether dark text is readable on the colour of this share.
+// Returns whether dark text is readable on the colour of this share.
 bool is_bright(float share) noexcept;
 
 // Characters for a terminal without colour.

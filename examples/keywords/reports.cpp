@@ -40,7 +40,7 @@ ClassAttention attention_of(const Window& window, Spotter& spotter) {
   return attention;
 }
 
-// "yes 90.9%", with the label in so many columns.
+// Returns a text such as "yes 90.9%". The label is padded to `columns` characters.
 std::string with_percent(std::string_view label, float probability, int columns = 0) {
   return format("%-*s %s", columns, label.data(), examples::percent(probability).c_str());
 }

@@ -1,4 +1,4 @@
-// The features of a sound that goes on: each frame is computed once. Uses no heap.
+// The features of a continuous sound. Each frame is computed once. The class uses no heap.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,9 @@ class FeatureStream {
   // Returns how many frames the samples have filled since the start.
   [[nodiscard]] std::size_t frames() const noexcept { return computed_ + waiting_frames(); }
 
-  // Returns the features [frame_count][coefficients] of the last frame_count frames, the oldest first. They are those
-  // of FrontEnd::compute for the same samples. Before there are so many frames, the first rows are zeros. The result is
-  // valid until the next call of `add` or `features`.
+  // Returns the features [frame_count][coefficients] of the last frame_count frames, the oldest frame first. The
+  // features are bit-identical to the features that FrontEnd::compute returns for the same samples. If fewer than
+  // frame_count frames exist, the first rows are zeros. The result is valid until the next call of `add` or `features`.
   [[nodiscard]] std::span<const float, frame_count * coefficients> features() noexcept {
     compute_frames();
     return rows_;

@@ -33,7 +33,7 @@ class Cells {
     for (std::size_t begin = 0, end = 0; begin < shares.size(); begin = end) {
       const std::size_t level = level_of(shares[begin]);
       while (end < shares.size() && level_of(shares[end]) == level) ++end;
-      if (level == 0) continue;  // the ground
+      if (level == 0) continue;  // the colour of the background
       const int run = static_cast<int>(end - begin) * column_width;
       paths_[level] +=
           format("M%d %dh%dv%dh-%dz", x + static_cast<int>(begin) * column_width, y, run, cell_height, run);

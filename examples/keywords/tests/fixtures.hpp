@@ -40,7 +40,7 @@ struct WavFormat {
   std::uint16_t bits = 16;
 };
 
-// Appends an integer of so many bytes, little-endian.
+// Appends an integer of `bytes` bytes, little-endian.
 inline void append(std::string& text, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xFF);
 }
