@@ -94,7 +94,7 @@ if (description.kind === 'encoder') {
 } else {
   assert.deepEqual(description.kind === 'encoder_layer' ? description.layer : description.weights, tensors('weights'));
 }
-const required = ({comment}) => /(^|; )needed$/.test(comment) && {required: true};
+const required = ({comment}) => /(^|; )required$/.test(comment) && {required: true};
 const options = members('options');
 const plain = ({axes, masks, of, output, ...rest}) => rest;
 assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
