@@ -5,7 +5,17 @@
 #include <cstddef>
 
 #if __has_include(<xsimd/xsimd.hpp>) && !defined(LADON_ARRAY_LANES) && !defined(__arm__) && !defined(__riscv)
+// Disables a wrong warning: GCC 12 and older warn about an undefined operand in their own AVX-512 intrinsics (GCC bug
+// 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <xsimd/xsimd.hpp>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 #endif
 
 namespace keywords {
