@@ -17,7 +17,7 @@ const productNeeds = {
   ort: attentionNeeds.ort,
   litert: ["@litertjs/core/wasm/litert_wasm_internal.wasm", "flatbuffers/package.json"],
 };
-// TensorFlow.js needs these names of CommonJS, which ES modules in Node do not have.
+// TensorFlow.js uses `require`, `__filename` and `__dirname` of CommonJS. ES modules in Node do not have these names.
 const commonJs = `import {createRequire} from "node:module";
 import {fileURLToPath} from "node:url";
 const require = createRequire(import.meta.url), __filename = fileURLToPath(import.meta.url), __dirname =
@@ -54,8 +54,8 @@ export async function bundleTransformers(build, say) {
   const ort = dirname(createRequire(join(folder, "package.json")).resolve("onnxruntime-web/wasm"));
   const wasm = kind => relative(build, join(ort, `ort-wasm-simd-threaded${kind}.wasm`));
   const paths = {transformers: wasm(".asyncify"), transformers_wasm_only: wasm("")};
-  // Node also gets the file for browsers, because the file for Node runs native code. `define` hides Node from this
-  // file.
+  // The bundle for Node also contains the file for browsers (transformers.web.js), because the file for Node runs
+  // native code instead of wasm. `define` makes transformers.web.js behave as in a browser.
   const web = {"@huggingface/transformers": join(folder, "dist/transformers.web.js")};
   const wasmOnly = {"onnxruntime-web/webgpu": join(ort, "ort.wasm.bundle.min.mjs")};
   const names = await bundleAll(build, say, Object.entries(paths).map(([name, path]) => ({

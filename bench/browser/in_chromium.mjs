@@ -6,7 +6,7 @@ import {createRequire} from "node:module";
 import {dirname, extname, join, normalize} from "node:path";
 import {fileURLToPath} from "node:url";
 
-// The server has these folders at the paths of the repository, so that imports between the folders work.
+// inChromium serves these folders at their paths in the repository, so that imports between the folders work.
 const here = fileURLToPath(new URL(".", import.meta.url));
 const engine = fileURLToPath(new URL("../../wasm/engine", import.meta.url));
 const types = {".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html"};

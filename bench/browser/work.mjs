@@ -1,4 +1,4 @@
-// The work of a run: the needed flops, and the peaks that limit them.
+// Describes the work of a run: the flops that the run needs, and the measured peaks that limit these flops.
 import {kinds, makePeak, runs} from "../../wasm/engine/peak.mjs";
 import {warmUp} from "./warm_up.mjs";
 

@@ -8,7 +8,7 @@ KEY_BLOCK = 256  # number of keys that are scored at a time
 
 def stages(row):
     """Returns the stages of full attention: needed flops, needed bytes, the number of terms in a sum, and exponentials.
-    Each operand is read once, and each result is written once. Scores stay in the nearest caches."""
+    Each operand is read once, and each result is written once. Scores stay in the caches, so they add no bytes."""
     tokens, model, heads = row["tokens"], row["model"], row["heads"]
     matrix = 4 * tokens * model  # bytes
     weights = 4 * (model * model + model)
@@ -27,7 +27,7 @@ def needed_bytes(row):
 
 
 def level_of(ceilings, size):
-    """Returns the nearest cache level that holds `size` bytes, or memory."""
+    """Returns the first of L1, L2 and L3 that holds `size` bytes, or memory if none of them does."""
     return next((one for one in ceilings["reads"] if one["bytes"] >= size), ceilings["reads"][-1])
 
 

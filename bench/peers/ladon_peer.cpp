@@ -1,5 +1,5 @@
-// Ladon's process for `./dev bench peers`. Beside the requests of all peers, the process measures the FMA peak of the
-// cores, and whether other processes use the cores.
+// Ladon's process for `./dev bench peers`. In addition to the requests of all peers, the process answers "peak" and
+// "quiet": it measures the FMA peak of the cores, and whether other processes use the cores.
 #include <memory>
 #include <optional>
 #include <stdexcept>

@@ -48,7 +48,7 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
   constexpr std::size_t width = tiling.width(), keys = 4096 / width, rows = tiling.rows;
   using Form = detail::QueryBlockForm<Pack, tiling.packs, tiling, width, 1, rows>;
   alignas(64) static float scores[keys * width], values[rows * keys], out[rows * width];
-  for (float& value : values) value = 1;  // see CachedTile()
+  for (float& value : values) value = 1;  // writes each page; CachedTile() has the reason
   const Pack one = Pack::broadcast(1.0f);
   Pack before[tiling.packs], after[tiling.packs];
   detail::RunningSoftmax<Pack, tiling.packs> running(-std::numeric_limits<float>::infinity());
@@ -81,7 +81,8 @@ LADON_NOINLINE inline double exponential_rate(std::size_t times) {
 }
 
 // Returns the flops per second of a loop that computes a tile of a matrix product. Each sum of the tile has `Inner`
-// terms. The tile stores its sums after the last term. Attention can have sums with as few terms.
+// terms. The tile stores its sums after the last term. Attention also has sums with few terms: a score has as many
+// terms as a head is wide.
 template <std::size_t Inner, std::size_t Rows, std::size_t Packs>
 LADON_NOINLINE double tile_rate(double seconds) {
   static CachedTile<WidePack, Rows, Packs, Inner> tile;

@@ -1,8 +1,8 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--parts chain model] [--node]
 //           [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision float32|int8]
-// Measures KWT-1 in the npm package and in LiteRT.js. By default both precisions. `./dev bench browser --keywords` makes
-// the folders and runs this program. The folder of the model has kwt1.safetensors, non_stream.tflite, expected.json or
-// the recordings.
+// Measures KWT-1 in the npm package and in LiteRT.js, by default in both precisions. `./dev bench browser --keywords`
+// makes the folders and runs this program. The folder of the model has kwt1.safetensors, non_stream.tflite,
+// expected.json or the recordings.
 import {cpSync, existsSync, mkdirSync, readFileSync} from "node:fs";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -40,7 +40,7 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../keywords.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 
-// One server has all files.
+// Copies the files of the model and of the package into a folder of the build, which the server for Chromium serves.
 const files = join(build, "keywords");
 mkdirSync(files, {recursive: true});
 const copy = (from, name) => {

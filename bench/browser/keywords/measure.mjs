@@ -54,7 +54,7 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
       report({message: `${one.who}, ${one.precision}, ${part}, is left out: a logit differs by ${error.logit}`});
       continue;
     }
-    // Each run computes another recording.
+    // Each call of `run` computes the next recording, so that no contestant computes one recording repeatedly.
     let next = 0;
     const run = () => logits(inputs[next++ % inputs.length]);
     await warmUp(run);
@@ -70,7 +70,10 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
   }
 }
 
-/** Returns the largest difference of a logit, and whether all clear labels are equal. */
+/**
+ * Returns the largest difference of a logit, and whether the labels agree. A recording whose two largest expected
+ * logits differ by at most 0.6 may have another label.
+ */
 async function errorOf(logits, inputs, expected) {
   let [logit, labelsEqual] = [0, true];
   for (const [i, x] of inputs.entries()) {

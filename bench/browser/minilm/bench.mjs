@@ -40,7 +40,7 @@ const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));
 if (!existsSync(join(index, "../minilm.js"))) stop(`there is no package, ./dev wasm makes it: ${index}`);
 mkdirSync(join(build, "minilm"), {recursive: true});
-for (const name of ["model.safetensors", "vocab.txt"]) {  // the same server serves all files
+for (const name of ["model.safetensors", "vocab.txt"]) {  // links into the build, which the server for Chromium serves
   if (!existsSync(join(chosen.model, name))) stop(`there is no ${join(chosen.model, name)}`);
   rmSync(join(build, "minilm", name), {force: true});
   symlinkSync(resolve(chosen.model, name), join(build, "minilm", name));

@@ -28,7 +28,7 @@ SHORTEST, LONGEST = 4, 40  # tokens of sentences of mixed lengths
 SEED = 20261101
 EACH, TOGETHER = tables.EACH, tables.TOGETHER
 LEAST_COSINE = 0.97  # smallest accepted cosine between a vector with int8 weights and the vector in float64
-LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights beside int8
+LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights, in a run with --precision int8
 
 
 class Contestant(ModelContestant):
@@ -62,8 +62,8 @@ def measure(sentences, ways, weights, commands, options):
     the contestants."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
-        # A generator, so that the first contestant is known and its process is ended if the second contestant cannot
-        # start.
+        # `start` returns a generator. A list would be lost if the second Contestant could not start. With a generator,
+        # `race` knows the first Contestant by then, and ends its process.
         start = lambda key, command: (Contestant(key, command, way, sentences, pathlib.Path(folder), options)
                                       for way in ways)
         contestants = race(start, commands, wanted, options)

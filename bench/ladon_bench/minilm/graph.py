@@ -125,7 +125,8 @@ class Graph:
                     self.constant("lowest", np.float32(-10000)), name="hidden")
 
     def pooled(self, x):
-        """Divides the sum over the tokens by its length. The number of tokens cancels out."""
+        """Computes the unit vector: the sum over the tokens, divided by the length of the sum. The mean over the tokens
+        would give the same vector."""
         axis = self.constant("axis1", np.array([1]))
         if self.masked:
             shown = self.op("Cast", "mask", to=TensorProto.FLOAT)

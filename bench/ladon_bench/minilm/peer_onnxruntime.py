@@ -22,7 +22,7 @@ QUANTISED = {f"{form}, quantize_dynamic": form for form in (CONTRIB_ATTENTION, C
 
 def optimized(model):
     options = FusionOptions("bert")
-    options.enable_gelu_approximation = False  # the approximation would be another function than the model's GELU
+    options.enable_gelu_approximation = False  # the model's GELU is exact (erf)
     return optimizer.optimize_model(model, "bert", HEADS, MODEL, options, opt_level=0, use_gpu=False).model
 
 

@@ -1,4 +1,4 @@
-"""The shared parts of the drivers that measure Ladon beside other libraries: options, files and exit status."""
+"""The shared parts of the drivers that compare Ladon with other libraries: options, files and exit status."""
 
 import argparse
 import json

@@ -112,7 +112,8 @@ class Model:
         q, k, v = self.query_key_value(x, form)
         scores = self.product(q, k, turned=True)
         if case.causal:
-            # LiteRT's softmax could compute infinity minus infinity. The lowest float also hides a key.
+            # Adds the lowest float to the score of a hidden key. With -infinity instead, LiteRT's softmax could compute
+            # infinity minus infinity.
             lowest = np.finfo(np.float32).min
             hidden = np.where(np.tri(case.tokens, dtype=bool), np.float32(0), lowest)[None]
             scores = self.add(scores, self.constant("hidden", hidden))
@@ -132,7 +133,7 @@ class Model:
         for _ in range(layers):
             y = self.layer(y, form)
         self.graph.inputs, self.graph.outputs = [x], [y]
-        # Both fields have codes up to 126. Only the new field has larger codes.
+        # builtinCode holds any operator code. deprecatedBuiltinCode holds codes up to 126, and 127 for a larger code.
         codes = [schema.OperatorCodeT(deprecatedBuiltinCode=min(kind, 127), builtinCode=kind, version=1)
                  for kind in self.kinds]
         model = schema.ModelT(version=3, operatorCodes=codes, subgraphs=[self.graph], buffers=self.buffers)

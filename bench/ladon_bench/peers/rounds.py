@@ -37,7 +37,7 @@ def race(start, commands, wanted, options):
                 if key == "ladon":
                     raise
                 say(f"{key} is left out: {failure}")
-                del commands[key]  # from all cases, because its packages are not installed
+                del commands[key]  # leaves the peer out of all later cases: its packages are not installed
         for one in list(contestants):
             with left_out_if_it_fails(one, contestants):
                 one.choose_form(wanted, options.seconds,
