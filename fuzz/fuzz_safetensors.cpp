@@ -25,8 +25,9 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
                          [](std::size_t sum, std::byte byte) { return sum + std::to_integer<std::size_t>(byte); });
 }
 
-// Returns the number of floats of a shape, or nothing if the number of bytes overflows. The library expects shapes
-// whose product does not overflow, because the program and not the file provides the shapes.
+// Returns the number of floats of a shape, or nothing if the size of the floats in bytes overflows. A program gives
+// Safetensors::tensor the shape that it needs, so the library expects a product without overflow. This fuzzer takes the
+// shapes from the file, and therefore leaves out shapes whose product overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;
   for (const std::uint64_t size : shape)

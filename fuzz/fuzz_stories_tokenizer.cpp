@@ -53,7 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     check(Tokenizer(file.path()), rest.substr(0, length));
   } catch (const examples::Error& error) {
-    // An error may contain white space and UTF-8 of a piece.
+    // `escaped` replaces only bytes that could control a terminal. The text of an error contains no such byte, so
+    // `escaped` must not change the text. White space and UTF-8 of a piece are allowed.
     require(stories::escaped(error.what()) == error.what(), "an error cannot steer a terminal");
   }
   return 0;

@@ -1,5 +1,5 @@
-// WAV files: any file is read as finite samples, or refused with Error. An input is a byte, which says how many samples
-// each call reads, and the file.
+// Fuzzes the reader of WAV files. Any file is read as finite samples, or rejected with Error. An input is a byte, which
+// chooses how many samples each call reads, and the file.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace {
 
 using ladon_fuzz::require;
 
-// Upsampling makes up to 254 samples from each sample of a file.
+// AudioFile resamples to 16 kHz. A file with a low sample rate gives up to 254 samples for each of its samples, and the
+// filter adds samples at the end.
 constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
 constexpr float largest_sample = 2e6f;  // 1e6 in the file, and the overshoot of the filter
 

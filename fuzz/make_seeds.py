@@ -238,7 +238,7 @@ def random_seeds(sizes):
 
 
 def seeds_of_wav():
-    """The byte before a file chooses the size of the pieces."""
+    """Returns WAV files. The byte before each file chooses how many samples a call reads (fuzz_wav.cpp)."""
     def wav(coding, channels, rate, bits, data, chunks=b"", more=b""):
         frame = channels * bits // 8
         fmt = struct.pack("<HHIIHH", coding, channels, rate, rate * frame, frame, bits) + more

@@ -1,4 +1,4 @@
-// Files in memory, for readers that take a path.
+// Provides files in memory to readers that take a path.
 #pragma once
 
 #include <sys/mman.h>
