@@ -1,5 +1,5 @@
-// Every activation against libm in double. test_encoder compares whole layers with the oracle, and test_elementary
-// checks exp, erf and tanh.
+// Compares every activation with libm in double. test_encoder compares whole layers with the oracle, and
+// test_elementary checks exp, erf and tanh.
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Attention of given q, k and v: all lengths and masks, and scores at both ends of float's range.
+// Tests ladon::Attention, which takes q, k and v: all lengths and masks, and scores at both ends of float's range.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -30,7 +30,7 @@ struct Scores {
   float weight(std::size_t query, std::size_t key) const { return map[query * capacity + key]; }
 };
 
-// A score with another scale: 1 / (number of keys).
+// A score with the scale 1 / (number of keys) instead of 1 / sqrt(head width).
 struct OneOverKeys : ladon::score::Scaled {
   static constexpr float scale(const S& shape) noexcept { return 1.0f / static_cast<float>(shape.keys); }
 };

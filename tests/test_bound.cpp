@@ -1,5 +1,4 @@
-// Tests the error bound of the oracle. Correct results keep the bound, and the mistakes that the bound must find break
-// it.
+// Tests the error bound of the oracle. Correct results must be within the bound, and results with a mistake must not.
 #include <algorithm>
 #include <vector>
 

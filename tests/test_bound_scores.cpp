@@ -1,4 +1,4 @@
-// The bound also finds mistakes in the computation of a score.
+// Tests that the error bound of the oracle finds mistakes in the computation of a score.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -27,11 +27,13 @@ struct Ran {
   Variation variation;
   Outcome outcome;
 
-  // Returns the distance of the outcome from the oracle's result for other heads or another variation.
+  // Returns the distance of the outcome from the oracle's result for `asked` and `heads`. A distance of at most 1 is
+  // within the bound.
   double distance(const Variation& asked, const oracle::Heads& heads) const {
     const ExpectedAttention expected = expected_attention(subject, problem, asked, heads);
     return std::max(worst_distance(outcome.y, expected.y), worst_distance(outcome.maps[0], expected.map));
   }
+  // Returns the distance of the outcome from the oracle's result for a score with this mistake.
   double distance(const std::function<void(oracle::Score&)>& mistake) const {
     oracle::Heads heads = heads_of(subject, variation);
     mistake(heads.score);

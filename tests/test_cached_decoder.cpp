@@ -1,5 +1,5 @@
-// Decoders of a growing text, with a cache of the text's tokens. The keys and values of the memory are projected once.
-// For every cut of the text, the outputs and both attention maps agree with the oracle of the whole text.
+// Tests decoders of a growing text, with a cache of the text's tokens. The keys and values of the memory are projected
+// once. For every cut of the text, the outputs and both attention maps must agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,4 +1,5 @@
-// A stack of layers with one cache for each layer, fed in pieces. The results agree with the oracle of the whole text.
+// Tests a stack of layers with one cache for each layer. The test feeds a text in pieces, and the results must agree
+// with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <limits>

@@ -1,4 +1,4 @@
-// The compiler computes attention. The numbers are small enough to verify by hand:
+// Tests attention in constant evaluation. The numbers are small enough to verify by hand:
 //
 // Three tokens x = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
 //   head 0: q = ln 2 (the bias), k = x0, v = x1: the weight of key j is proportional to e^(x0 ln 2) = 2^x0 = 1, 2, 4

@@ -1,5 +1,5 @@
-// Decoder layers and stacks: both orders of the norms, a gate, masks over the text and over the memory, and all
-// lengths. Also the mistakes that the bound finds in a decoder layer.
+// Tests decoder layers and stacks: both orders of the norms, a gate, masks over the text and over the memory, and all
+// lengths. Also tests that the bound finds mistakes in a decoder layer.
 #include <functional>
 #include <utility>
 

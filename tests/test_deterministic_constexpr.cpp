@@ -1,4 +1,5 @@
-// LADON_DETERMINISTIC: constant evaluation gives the bits that every target gives (test_deterministic.cpp).
+// Tests that constant evaluation with LADON_DETERMINISTIC gives the bits that every target gives
+// (test_deterministic.cpp).
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Encoder layers that have many hidden features, and more panels than one pass over the feed-forward weights serves.
-// These layers are large, so the usual set optimises this file.
+// Tests encoder layers that have many hidden features, and more panels than one pass over the feed-forward weights
+// serves. These layers are large, so the usual set optimises this file.
 #include <doctest/doctest.h>
 
 #include "attention_subject.hpp"
@@ -28,7 +28,8 @@ TEST_CASE("layer: several groups of panels, post-LN") {
               ladon::mask::None>();
 }
 
-// The rows of W2 are 4 KB apart. On AVX-512, and in the last panel of AVX2, tiles then have 8 and 7 rows.
+// With 1024 hidden features, the rows of W2 are 4 KB apart. On AVX-512, and in the last panel on AVX2, a tile then has
+// 8 rows instead of 12. W2 has 31 rows, so the last tile has 7 rows.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
 constexpr std::size_t tile_rows =

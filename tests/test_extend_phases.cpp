@@ -1,5 +1,6 @@
-// A growing text in phases and shares. Any number of shares gives the bits of `extend`, in y, in the maps and in the
-// cache. With a single token, `extend` adds in another order. Then any number of shares gives the bits of one share.
+// Tests a growing text in phases and shares (extend_phase). Any number of shares must give the bits of `extend`, in y,
+// in the maps and in the cache. For a single token, `extend` adds in a different order than extend_phase. Any number of
+// shares must then give the bits of one share.
 #include <algorithm>
 #include <array>
 #include <bit>

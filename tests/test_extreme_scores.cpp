@@ -1,4 +1,4 @@
-// Scores at both ends of float's range, the order of softcap and mask, and which biases hide a key.
+// Tests scores at both ends of float's range, the order of softcap and mask, and which biases hide a key.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -92,7 +92,7 @@ void check_lowest() {
   for (const float p : s.map) CHECK(p == 0.2f);
   for (const float y : s.y) CHECK(std::abs(y - 3) <= 2 * 3 * rounding);
   s.q.fill(-1);
-  s.k.fill(1e30f);  // the keys stay equal where the score would push the sum to -inf
+  s.k.fill(1e30f);  // score plus bias would be -inf for every key, but the keys must keep equal weights
   s.run();
   for (const float p : s.map) CHECK(p == 0.2f);
   values[0] = 0;  // the only key of query 0 with a higher bias gets all the weight
@@ -117,8 +117,8 @@ void check_lowest_and_hidden() {
   CHECK(s.y[0] == 1.5f);
 }
 
-// Checks biases near the largest float, with scores that would push the sum to infinity: the keys keep equal weights.
-// The sum -3e38 - 1e32 rounds to -3e38.
+// Checks biases near the largest float. The sum of score and bias would be infinite, but the keys must keep equal
+// weights. For the negative bias, the sum -3e38 - 1e32 rounds to -3e38.
 template <std::size_t Queries>
 void check_bias_near_the_largest_float() {
   for (const float bias : {3e38f, -3e38f, infinity}) {
@@ -134,8 +134,8 @@ void check_bias_near_the_largest_float() {
   }
 }
 
-// A score that overflows to -inf is hidden. A bias of 0 changes nothing, so the result equals the result without a
-// mask.
+// Checks scores that overflow to -inf, which hides their keys. Biases of 0 must change nothing: the result must equal
+// the result without a mask.
 template <std::size_t Queries>
 void check_zeros_beside_overflow() {
   Scores<Queries, Additive> biased;

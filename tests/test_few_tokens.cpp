@@ -1,6 +1,6 @@
-// Shapes with at most half as many tokens as a register has lanes. The register then holds several steps of a product
-// side by side (micro_kernel_folded.hpp). The tests cover every remainder of the inner index, tiles of every height,
-// and a model so wide that rows are prefetched.
+// Tests shapes with at most half as many tokens as a register has lanes. The register then holds several steps of a
+// product side by side (micro_kernel_folded.hpp). The tests cover every remainder of the inner index, tiles of every
+// height, and a model so wide that rows are prefetched.
 #include <doctest/doctest.h>
 
 #include "encoder_check.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t folded = ladon::detail::folded_steps<Wide, tiling<Wide>(To
 
 [[maybe_unused]] constexpr bool folds_at_all = !LADON_DETERMINISTIC && LADON_HAS_XSIMD;
 
-// Which foldings the target has. The tests below are useful on every target.
+// Checks how many steps of a product a register holds for 8, 3, 9 and 1 tokens.
 #if defined(__AVX512F__)
 static_assert(folded<8, 40> == (folds_at_all ? 2 : 1) && folded<3, 40> == (folds_at_all ? 4 : 1));
 #elif defined(__AVX__)

@@ -1,5 +1,6 @@
-// Hidden tokens cannot change the output of a query. A token that some queries see becomes NaN or infinity. The other
-// queries keep every bit of their outputs. The queries that see the NaN must give NaN.
+// Tests that hidden tokens cannot change the output of a query. A token that only some queries see becomes NaN or
+// infinity. The queries that do not see the token must keep every bit of their outputs. The queries that see the NaN
+// must give NaN.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,7 @@ namespace {
 
 using S = ladon::Shape;
 
-// Checks the rows of y, and of each head's map, of the queries that may not see `key`.
+// Checks that the queries that may not see `key` have equal rows of y and of each head's map in `clean` and `spoiled`.
 void check_others_unchanged(const Subject& subject, const Variation& variation, std::size_t key, const Outcome& clean,
                             const Outcome& spoiled) {
   const ladon::Shape& shape = subject.shape;

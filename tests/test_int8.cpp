@@ -1,6 +1,6 @@
-// int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
-// oracle gets the integers of the weights, so that its bound covers the errors of the kernels, and no errors of
-// quantisation.
+// Tests int8 weights: attention, layers and caches against the oracle of the quantised problem, in every variation. The
+// oracle gets the integers of the weights. Its bound then covers only the errors of the kernels, and not the errors of
+// the quantisation of the weights.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -91,7 +91,8 @@ TEST_CASE("int8: encoder layer of a single token") {
   check_layer<S{.queries = 1, .model = 37, .heads = 1}, LayerConfig{.feed_forward = 70}, None>();
 }
 
-// Kernels that convert weights on the stack convert 512 features of a row at a time.
+// linear2 has rows of 517 features. Targets that convert int8 weights to 16 bits on the stack (GroupsIn16Bits in
+// detail/linear/matmul_int8.hpp) convert a whole row of this length.
 TEST_CASE("int8: encoder layer with long rows") {
   check_layer<S{.queries = 5, .model = 4, .heads = 1}, LayerConfig{.feed_forward = 517}, None>();
 }
@@ -100,7 +101,7 @@ TEST_CASE("int8: encoder layer, 7 bits") {
   check_layer<S{.queries = 9, .model = 10, .heads = 2}, LayerConfig{.feed_forward = 30}, None, Int8<InProj, 7>>();
 }
 
-// A single token has one product for all heads. Each row fills whole registers.
+// With a single token, one product computes the projections of all heads. The rows are long enough for whole registers.
 TEST_CASE("int8: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 136, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, Int8<SeparateQKV>>(),

@@ -1,5 +1,5 @@
-// Products of int8 weights, without the rest of a layer. Every target gives the bits of plain loops. This file compiles
-// in a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
+// Tests products of int8 weights, without the rest of a layer. Every target must give the bits of plain loops. This
+// file compiles in a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// LayerNorm and RMSNorm alone. In a pre-LN layer whose weights are all zero, the output equals the input. The final
-// norm of the stack follows.
+// Tests LayerNorm and RMSNorm without the rest of a layer. In a pre-LN layer whose weights are all zero, the output
+// equals the input. The output of a stack of such a layer is therefore the final norm of the input.
 #include <initializer_list>
 #include <type_traits>
 #include <utility>

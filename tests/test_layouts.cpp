@@ -1,5 +1,5 @@
-// Every layout of equal weights gives equal bits, because layouts differ only in strides. The shapes have at least nine
-// queries and keys. test_few_tokens.cpp tests fewer.
+// Tests that every layout of equal weights gives equal bits, because layouts differ only in strides. The shapes have at
+// least nine queries and keys. test_few_tokens.cpp tests shapes with fewer.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

@@ -1,4 +1,4 @@
-// Masks that add to the scores: a number for each pair of query and key, and ALiBi's slopes.
+// Tests masks that add numbers to the scores: a number for each pair of query and key, and ALiBi's slopes.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

@@ -1,4 +1,4 @@
-// Masks with an entry for each pair of query and key: bits, bytes, and bytes for each head.
+// Tests masks with an entry for each pair of query and key: bits, bytes, and bytes for each head.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

@@ -1,5 +1,5 @@
-// Masks that a user writes: the example for include/ladon/mask/policy.hpp. Each mask is compared with a mask of the
-// library that has the same meaning.
+// Tests masks that a user writes. include/ladon/mask/policy.hpp refers to this file as an example. Each mask is
+// compared with a mask of the library that has the same meaning.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Masks by position: windows with one end, two ends or none, and offsets of either sign, set by the type or by a run.
+// Tests masks by position: windows with one end, two ends or none, and offsets of either sign. The offset comes from
+// the type of the mask or from the options of a run.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

@@ -1,5 +1,5 @@
-// Every parameter of a mask and of a score has a value that changes no bit of the result, and a value that changes the
-// result.
+// Tests every parameter of a mask and of a score with a neutral value, which must not change a bit of the result, and
+// with a value that must change the result.
 #include <cmath>
 #include <limits>
 

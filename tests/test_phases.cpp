@@ -1,5 +1,5 @@
-// A call in phases and shares. For any number of shares, computed one after the other, the result is bit-identical to
-// `run`.
+// Tests a call in phases and shares (run_phase). For any number of shares, computed one after the other, the result
+// must be bit-identical to the result of `run`.
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"
@@ -18,7 +18,8 @@ using ladon::Activation, ladon::FinalNorm, ladon::LayerConfig, ladon::NormKind, 
 namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
-// More than the lanes of any target, so that no shape below has as many panels or heads.
+// A number of shares that is larger than the number of panels and heads of every shape below, so that some shares are
+// empty. The shapes have at most 69 queries.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Subject& whole, const Subject& parts, const Task& task) {

@@ -1,5 +1,6 @@
-// Keys and values that are projected once. Attention to them is bit-identical to a run with a context. The tokens of
-// keys and values may differ in width from x (PyTorch's kdim and vdim).
+// Tests project_keys and `attend`: the keys and values are projected once into a cache. Attention to this cache must be
+// bit-identical to a run with a context. The tokens of keys and values may differ in width from x (PyTorch's kdim and
+// vdim).
 #include <cstddef>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// quantise and row_sums: int8 weights from float32 weights.
+// Tests `quantise` and `row_sums`, which make int8 weights and their row sums from float32 weights.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Rotary position embedding: the table, both pairings, parts of a head, base, scaling and offset.
+// Tests the rotary position embedding: the table, both pairings, parts of a head, base, scaling and offset.
 #include <cmath>
 
 #include <doctest/doctest.h>

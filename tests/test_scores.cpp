@@ -1,4 +1,5 @@
-// The computation of scores: other scales, softcap, sinks, and the capture of scores at each stage before the softmax.
+// Tests the computation of scores: scales of the user, softcap, sinks, and the capture of scores at each stage before
+// the softmax.
 #include <cmath>
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Compile-time results: the meaning of zeros in a shape, views of the caller's arrays, and sizes of memory.
+// Tests results at compile time: the meaning of zeros in a shape, views of the caller's arrays, and sizes of memory.
 #include <array>
 #include <cstddef>
 #include <span>

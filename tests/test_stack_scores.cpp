@@ -1,5 +1,5 @@
-// Captured scores of a stack. A stack computes the results of its layers, one after the other, also for a growing text.
-// Other tests compare the captures of layers with the oracle (test_scores, test_cached_encoder).
+// Tests the captured scores of a stack. They must equal the captures of its layers, which the test runs one after the
+// other, also for a growing text. test_scores and test_cached_encoder compare the captures of layers with the oracle.
 #include <algorithm>
 #include <array>
 

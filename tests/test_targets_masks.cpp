@@ -1,4 +1,5 @@
-// Any number of lanes gives equal bits under every mask and with every kind of score, captured stages included.
+// Tests that any number of lanes gives equal bits under every mask and with every kind of score, captured stages
+// included.
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
-// Threads: several threads compute one call, and several threads use one set of weights. A second executable compiles
-// this file with ThreadSanitizer, which reports accesses of two threads to one address without a barrier between them.
+// Tests several threads that compute one call, and several threads that use one set of weights. A second executable
+// compiles this file with ThreadSanitizer, which reports accesses of two threads to one address without a barrier
+// between these accesses.
 #include <algorithm>
 #include <bit>
 #include <memory>

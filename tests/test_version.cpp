@@ -1,4 +1,4 @@
-// The version in the headers equals the version of the project.
+// Tests that the version in the headers equals the version of the project.
 #include <string>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Kernels with a cache give the results of their C++ types. A full cache is refused, and so is the cache of another
-// kernel.
+// Tests kernels with a cache: their results equal those of their C++ types. A kernel rejects a full cache, and a cache
+// that another kernel or another instruction set has filled.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Kernels with int8 weights agree with the oracle and with their C++ types. NAME_quantise writes the weights of
-// ladon::quantise, or returns a status.
+// Tests kernels with int8 weights against the oracle and against their C++ types. NAME_quantise must write the weights
+// that ladon::quantise writes, or return a status.
 #include <doctest/doctest.h>
 
 #include <algorithm>

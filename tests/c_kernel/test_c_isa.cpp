@@ -1,5 +1,5 @@
-// DISPATCH chooses code that this machine can run (src/c_kernel/cpu.hpp). DISPATCH refuses code that the machine or the
-// library lacks.
+// Tests how DISPATCH chooses an instruction set (src/c_kernel/cpu.hpp). DISPATCH chooses code that this machine can
+// run, and rejects a requested instruction set that the machine or the library lacks.
 #include <doctest/doctest.h>
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
-// Kernels made by ladon_add_kernel agree with the oracle in every variation. Libraries with several instruction sets
-// are tested with each instruction set.
+// Tests that kernels made by ladon_add_kernel agree with the oracle in every variation. A library with several
+// instruction sets is tested with each of them.
 #include <doctest/doctest.h>
 
 #include <vector>

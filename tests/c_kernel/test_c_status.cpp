@@ -1,4 +1,4 @@
-// The status of a C kernel's call with wrong arguments. Such a call writes nothing.
+// Tests which status a C kernel returns for wrong arguments, and that a call with wrong arguments writes nothing.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Kernels with BIAS output that hold the weights of a checkpoint, in each precision. The checkpoint has no biases of
-// queries, keys and values.
+// Tests kernels with BIAS output that contain the weights of a checkpoint, in each precision. The checkpoint has no
+// biases of queries, keys and values.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Kernels that contain the weights of a checkpoint. The results equal the results with the checkpoint's tensors, to the
-// last bit.
+// Tests kernels that contain the weights of a checkpoint. Their results must have the bits of a run in which the test
+// passes the tensors of this checkpoint.
 #include <doctest/doctest.h>
 
 #include <cstdint>

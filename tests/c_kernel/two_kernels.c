@@ -1,4 +1,4 @@
-/* Two kernels in one C11 program, linked without a C++ runtime. One kernel has several instruction sets. */
+/* Tests two kernels in one C11 program, which is linked without a C++ runtime. c_stack has several instruction sets. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-# ladon_add_wrong_arguments(<name> <message> <arguments>...): ladon_add_kernel must stop CMake on these arguments, and
-# print the message. The variable `definitions` may hold options for cmake.
+# ladon_add_wrong_arguments(<name> <message> <arguments>...): adds a test that calls ladon_add_kernel with these
+# arguments. The call must stop CMake and print the message. The variable `definitions` may hold options for cmake.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
@@ -9,11 +9,11 @@ function(ladon_add_wrong_arguments name message)
   set_tests_properties(ladon.kernel_arguments.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
 endfunction()
 
-# The values that ladon_add_kernel allows are the enumerators of the headers.
+# Tests that the values that ladon_add_kernel allows are the enumerators of the headers.
 add_test(NAME ladon.kernel_arguments.enumerators
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/check_enumerators.cmake)
 
-# Paths inside strings of the assembler.
+# Tests how ladon_add_kernel escapes a path in a string of the assembler.
 add_test(NAME ladon.kernel_arguments.assembler_string
   COMMAND ${CMAKE_COMMAND} -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake
     -P ${CMAKE_CURRENT_SOURCE_DIR}/check_assembler_string.cmake)

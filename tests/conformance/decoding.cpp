@@ -1,5 +1,5 @@
-// Cases of PyTorch's TransformerDecoder. PyTorch computed the whole target at once. This program decodes the target
-// token by token and in pieces. The sizes are fixed. make_decoding_cases.py writes the cases.
+// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. PyTorch computed the whole target at
+// once. This program decodes the target token by token and in pieces. All cases have the same sizes.
 #include <cmath>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// A case of ONNX's operator Attention, opset 23 to 25: https://onnx.ai/onnx/operators/onnx__Attention.html
+// Runs a case of ONNX's operator Attention, opset 23 to 25: https://onnx.ai/onnx/operators/onnx__Attention.html
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -100,7 +100,8 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Captured scores before the mask include hidden keys, so the padding is then a mask, not a length.
+  // Stages 0 and 1 capture the scores before the mask, also the scores of padding. With a length, attention would not
+  // compute these scores, so the padding is then a mask of keys.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

@@ -1,5 +1,6 @@
-// Cases of PyTorch's TransformerEncoderLayer and TransformerDecoderLayer. Every parameter tensor holds cos(0), cos(1),
-// ... in row-major order. Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a token.
+// Runs cases of PyTorch's TransformerEncoderLayer and TransformerDecoderLayer. Every parameter tensor holds cos(0),
+// cos(1), ... in row-major order. Tensors are [length][batch][model]. Padding masks are [batch][length], and 1 hides a
+// token.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

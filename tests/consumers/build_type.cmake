@@ -1,5 +1,5 @@
-# A project that contains Ladon and sets no build type gets one warning. A project that sets a build type or an
-# optimisation level gets no warning.
+# Tests the warning about a missing build type. A project that contains Ladon and sets no build type gets one warning. A
+# project that sets a build type or an optimisation level gets no warning.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)

@@ -1,10 +1,10 @@
-# A project that copied include/, on a machine without xsimd. The compiler must print a note, and plain arrays must
-# compute.
+# Tests a project that copied include/, on a machine without xsimd. The compiler must print a note, and Ladon must
+# compute with plain arrays.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${PREFIX}/include ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 
 # hide_xsimd(<variable>): returns flags that replace the header folders of the compiler. A folder with xsimd is replaced
-# by a folder of links to all its entries but xsimd.
+# by a folder that has links to all its entries except xsimd.
 function(hide_xsimd out)
   file(WRITE ${FOLDER}/empty.cpp "")
   run(said ${COMPILE_CXX} -E -v empty.cpp)

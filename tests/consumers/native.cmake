@@ -1,6 +1,7 @@
 # -DFOUND=<0 or 1>
-# A program that links ladon::native is compiled with the flags of LADON_ARCH. The default of LADON_ARCH is `native`, or
-# no flags in a cross build. A program beside it that links ladon::ladon is compiled without these flags.
+# Tests ladon::native. The program `app` links ladon::native and must be compiled with the flags of LADON_ARCH. The
+# program `plain` of the same project links ladon::ladon and must be compiled without these flags. The default of
+# LADON_ARCH is `native`, or no flags in a cross build.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)

@@ -1,5 +1,5 @@
-# A kernel with weights, in paths with all unusual characters that CMake and the file system allow. CMake refuses a
-# build folder with a quote or ${}.
+# Tests a kernel with weights in paths that have all unusual characters that CMake and the file system allow. The path
+# of the build folder has neither a double quote nor ${}, because CMake rejects such a build folder.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(project ${FOLDER}/project)

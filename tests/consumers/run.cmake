@@ -1,4 +1,4 @@
-# The beginning of all scripts beside this file. cmake -DCOMMON=<common.cmake> -DFOLDER=<folder> ... -P <script>:
+# All scripts of this folder include this file first. cmake -DCOMMON=<common.cmake> -DFOLDER=<folder> ... -P <script>:
 # CMakeLists.txt writes COMMON, which sets the tested copy of Ladon and the tools. Each test has a separate FOLDER.
 cmake_minimum_required(VERSION 3.25)
 include(${COMMON})
@@ -22,7 +22,7 @@ function(run out)
   set(${out} "${said}" PARENT_SCOPE)
 endfunction()
 
-# expect(<text> <regular expression>): the text must match. Line breaks count as spaces.
+# expect(<text> <regular expression>): stops with an error unless the text matches. Line breaks count as spaces.
 function(expect text regex)
   string(REGEX REPLACE "[ \r\n]+" " " flat "${text}")
   if(NOT flat MATCHES "${regex}")

@@ -1,4 +1,5 @@
-# A project that copied one file, ladon.hpp: with vectors, and with plain arrays. Amalgamating twice gives equal files.
+# Tests a project that copied only ladon.hpp, which amalgamate.cmake makes: with vectors, and with plain arrays. Two
+# runs of amalgamate.cmake must give equal files.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 run(said ${CMAKE_COMMAND} -P ${LADON_CHECKOUT}/cmake/amalgamate.cmake)

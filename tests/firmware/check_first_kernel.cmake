@@ -1,7 +1,7 @@
 # cmake -DROOT=<source folder> -DFOLDER=<folder> -P check_first_kernel.cmake
-# The first kernel of docs/microcontrollers.md: the two files of the page beside a copy of Ladon, and the commands of the
-# page. The program and the report print what the page says. Counts and bytes depend on the compiler, so each number may
-# differ by a fifth.
+# Tests the first kernel of docs/microcontrollers.md: puts the two files of the page next to a copy of Ladon, and runs
+# the commands of the page. The program and the report must print the text of the page. Counts and bytes depend on the
+# compiler, so each number may differ by a fifth.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${ROOT}/docs/microcontrollers.md text)
 

@@ -12,7 +12,8 @@ function(check file expected text)
   endif()
 endfunction()
 
-# check_sound(<rate> <channels> <bits> <frames> <status> <text>)
+# check_sound(<rate> <channels> <bits> <frames> <status> <text>): writes a WAV file of this form with WRITE_WAV, and
+# checks the status and the text for this file.
 function(check_sound rate channels bits frames expected text)
   set(file ${FOLDER}/${rate}_${channels}_${bits}_${frames}.wav)
   execute_process(COMMAND ${WRITE_WAV} ${file} ${rate} ${channels} ${bits} ${frames} COMMAND_ERROR_IS_FATAL ANY)

@@ -11,8 +11,8 @@ endif()
 
 set(CMAKE_CROSSCOMPILING_EMULATOR ${board}/run --uncounted ${LADON_CPU}) # without counting, QEMU is twice as fast
 
-# Enables the double-precision FPU, because the oracle computes in doubles. Without it, the oracle would take most of the
-# time. The tested code does not use doubles.
+# Enables the double-precision FPU, because the oracle computes in doubles. With doubles in software, the oracle would
+# take most of the time. The tested code does not use doubles.
 if(LADON_CPU STREQUAL "cortex-m7")
   add_compile_options(-mfpu=fpv5-d16)
   add_link_options(-mfpu=fpv5-d16)

@@ -29,8 +29,8 @@ function(read_code out file)
   set(${out} "\n${text}\n" PARENT_SCOPE)
 endfunction()
 
-# layer_of_<header> is the number of a header's layer. An entry for the header itself takes precedence over a folder,
-# and a deeper folder over the folder around it.
+# Rule 1: finds the layer of each header. layer_of_<header> is the number of the layer. If several entries of `layers`
+# contain a header, the longest entry counts: the header itself, or else the deepest folder.
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/*.hpp)
 list(SORT headers)
 if(NOT headers)
@@ -79,7 +79,8 @@ endforeach()
 foreach(header IN LISTS headers)
   read_code(code ${INCLUDE}/${header})
 
-  # Includes. open_<header> keeps the includes from the header's layer, for the search for cycles.
+  # Rule 2: checks that each include leads to a header of the same or of a lower layer. open_<header> lists the included
+  # headers of the same layer, in which the loop at the end of this file searches for cycles.
   set(open_${header} "")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*'[^'\n]*'" quoted "${code}")
   if(quoted)
@@ -97,7 +98,7 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
 
-  # Namespaces.
+  # Rule 3: checks the namespaces that a header outside detail/ opens.
   if(NOT header MATCHES "^detail/")
     string(REGEX MATCHALL "[^A-Za-z0-9_]namespace[ \t\n]+[A-Za-z0-9_: \t\n]*{" opened "${code}")
     foreach(namespace IN LISTS opened)
@@ -110,7 +111,8 @@ foreach(header IN LISTS headers)
     endforeach()
   endif()
 
-  # Instruction sets: macros of compilers, intrinsics, and words of a name such as avx2 in has_avx2.
+  # Rule 4: searches for names of instruction sets: macros of compilers, intrinsics, and words of a name, such as avx2
+  # in has_avx2.
   set(may_name_isa FALSE)
   foreach(folder IN LISTS isa_folders)
     string(FIND ${header} ${folder} found)
@@ -145,7 +147,8 @@ foreach(header IN LISTS isa_exempt)
   endif()
 endforeach()
 
-# Cycles: a header that includes no open header of its layer is closed. The loop ends when no header can be closed.
+# Searches for cycles (rule 2). The loop takes a header out of `waiting` when no header in open_<header> is in
+# `waiting`. When no header can be taken out any more, the headers that remain contain a cycle.
 set(waiting ${headers})
 set(closed TRUE)
 while(closed)

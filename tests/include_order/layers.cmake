@@ -23,5 +23,5 @@ set(may_be_empty "")
 # Folders whose headers may name an instruction set.
 set(isa_folders detail/target/ detail/simd/ detail/linear/cortex_m/)
 
-# Other headers that name an instruction set. An unneeded exemption is an error.
+# Headers outside isa_folders that may name an instruction set. A header in this list that names none is an error.
 set(isa_exempt "")

@@ -1,4 +1,4 @@
-// Products of int8 weights. tile_loops checks the loops of these products.
+// Instantiates products of int8 weights. The test tile_loops checks the loops in the object code of this file.
 #include <ladon/ladon.hpp>
 
 namespace {

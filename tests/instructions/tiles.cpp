@@ -1,4 +1,4 @@
-// Instances of kernels. tile_loops checks their loops.
+// Instantiates kernels. The test tile_loops checks the loops in the object code of this file.
 #include <ladon/ladon.hpp>
 
 namespace {

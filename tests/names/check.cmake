@@ -1,6 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Different code must have different symbol names: for each of these flags on x86-64, the inline namespace has another
-# name.
+# Tests that different code has different symbol names: with each entry of `flags`, the inline namespace LADON_ABI must
+# have a different name.
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f

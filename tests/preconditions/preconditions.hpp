@@ -1,5 +1,5 @@
-// A broken precondition for the checked and the unchecked file of this program. The functions are internal to each
-// file, because their types differ between the files.
+// Shared by the checked files of this program and unchecked.cpp: a shape, and a function that breaks a precondition.
+// The function has internal linkage, because the types of Ladon differ between checked and unchecked files.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ constexpr ladon::Shape shape{.queries = 3, .keys = 4, .model = 2};
 template <class Mask>
 using Attention = ladon::Attention<shape, Mask>;
 
-// Called through a pointer, so that the linker sees a symbol of the function.
+// Breaks a precondition: 4 queries in a shape of 3. Calls Options::lengths through a volatile pointer, so that the call
+// is not inlined and the linker sees a symbol of `lengths`.
 static std::size_t queries_of_too_many() {
   using Options = Attention<ladon::mask::None>::Options;
   const Options options{.queries = 4};

@@ -1,4 +1,5 @@
-// This file is compiled without checks. The other files of the program have checks.
+// tests/CMakeLists.txt compiles this file with LADON_CHECKED=0, and all other files of the program with
+// LADON_CHECKED=1.
 #include "preconditions.hpp"
 
 static_assert(!LADON_CHECKED);

@@ -1,5 +1,5 @@
 # cmake -DCOMPILE=<compiler;flags> -DPAGE=<file> -DFOLDER=<folder> -P check.cmake
-# Each piece of C++ in a page must compile as it stands there, behind an #include of Ladon.
+# Tests that each block of C++ in a page compiles without changes, after an #include of Ladon.
 file(READ ${PAGE} text)
 set(source ${FOLDER}/snippet.cpp)
 # Not foreach: a list would be cut at the semicolons of the code.

@@ -1,6 +1,6 @@
 # cmake -DCOMPILER=<file> -DROOT=<source folder> -DFOLDER=<folder> -P check_hello.cmake
-# The first program of the README is examples/hello/main.cpp. The README's own command compiles the program, with COMPILER
-# instead of c++, and the program prints what the README says.
+# Tests the first program of the README: the program must equal examples/hello/main.cpp. The command of the README, with
+# COMPILER in place of c++, must compile the program. The program must print the output that the README shows.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${ROOT}/README.md text)
 file(READ ${ROOT}/examples/hello/main.cpp program)

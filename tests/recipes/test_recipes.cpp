@@ -1,5 +1,5 @@
-// The code of docs/pytorch.md gives the numbers of the original models. export.py wrote the inputs and the expected
-// numbers.
+// Tests that the code of docs/pytorch.md computes the numbers of the original models. export.py wrote the inputs and
+// the expected numbers.
 #include <doctest/doctest.h>
 
 #include <algorithm>

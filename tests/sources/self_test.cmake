@@ -1,5 +1,5 @@
-# cmake -DFOLDER=<folder> -P self_test.cmake: licence_lines.cmake must name the files that lack the line, and FIX must
-# add the line.
+# cmake -DFOLDER=<folder> -P self_test.cmake: tests licence_lines.cmake. The script must name the files that lack the
+# licence, and its option FIX must add the licence.
 cmake_minimum_required(VERSION 3.25)
 set(check ${CMAKE_COMMAND} -DROOT=${FOLDER})
 set(script -P ${CMAKE_CURRENT_LIST_DIR}/licence_lines.cmake)

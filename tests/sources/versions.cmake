@@ -1,4 +1,5 @@
-# cmake -P versions.cmake: the files that state a version state the version of include/ladon/version.hpp.
+# cmake -P versions.cmake: checks that every file that states the version of Ladon agrees with
+# include/ladon/version.hpp.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 cmake_path(GET root PARENT_PATH root)

@@ -1,4 +1,5 @@
-// Object code of some instantiations, compiled as for firmware. check.cmake checks its undefined symbols.
+// Instantiates attention and layers, with the compiler flags of firmware. check.cmake checks the undefined symbols of
+// the object code.
 #include <ladon/ladon.hpp>
 
 namespace {

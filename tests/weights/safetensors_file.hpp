@@ -1,4 +1,4 @@
-// Makes safetensors files, valid and invalid ones.
+// Makes valid and invalid safetensors files.
 #pragma once
 
 #include <cstddef>

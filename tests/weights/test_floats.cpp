@@ -1,4 +1,4 @@
-// F16 and BF16 as float32: all 65536 numbers of each format.
+// Tests the conversion of F16 and BF16 to float32, with all 65536 numbers of each format.
 #include <doctest/doctest.h>
 
 #include <bit>

@@ -1,4 +1,4 @@
-// The tensors of an encoder layer, and of a stack.
+// Tests which tensors of a checkpoint become the weights of an encoder layer, and of a stack.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"

@@ -1,4 +1,4 @@
-// The messages for checkpoints that do not fit the kernel.
+// Tests the error messages for checkpoints that do not fit the kernel.
 #include <doctest/doctest.h>
 
 #include <ctime>

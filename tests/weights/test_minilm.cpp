@@ -1,4 +1,4 @@
-// The checkpoint of examples/minilm, if it is present.
+// Packs the checkpoint of examples/minilm, if the checkpoint is present.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The tensors of an attention, by the names of each kind of checkpoint, and in both layouts.
+// Tests that the tensors of an attention are found by the names of each kind of checkpoint, in both layouts.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"

@@ -1,4 +1,4 @@
-// int8 members: quantised from float weights, or copied from a file with int8 weights.
+// Tests int8 members of a SPEC, which are quantised from float weights, or copied from a file with int8 weights.
 #include <doctest/doctest.h>
 
 #include <algorithm>

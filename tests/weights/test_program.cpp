@@ -1,4 +1,4 @@
-// Runs the program as CMake and a user do.
+// Runs ladon-weights as CMake and a user do.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // arguments are quoted for a POSIX shell

@@ -1,4 +1,4 @@
-// The int8 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
+// Tests the int8 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 # cmake -DCOMPILE=<compiler;flags> -P check.cmake
-# Headers without xsimd print a note, which is no error with -Werror. Headers print nothing if the user selects plain
-# arrays.
+# Tests headers without xsimd. The compiler must print a note, which does not become an error with -Werror. If the user
+# selects plain arrays, the compiler must print nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/../support/compile_headers.cmake)
 set(headers -DLADON_HAS_XSIMD=0 -include ladon/detail/simd/vectors.hpp)
 compile_headers(said ${headers})

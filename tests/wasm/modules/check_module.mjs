@@ -1,4 +1,5 @@
-// node check_module.mjs NAME.h NAME.VARIANT.wasm: the contents of the file agree with its name and with the C header.
+// node check_module.mjs NAME.h NAME.VARIANT.wasm: checks that the module agrees with its file name and with the C
+// header.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -13,7 +14,7 @@ const [name, variant] = basename(file).split('.');
 const found = readModule(bytes);
 const description = descriptionOf(found);
 
-// Imports and exports.
+// Checks that the module imports nothing and exports the functions of the header. NAME_run_with is exported as `run`.
 assert.equal(found.imports, 0);
 const functionNames = [...header.matchAll(new RegExp(`^(?:ladon_status|size_t) ${name}_(\\w+)\\(`, 'gm'))]
   .map(([, each]) => each);
@@ -21,8 +22,8 @@ const functions = functionNames.filter((each) => !['run', 'run_phase', 'quantise
   .map((each) => `function ${each === 'run_with' ? 'run' : each}`);
 assert.ok(functions.length > 0);
 const isInt8 = description.precision === 'int8';
-// Modules compute int8 weights row by row. If the engine decides how many bits activations have, the caller sets the
-// number at run time.
+// An int8 module exports quantise_rows and sum_rows instead of `quantise`. A module with 8-bit activations also exports
+// set_activations, because relaxed dot products of 8 bits differ between engines.
 const ofInt8 = ['quantise_rows', 'sum_rows', ...(description.activationBits === 8 ? ['set_activations'] : [])];
 if (isInt8) functions.push(...ofInt8.map((each) => `function ${each}`));
 const stored = header.includes(`${name}_stored_weights`) ? ['global stored_weights'] : [];
@@ -31,7 +32,8 @@ assert.equal(found.memories.length, 1);
 assert.equal(found.memories[0].most, Infinity);
 assert.deepEqual([...found.sections.keys()], ['ladon']);
 
-// Instructions. An engine without relaxed instructions refuses a module with a single relaxed instruction.
+// Checks which kinds of instructions the module has. An engine without relaxed SIMD rejects a module that has a single
+// relaxed instruction.
 const {counts} = found;
 if (variant === 'scalar') {
   assert.equal(counts.vector + counts.relaxed + counts.newer, 0);
@@ -40,11 +42,11 @@ if (variant === 'scalar') {
   if (variant === 'simd') assert.equal(counts.relaxed, 0);
   else assert.ok(counts.relaxed > 10, `${counts.relaxed} relaxed instructions`);
   assert.equal(counts.relaxedInteger > 0, variant === 'relaxed' && isInt8);
-  // The engine decides how a relaxed float instruction rounds.
+  // A deterministic module has no relaxed float instructions, because engines round these instructions differently.
   if (description.deterministic) assert.equal(counts.relaxed, counts.relaxedInteger);
 }
 
-// The description of the module.
+// Checks the description of the module against the constants of the header.
 const constant = (each) => Number(header.match(new RegExp(`^#define ${name.toUpperCase()}_${each} (\\d+)$`, 'm'))?.[1]);
 assert.equal(description.ladon, 4);
 assert.equal(isInt8, header.includes(`${name}_quantise(`));
@@ -64,8 +66,8 @@ assert.ok(description.workspace > 0 && description.workspace % 64 === 0);
 assert.equal(description.cache > 0, functions.includes('function cache_clear'));
 assert.ok(header.includes(`\n *   ${description.arguments}\n`));
 
-// The structs of the description: the members have the order of the header, the types of the declarations, and the
-// extents that the comments state.
+// Checks the structs of the description against the structs of the header: the order and the types of the members, and
+// the extents that the comments of the header state.
 const cTypes = {'size_t ': 'size', 'ptrdiff_t ': 'offset', 'const uint8_t *': 'uint8', 'const uint32_t *': 'uint32',
                 'const float *': 'float32', 'float *': 'float32',
                 'const int8_t *': 'int8', 'const int32_t *': 'int32', [`const ${name}_rotary_table *`]: 'rotary_table'};
@@ -73,8 +75,8 @@ const members = (struct) =>
   [...header.match(new RegExp(`typedef struct ${name}_${struct} \\{\\n([^}]*)\\}`))[1]
     .matchAll(/^ +(.*?)(\w+)(?:\[(\d+)\])?;(?: \/\* (.*) \*\/)?$/gm)]
     .map(([, cType, member, count, comment]) => ({cType, member, count: Number(count ?? 0), comment}));
-// Returns one entry of the description. The extents are the first sequence of brackets in the comment. An extent may be
-// a sum.
+// Returns the entry that the description must have for a member. The extents are the first sequence of brackets in the
+// comment. An extent may be a sum.
 const entry = ({cType, member, count, comment}) => {
   const extents = (comment.match(/(\[[^\]]+\])+/)?.[0] ?? '').match(/[^[\]]+/g) ?? [];
   const shape = extents.map((each) => each.split(' + ').reduce((a, b) => a + Number(b), 0));
@@ -100,7 +102,7 @@ const plain = ({axes, masks, of, output, ...rest}) => rest;
 assert.deepEqual(description.options.map(plain), options.map((each) => ({...entry(each), ...required(each)})));
 const optionNames = description.options.map((each) => each.name);
 
-// The relations between options.
+// Checks the members of the description that relate options to each other: axes, masks, of and output.
 const {heads, queries, keys} = description;
 const sizes = {heads, queries, keys, 'ceil(keys / 32)': Math.ceil(keys / 32)};
 for (const [i, option] of description.options.entries()) {

@@ -1,5 +1,5 @@
 // Reads a WebAssembly file without an engine: imports, exports, custom sections, and the number of instructions of each
-// kind. The reader knows only the constructs that these modules use, and throws on all others.
+// kind. The reader knows only the constructs that these modules use, and throws on any other construct.
 
 class Reader {
   constructor(bytes, at = 0, end = bytes.length) {
@@ -33,7 +33,8 @@ class Reader {
 const between = (first, last) => (code) => code >= first && code <= last;
 const numbers = (count) => (reader) => { for (let i = 0; i < count; ++i) reader.number(); };
 const bytes = (count) => (reader) => { reader.take(count); };
-// The operands that follow the code of an instruction.
+// For each group of instruction codes, a function that skips the operands behind the code. The comments name operands
+// or instructions.
 const plain = [
   [between(0x02, 0x04), numbers(1)],  // the type of a block
   [between(0x0c, 0x0d), numbers(1)],

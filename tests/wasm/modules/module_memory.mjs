@@ -17,7 +17,8 @@ export class Loaded {
     this.guards = [];
     this.keepConstants();
   }
-  // Stores the memory below __heap_base, for `untouched`. set_activations writes a variable there.
+  // Stores the memory below __heap_base, which `untouched` compares later. set_activations writes a variable there, so
+  // call keepConstants after set_activations.
   keepConstants() {
     this.constants = new Uint8Array(this.exports.memory.buffer).slice(0, this.exports.__heap_base.value);
   }

@@ -1,5 +1,5 @@
-// Attention of tokens to themselves in plain loops of float64: y as NAME_run gives it, or nothing where the kernel is of
-// another kind.
+// Computes self-attention in plain loops of float64. Returns the expected y of NAME_run, or undefined if the kernel is
+// not simple self-attention.
 export function attention({description: d, tensors, numbers: x}) {
   const simple = d.kind === 'attention' && !d.context && d.cache === 0 && d.kvHeads === d.heads &&
     d.headWidth === d.valueWidth && ['in_proj', 'separate_qkv'].includes(d.layout) &&

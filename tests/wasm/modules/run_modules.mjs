@@ -135,7 +135,8 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// Sums of a few dozen products of numbers near 1. The reference has an error of a few hundred epsilon.
+// The largest accepted difference of a module from the reference. y is a sum of a few dozen products of numbers near 1,
+// computed in several steps, so the error of float32 is at most a few hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may round an activation of int8 products to neighbouring integers. The difference is 1 / 127 of the
 // token's range, about 4, times a weight of at most 1 / sqrt(columns).
