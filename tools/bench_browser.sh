@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench browser: measures WebAssembly modules and MiniLM beside packages of npm.
+# Implements ./dev bench browser: compares WebAssembly modules, MiniLM and KWT-1 with packages of npm.
 : "${root:?}" "${builds:?}"
 
 bench_browser() {

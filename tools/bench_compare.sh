@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench compare: measures ladon_bench of a revision beside ladon_bench of the work tree.
+# Implements ./dev bench compare: compares ladon_bench of a revision with ladon_bench of the work tree.
 : "${root:?}" "${builds:?}"
 
 # bench_compare REVISION [--isa NAME] ARGS...: builds both programs and compares them.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench peers, minilm, keywords and start: measures Ladon beside other libraries, which pip installs.
+# Implements ./dev bench peers, minilm, keywords and start: compares Ladon with other libraries, which pip installs.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Configuring, building and testing a CMake project.
+# Functions that configure, build and test a CMake project.
 : "${root:?}"
 
 # configure FOLDER ARGS...: configures this checkout.
@@ -19,11 +19,11 @@ configure_source() {
   printf '%s\n' "$stamp" >"$dir/dev-configured"
 }
 
-# build FOLDER TARGET
+# build FOLDER TARGET: builds a target of a configured folder.
 build() { cmake --build "$1" --target "$2" | sed '/^ninja: no work to do/d' >&2; }
 
-# ctest_in FOLDER ARGS...
-# ctest_in FOLDER ARGS...: each run keeps its log, so that .ci/check_skipped sees the skipped tests of every run.
+# ctest_in FOLDER ARGS...: runs the tests of a folder. Each run keeps its log, so that .ci/check_skipped sees the
+# skipped tests of every run.
 ctest_in() {
   local status=0 logs=$1/Testing/Temporary
   ctest --test-dir "$1" -j "$(getconf _NPROCESSORS_ONLN)" --output-on-failure --no-tests=error "${@:2}" || status=$?

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The examples: ./dev demo and ./dev run.
+# Implements ./dev demo and ./dev run, which build and run the examples.
 : "${root:?}" "${builds:?}"
 
 examples=(hello date_reader minilm stories keywords)
 
-# run_example NAME ARGS...
+# run_example NAME ARGS...: builds an example, downloads its model if necessary, and runs the example.
 run_example() {
   local name=$1 dir=$builds/$1 args=()
   shift
@@ -26,8 +26,8 @@ run_example() {
   exec "$dir/examples/$name/$name" "$@"
 }
 
-# need_examples THING...: what all examples together need, and each THING. Their CMake files also take
-# LADON_KISSFFT_DIR, which kissfft_folder prints.
+# need_examples THING...: installs the packages for the build of all examples, and each THING. The example keywords also
+# needs the sources of KissFFT in LADON_KISSFFT_DIR, a folder that kissfft_folder prints.
 need_examples() {
   need c++ cmake ninja xsimd/xsimd.hpp nlohmann/json.hpp CLI/CLI.hpp utf8proc.h sndfile.h samplerate.h "$@"
 }

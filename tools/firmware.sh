@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Projects for microcontrollers, and the date reader and the keyword spotter on them: ./dev firmware.
+# Implements ./dev firmware, which runs the date reader and the keyword spotter on microcontrollers in QEMU. Also
+# configures the other projects for microcontrollers.
 : "${root:?}" "${builds:?}"
 
 cores=(cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc)
 
-# configure_firmware PROJECT FOLDER CORE ARGS...
+# configure_firmware PROJECT FOLDER CORE ARGS...: installs the compiler and QEMU for a core, and configures a project.
 configure_firmware() {
   local toolchain=arm-none-eabi
   [[ " ${cores[*]} " = *" $3 "* ]] || die "no core is called '$3'; there are ${cores[*]}"
   if [ "$3" = rv32imafc ]; then
     toolchain=riscv32-unknown-elf
-    need arm-none-eabi-g++ # its C++ headers serve RISC-V too
+    need arm-none-eabi-g++ # for its C++ headers, because riscv64-unknown-elf-g++ has none
     need cmake ninja riscv64-unknown-elf-g++ qemu-system-riscv32
   else
     need cmake ninja arm-none-eabi-g++ qemu-system-arm
@@ -20,7 +21,7 @@ configure_firmware() {
     -DLADON_WERROR="${CI:+ON}" "${@:4}" >&2
 }
 
-# firmware_demo [date_reader|keywords] [--precision float32|int8] ARGS...
+# firmware_demo [date_reader|keywords] [--precision float32|int8] ARGS...: runs one of the two programs on three cores.
 firmware_demo() {
   local name=date_reader precision='' arguments=()
   case ${1:-} in date_reader | keywords) name=$1; shift ;; esac
@@ -40,14 +41,14 @@ firmware_demo() {
   "firmware_$name" "$name$precision" ${arguments[@]+"${arguments[@]}"}
 }
 
-# firmware_date_reader PROGRAM [FILE [MOST]]
+# firmware_date_reader PROGRAM [FILE [MOST]]: reads at most MOST texts of FILE, by default 10 held-out texts.
 firmware_date_reader() {
   local most=10
   if [ $# -gt 1 ]; then most=1000000; fi
   run_on_boards "$1" date-reader "${2:-$root/tests/data/dates_held_out.tsv}" "${3:-$most}"
 }
 
-# firmware_keywords PROGRAM [FILE.wav...]: by default, the recordings that lie beside the model.
+# firmware_keywords PROGRAM [FILE.wav...]: spots the words in the files, by default in the recordings next to the model.
 firmware_keywords() {
   local program=$1 folder files=(kwt1.safetensors) settings=()
   shift
@@ -66,7 +67,8 @@ firmware_keywords() {
 }
 
 # run_on_boards PROGRAM FOLDER ARGS...: builds a program of examples/firmware for three cores, and runs it. `settings` of
-# the caller are more settings for CMake. The program ladon-weights of the first core serves the others.
+# the caller are more settings for CMake. The build for the first core also builds ladon-weights, and the builds for the
+# other cores use this program.
 run_on_boards() {
   local program=$1 folder=$2 core dir tool=''
   shift 2

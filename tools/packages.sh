@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Installing what a step needs.
+# Functions that install the packages that a step needs.
 : "${root:?}" "${compiler:?}"
 
 # need THING...: installs each THING that is missing. A THING is a command, a header (its name has a dot), or one of the
@@ -42,7 +42,7 @@ package_of() {
     ninja) echo ninja-build ;;
     pkg-config) echo pkgconf ;;
     node) echo nodejs ;;
-    pip) echo python3-venv ;; # it brings a pip of its own
+    pip) echo python3-venv ;; # python3-venv contains pip
     em++) echo emscripten ;;
     wasm-ld-19) echo lld-19 ;;
     qemu-aarch64) echo qemu-user ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Steps for the sources: format and amalgamate.
+# Implements ./dev format and ./dev amalgamate.
 : "${root:?}" "${builds:?}"
 
 amalgamate() {

@@ -107,7 +107,7 @@ test_firmware() {
   build "$builds/firmware-host" all
   for core in "${chosen[@]}"; do
     settings=(-DLADON_FIRMWARE_HOST="$builds/firmware-host" "${keywords_settings[@]}")
-    # The first core that needs ladon-weights builds it.
+    # The build for the Cortex-M7 makes ladon-weights. If that program exists, the build for the Cortex-M55 uses it.
     if [ "$core" = cortex-m55 ] && [ -x "$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights" ]; then
       settings+=(-DLADON_WEIGHTS_TOOL="$builds/firmware-cortex-m7/ladon/host_weights/ladon-weights")
     fi
@@ -129,7 +129,8 @@ test_package() {
     -DCMAKE_TOOLCHAIN_FILE="$(emscripten_toolchain)" -DLADON_WASM_OUTPUT="$root/wasm/tests/kernels/modules" >&2
   build "$builds/wasm-tests" test_modules
   (cd "$root/wasm" && npm run --silent build:demo) >&2
-  # By default, Node runs one test file at a time less than the machine has cores. Node 18 lacks the option.
+  # Runs as many test files at a time as the machine has cores. By default, Node runs one file fewer at a time. Node 18
+  # does not have the option --test-concurrency.
   if node --test-concurrency=1 -e '' 2>/dev/null; then at_once=(--test-concurrency="$(getconf _NPROCESSORS_ONLN)"); fi
   # .ci/check_skipped reads node_tests.tap.
   (cd "$root/wasm" && node --test ${at_once[@]+"${at_once[@]}"} --test-reporter=spec --test-reporter-destination=stdout \

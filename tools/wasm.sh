@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Steps for WebAssembly: modules, the npm package and the demo page.
+# Implements ./dev wasm and ./dev page: the WebAssembly modules, the npm package and the demo page.
 : "${root:?}" "${builds:?}"
 
 wasm() {
