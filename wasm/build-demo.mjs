@@ -21,7 +21,7 @@ function filesIn(folder) {
   });
 }
 
-// The benchmark measures float32 only.
+// The page needs no int8 modules of attention, because its benchmark measures attention only in float32.
 const isOfPage = (path) => !/attention_\d+_\d+_int8\./.test(path);
 
 function moduleSizes() {
@@ -129,8 +129,7 @@ export async function buildDemo() {
   });
   await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // alone: worklets share no code
   // The service worker is built last, because its script contains the list of all files and a version made from their
-  // content. The list contains neither the model, which the panel stores, nor page.png, which is
-  // for other sites.
+  // content. The list contains neither the model, which the panel stores, nor page.png, which only other sites show.
   const files = filesIn(target)
     .filter((file) => ![keywordModel, "page.png"].includes(basename(file)))
     .sort();

@@ -10,13 +10,16 @@ import { dateReaderSafetensors } from "./tools/date-reader-weights.mjs";
 import { generate } from "./tools/generate.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-// index.js imports the files of the second list on demand.
+// The files of the package that a user imports, and the files that index.js imports on demand.
 const entries = ["index", "date-reader", "keywords", "minilm"];
 const onDemand = ["files", "relaxed-dot", "safetensors", "warm-up"];
 // A page loads this file into the audio thread.
 const worklets = ["microphone-worklet"];
 
-/** Keeps imports of other files of the package. The class LadonError exists once, in index.js. */
+/**
+ * Lets a file import the other files of the package instead of containing copies of their code. The class LadonError
+ * then exists once, in index.js.
+ */
 const otherFiles = (own) => ({
   name: "other-files",
   setup({ onResolve }) {

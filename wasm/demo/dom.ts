@@ -33,7 +33,7 @@ export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
   });
 }
 
-/** Returns a function that calls back when nobody has called the function for this time. */
+/** Returns a function that delays `callback`: it runs `milliseconds` after the last call of the returned function. */
 export function settled(milliseconds: number, callback: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {

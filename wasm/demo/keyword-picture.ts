@@ -10,7 +10,7 @@ const layers = 12;
 const frames = 98;
 const bands = 80;
 const frameSeconds = 0.01;
-/** The range of the colours, down from the loudest band: 8 nepers, which are 69 dB. */
+/** The range of the colours: a band gets the faintest colour at 8 nepers (69 dB) below the loudest band. */
 const range = 8;
 /** The smallest logarithm of the loudest band, so that a quiet sound gets faint colours. */
 const quiet = 0;

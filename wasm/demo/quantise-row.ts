@@ -1,5 +1,8 @@
 const smallestNormal = 2 ** -126;
-/** Near 1.5 * 2^23, floats are integers. The addition of a small float rounds the float, halves to even. */
+/**
+ * Near 1.5 * 2^23, floats are integers. If a small float is added to this number and the number is subtracted again,
+ * the float is rounded to an integer, halves to even.
+ */
 const roundingOffset = 1.5 * 2 ** 23;
 
 /** Returns the largest magnitude, or NaN if a value is infinite or NaN. */

@@ -1,4 +1,4 @@
-// A list of texts with scores, the best at the top. Texts that change places move there.
+// Shows a list of texts with scores, the best at the top. If the order changes, each text moves to its new place.
 import { make } from "./dom.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -18,7 +18,7 @@ export class RankedList {
 
   constructor(private readonly list: HTMLOListElement) {}
 
-  /** Shows these texts, which are distinct, and no others. */
+  /** Replaces the texts of the list. The texts must be distinct. */
   show(scored: readonly Scored[]): void {
     const before = new Map([...this.#items.values()].map(({ element }) => [element, element.offsetTop]));
     const ranked = [...scored].sort((a, b) => b.score - a.score);

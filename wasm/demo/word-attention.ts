@@ -8,7 +8,8 @@ import type { Attended } from "./sentence-messages.js";
 import type { SentenceModel } from "./sentence-model.js";
 import { type Word, wordsOf, wordWeights } from "./words.js";
 
-// In this head, 'it' attends to the dog, as examples/minilm shows.
+// The layer and the head that the panel shows first. In this head, the word 'it' of the example sentence attends to
+// 'dog' (examples/minilm).
 const firstLayer = 3;
 const firstHead = 1;
 

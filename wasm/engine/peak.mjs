@@ -57,8 +57,8 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
   // No float overflows, and no engine can know this. The separate form converges to 1. The fused form adds 0.0001 to
-  // the sum until rounding absorbs the addition. Kernels also add to the sum. Any other order of the operands of the
-  // fused form needs a copy between registers.
+  // the sum until rounding absorbs the addition. As in kernels, the sum is the operand to which the product is added:
+  // with the sum as a factor, V8 would need a copy between registers.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -28,7 +28,7 @@ export interface KeywordSpotterOptions extends LoadOptions {
   readonly kernel?: Kernel;
   /** The module keywords_front_end. The default is the shipped module. */
   readonly frontEnd?: Source;
-  /** The safetensors file of KWT-1 with the names of examples/keywords. */
+  /** A safetensors file of KWT-1 with the tensor names that examples/keywords/tflite_to_safetensors.py writes. */
   readonly weights: WeightsSource;
   /** Called when bytes of the weights arrive, with the number of bytes so far and the number of bytes of the file. */
   readonly progress?: (bytes: number, total: number) => void;

@@ -76,7 +76,7 @@ const readModule = (source: unknown, place: string | URL, signal?: AbortSignal):
     return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
   });
 
-/** Compiles the module of a source. A module of the package is for `variant`. */
+/** Compiles the module of a source. If the source has a module for each variant, compiles the module for `variant`. */
 const moduleOf = async (
   source: any,
   variant: Variant,

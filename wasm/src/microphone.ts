@@ -96,8 +96,8 @@ export class Microphone {
   }
 }
 
-// The model was trained on unfiltered recordings. Gain control makes quiet voices louder. The other filters distort
-// words.
+// Opens the microphone without the filters echoCancellation and noiseSuppression, because they distort words and the
+// model was trained on unfiltered recordings. autoGainControl is on, because it makes quiet voices louder.
 const openStream = async (): Promise<MediaStream> => {
   const devices = globalThis.navigator?.mediaDevices;
   if (!devices?.getUserMedia || typeof AudioWorkletNode !== "function") {

@@ -104,7 +104,7 @@ const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: num
 
 /**
  * The first calls run code that the engine has not optimised. V8 optimises `dots` after about 220,000 additions, which
- * are at most 4 of the rounds. The optimiser runs beside the program and takes less than 2 ms. The pauses after the
+ * are at most 4 of the rounds. The optimiser runs in another thread and takes less than 2 ms. The pauses after the
  * fourth round take 44 ms together.
  */
 const rounds = 8;

@@ -40,11 +40,13 @@ export interface RunOptions extends MaskOptions {
    */
   readonly tokens?: number;
   /**
-   * The number of queries and of rows of y. The first rows of x are the queries. The default is `tokens`, or, with a
-   * context, all.
+   * The number of queries and of rows of y. The first rows of x are the queries. The default is `tokens`.
    */
   readonly queries?: number;
-  /** The number of keys. The default is `tokens`, or, with a context, all. */
+  /**
+   * The number of keys. The default is `tokens`. For kernels with CONTEXT, the default is `description.keys`, or
+   * `cached` in a run that uses the keys in the cache.
+   */
   readonly keys?: number;
   /** Query i has position i + offset among the keys. */
   readonly offset?: number;

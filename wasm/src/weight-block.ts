@@ -22,7 +22,8 @@ export class WeightBlock {
     this.#memory = memory;
     this.#plan = plan;
     const columns = [...plan.matrices.values()].map((one) => (one.scale === undefined ? 0 : one.columns));
-    // Allocated before the block is reserved, so that the row does not make the memory of the block usable.
+    // `allocate` makes all memory below the end of the row usable. If the row were behind the block, the memory would
+    // grow to the full size of the block before any weights arrive. So the row is allocated first.
     this.#row = memory.allocate(4 * Math.max(0, ...columns));
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }

@@ -8,7 +8,7 @@ export const modules = new URL("../dist/modules/", import.meta.url);
 export const variants = ["relaxed", "simd", "scalar"];
 
 export const moduleBytes = (name, variant) => readFileSync(new URL(`${name}.${variant}.wasm`, modules));
-/** A module that is no kernel. */
+/** The module with the front end of the keyword spotter, which is the only shipped module that is not a kernel. */
 export const frontEndName = "keywords_front_end";
 export const shippedNames = [
   ...new Set(

@@ -1,4 +1,4 @@
-// Writes safetensors files for the tests, valid and invalid ones.
+// Makes valid and invalid safetensors files for the tests.
 
 /**
  * Returns a safetensors file. tensors: [name, shape, Float32Array or Uint8Array, dtype]. `change` may damage the header

@@ -1,6 +1,6 @@
-// The packed tarball in fresh projects of users: Node and a worker of Node, Deno, Bun, a page without a bundler, a Web
-// Worker, Vite, webpack, esbuild, tsc. The pages have a Content-Security-Policy that allows only WebAssembly to be
-// compiled.
+// Tests the packed tarball in fresh projects of users: Node and a worker of Node, Deno, Bun, a page without a bundler,
+// a Web Worker, Vite, webpack, esbuild, tsc. The Content-Security-Policy of the pages allows to compile WebAssembly,
+// but not to compile JavaScript from text.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -150,8 +150,8 @@ test("tsc --strict", () => {
   const server = ["--lib", "es2022", "--types", "node", "--typeRoots", here("../node_modules/@types")];
   const nodenext = ["--module", "nodenext"];
   const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
-  // The newest version, and the oldest version that reads the package's types. The compiler checks these types, too,
-  // because skipLibCheck is off.
+  // Compiles example.ts with the newest TypeScript, and with the oldest TypeScript that can read the types of the
+  // package. skipLibCheck is off, so the compiler checks the types of the package, too.
   for (const version of ["typescript", "typescript-5.2"]) {
     const tsc = (...options) =>
       node(

@@ -1,4 +1,4 @@
-// The date reader in TypeScript, tested as in examples/date_reader/tests.
+// Tests the date reader in TypeScript, with the cases of examples/date_reader/tests.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Wrong arguments give a LadonError that states the expected value, and write nothing.
+// Tests that a call with wrong arguments throws a LadonError that states the expected value, and writes nothing.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -242,7 +242,8 @@ test("weights from arrays", async () => {
   }
   assert.deepEqual(instance.weights.tensor("a.b.in_proj_bias"), weights.in_proj_bias);
   await refuses(() => instance.weights.tensor("in_proj_bias"), "weights", "a.b.in_proj_bias", "got in_proj_bias");
-  // Views of the instance's memory, which grows meanwhile
+  // Sets weights from views of the instance's memory. The memory grows during the call and empties the views, so `set`
+  // must copy the views first.
   const own = Object.fromEntries(
     Object.keys(weights).map((name) => [
       name,

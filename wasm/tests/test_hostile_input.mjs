@@ -1,4 +1,4 @@
-// Hostile modules, weights and options: each gives a LadonError with a short message, in bounded time.
+// Tests that hostile modules, weights and options give a LadonError with a short message, in bounded time.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

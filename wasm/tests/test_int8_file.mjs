@@ -1,4 +1,4 @@
-// The int8 file that the page makes from a float file.
+// Tests the int8 file that the page makes from a float file (demo/weight-file.ts).
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

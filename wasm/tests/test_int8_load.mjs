@@ -1,4 +1,4 @@
-// `load` for int8 kernels: precisions, bits of activations, and the choice of a variant on every kind of engine.
+// Tests `load` for int8 kernels: precisions, bits of activations, and the choice of a variant on every kind of engine.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and quantises
-// the inputs of products. So the bounds are those of float32 kernels.
+// Tests int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and
+// quantises the inputs of products. So the bounds are those of float32 kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
@@ -200,9 +200,9 @@ const relativeError = (actual, wanted) => {
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// In a model of these sizes, a quotient is often so near the midpoint of two integers that the kernel finds another
-// integer than the oracle. Then all later layers differ. So only one input must agree closely. For every input, the
-// error must be less than twice the smallest error to the oracle of the other number of bits.
+// In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and oracle round it
+// to different integers. Then all later layers differ. So only one input must agree closely with the oracle. The
+// largest error must be less than twice the smallest error against the oracle for the other number of bits (7 or 8).
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

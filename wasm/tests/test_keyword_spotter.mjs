@@ -1,4 +1,4 @@
-// The keyword spotter: the answers of LiteRT, a sound that goes on, several words in a sound, and errors.
+// Tests the keyword spotter: the answers of LiteRT, a continuous sound (`push`), several words in a sound, and errors.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -142,7 +142,7 @@ test("the sizes of the pieces do not matter", { skip: skipWithoutRecordings }, (
     const heard = [];
     for (let at = 0; at < most; at += size) {
       heard.push(...spotter.push(sound.subarray(at, Math.min(at + size, most))));
-      if (at === 8000 * size) spotter.spot(sound); // does not change the sound that goes on
+      if (at === 8000 * size) spotter.spot(sound); // must not change the sound of `push`
     }
     assert.ok(heard.length > 0);
     assert.deepEqual(
@@ -168,7 +168,8 @@ test("a longer sound: its words, and the window that is surest of a word", { ski
   words.forEach(({ probability }) => assert.ok(probability >= 0.6 && probability <= 1));
   assert.ok(words[0].start < words[1].start);
   assert.ok(["yes", "no"].includes(label) && probability > 0.85, `${label} ${probability}`);
-  // The window is one of the sound's own.
+  // The returned window begins at a multiple of the stride (1600 samples) and lies within the sound. The samples of
+  // this window alone give the same probability.
   const begin = Math.round(start * 16000);
   assert.ok(begin % 1600 === 0 && begin + 16000 <= sound.length);
   assert.ok(Math.abs(spotter.spot(sound.slice(begin, begin + 16000)).probability - probability) < 1e-4);

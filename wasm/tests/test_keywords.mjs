@@ -1,4 +1,5 @@
-// The shipped kernels "keywords" with the weights of KWT-1, against the answers of LiteRT. The features are given.
+// Compares the shipped kernels "keywords" with the answers of LiteRT, with the weights of KWT-1. The features come from
+// a file, so the test does not need the front end.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";

@@ -1,4 +1,5 @@
-// The memory of loading weights: in proportion to the bytes that arrived, and released after an error.
+// Tests the memory that `weights.load` uses: it must be proportional to the bytes that arrived, and must be released
+// after an error.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";

@@ -1,4 +1,4 @@
-// MiniLM in TypeScript against embeddings and attention that another implementation computed in float64.
+// Compares MiniLM in TypeScript with embeddings and attention that another implementation computed in float64.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

@@ -243,7 +243,8 @@ test("names of one layer, and of its attention alone", { skip }, async () => {
     instance.weights.set(named(inPlace), { prefix });
     assert.deepEqual(run(), y, prefix);
   }
-  // "output.dense" is the attention's output below "attention", and the feed-forward's output beside "attention".
+  // In BERT's names, "attention.output.dense" is the output projection of attention, and "output.dense" is the second
+  // linear map of the feed-forward network. `swapped` uses the second name for the output projection.
   const swapped = named((name) => bert(name).replace("attention.output.dense", "output.dense"));
   assert.throws(() => instance.weights.set(swapped), { code: "weights", message: /attention.out_proj_weight/ });
 

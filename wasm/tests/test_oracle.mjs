@@ -1,4 +1,4 @@
-// Every shipped module, in every variant that this engine runs, against the oracle, at awkward lengths.
+// Compares every shipped module, in every variant that this engine runs, with the oracle, at awkward lengths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "../dist/index.js";

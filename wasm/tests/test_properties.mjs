@@ -1,6 +1,7 @@
-// Properties: arbitrary files, arguments and modules give a correct result or a LadonError with a short message, in
-// bounded time. After an error, the old state is kept. LADON_PROPERTY_RUNS sets the number of runs of each property,
-// and LADON_PROPERTY_SEED sets the seed. fast-check shrinks a failing case and prints the case with its seed.
+// Tests properties: arbitrary files, arguments and modules give a correct result or a LadonError with a short message,
+// in bounded time. After an error, the instance keeps its old state. LADON_PROPERTY_RUNS sets the number of runs of
+// each property, and LADON_PROPERTY_SEED sets the seed. fast-check shrinks a failing case and prints the case with its
+// seed.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";

@@ -1,6 +1,6 @@
-// Tests the code of README.md. For kernels of other shapes, the test runs the CMakeLists.txt and the command of the page
-// beside a copy of the library, and loads the module. For JavaScript, the test runs the blocks that need no file of the
-// reader.
+// Tests the code of README.md. For the section about kernels of your own shapes, the test runs the CMakeLists.txt and
+// the command of the page next to a copy of the library, and loads the module. For JavaScript, the test runs the blocks
+// that need no file of the reader.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The probe of the engine's relaxed dot product, with engines of every kind and with this engine.
+// Tests the probe of the engine's relaxed dot product (src/relaxed-dot.ts), with imitations of every kind of engine and
+// with this engine.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { arch } from "node:os";

@@ -1,4 +1,5 @@
-// safetensors files: streamed to their place in memory. After any error, the weights are unchanged.
+// Tests `weights.load`, which streams a safetensors file to its place in memory. After any error, the weights must be
+// unchanged.
 import assert from "node:assert/strict";
 import { writeFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -388,7 +389,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and separate", async (
     instance.weights.set(Object.fromEntries(Object.entries(own).map(([name, data]) => [rename(name), data])));
     assert.deepEqual(yOf(instance), y, rename.name);
   }
-  // PyTorch, whose three projections are one tensor
+  // The names of PyTorch, which joins the projections of queries, keys and values in one tensor.
   const packed = {};
   for (let i = 0; i < layers; ++i) {
     for (const { name: member } of layer) {
@@ -408,7 +409,8 @@ test("names of PyTorch, BERT and Llama in a stack, packed and separate", async (
   const instance = minilm.create();
   instance.weights.set(packed);
   assert.deepEqual(yOf(instance), y);
-  // In a file, below a prefix, and beside tensors that the kernel does not need
+  // The names of BERT in a file. The tensors are below a prefix, and the file also has tensors that the kernel does not
+  // need.
   const shapeOf = Object.fromEntries(layer.map(({ name, shape }) => [name, shape]));
   const entries = Object.entries(own).map(([name, data]) => [
     `bert.${bert(name)}`,

@@ -1,4 +1,4 @@
-// node date-reader-weights.mjs WEIGHTS.HPP OUT.SAFETENSORS Converts the date reader's weights from C++ arrays into a
+// node date-reader-weights.mjs WEIGHTS.HPP OUT.SAFETENSORS: converts the date reader's weights from C++ arrays into a
 // safetensors file. The tensors have the names of the trained PyTorch model, which examples/date_reader/export.py
 // converted to C++. The alphabet and the threshold are in the file's __metadata__.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

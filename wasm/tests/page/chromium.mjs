@@ -17,7 +17,7 @@ const commonFlags = (
   "--disable-component-update --disable-sync"
 ).split(" ");
 
-/** `flags` of Chromium are added to those of all tests. */
+/** Serves the folder `served`, and starts Chromium with the common flags and `flags`. */
 export async function startPage(served = folder, flags = []) {
   const { url, close } = await serve(served, {
     path: "/some/where/",
@@ -68,8 +68,9 @@ export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /**
- * Returns what can be touched and is not 44 px high and wide. A label is the target of the control in it. Eight digits
- * share the width of the page, and so do twelve heads; they are 44 px high.
+ * Returns the controls and links that are smaller than 44 x 44 px. For a control inside a label, the size of the label
+ * counts. The eight digits (.digit) and the twelve heads (.head) need only the height, because they share the width of
+ * the page.
  */
 export const smallTargets = (page) =>
   page.evaluate(() => {

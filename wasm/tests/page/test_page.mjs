@@ -75,7 +75,7 @@ test("the addresses of the project and of the page, where they are known", () =>
     const known = index({ LADON_URL: "https://example.org/a?b&c", LADON_PAGE_URL: "https://example.org/page/" });
     assert.ok(known.includes('href="https://example.org/a?b&amp;c">Source</a>'));
     assert.ok(known.includes('content="https://example.org/page/page.png"'));
-    // Without git, nothing is known.
+    // With an invalid GIT_DIR, the build finds no address of the project in git. LADON_PAGE_URL is also empty.
     const unknown = index({ LADON_URL: "", LADON_PAGE_URL: "", GIT_DIR: "/dev/null" });
     assert.ok(!unknown.includes("Source</a>") && unknown.includes('content="page.png"'));
   } finally {
@@ -249,7 +249,7 @@ test("int8 beside float32: figures; keys select the precision", { skip: skipWith
   assert.ok((await overflow(page)) <= 0);
   assert.deepEqual(await accessibilityProblems(page), []);
 
-  // The cosine of other sentences
+  // Replaces the other sentences by one sentence. The mean cosine is then that of two sentences.
   await page.getByText("Other sentences").click();
   await page.getByLabel("One a line").fill("Only this one.");
   await page.locator("#comparison-table").getByText("mean of 2 sentences").waitFor({ timeout: 30_000 });

@@ -1,4 +1,4 @@
-// The tab "Words" in Chromium: a fake microphone, recordings, files, errors, keys, and a page without the model.
+// Tests the tab "Words" in Chromium: a fake microphone, recordings, files, errors, keys, and a page without the model.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ after(async () => {
   rmSync(files, { recursive: true });
 });
 
-/** Opens the tab. The server has the model beside the page. */
+/** Opens the tab on a server that also serves the model. */
 const openWords = async (options = {}) => {
   const opened = await site.open({ hash: "#words", ...options });
   await opened.page.locator("#keyword-tools").waitFor({ timeout: 30_000 });
@@ -230,7 +230,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
       .locator("#keyword-note")
       .filter({ hasText: /in the second from \d\.\d s/ })
       .waitFor();
-    // A file that is dropped
+    // Drops a sound file on the picture.
     const bytes = [...readFileSync(recordingFile("yes"))];
     await page.evaluate((bytes) => {
       const dataTransfer = new DataTransfer();
