@@ -153,8 +153,8 @@ def summary(known):
 
 
 def comparison(known):
-    """Returns the table of docs/comparison.md: the speed-ups of Ladon over each library in attention, and the start of
-    each library."""
+    """Returns the table of docs/comparison.md: the speed-ups of Ladon over each library in attention, and the time that
+    each library needs to start."""
     start = {row["name"]: row for row in known["start"]["rows"] if row["shape"] == "128,384,12"}
     attention = [row for row in known["peers"]["rows"] if row["kind"] == "attention"]
     rows = []

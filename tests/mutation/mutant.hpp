@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <type_traits>
 
-// The number of the active mutant, from LADON_MUTANT; and which mutants the program reached. The file that
-// LADON_MUTANTS_REACHED names receives the number of each reached mutant.
+// Holds the number of the active mutant, which LADON_MUTANT sets, and the mutants that the program has reached so far.
+// `reach` writes the number of a reached mutant to the file that LADON_MUTANTS_REACHED names.
 struct LadonMutants {
   int active = -1;
   std::FILE* file = nullptr;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_blocks.py ROOT: each block of code in the pages is run by a test, or says why not.
+"""check_blocks.py ROOT: checks that each block of code in the pages is run by a test, or that the page states why not.
 
 A block of C++ needs nothing: ladon.readme.cpp compiles all of them. Each other block has one of these lines before it:
 

@@ -26,7 +26,7 @@ struct Task {
   Floats context{};        // empty: self-attention
   Floats value_context{};  // empty: the values come from `context`
   std::vector<Floats> weights{};
-  std::vector<std::uint8_t> may_see{};  // empty: the call gets a null pointer; so do the members below
+  std::vector<std::uint8_t> may_see{};  // empty: the call gets a null pointer, as for each vector down to `sinks`
   std::vector<std::uint8_t> pairs{};
   std::vector<std::uint32_t> bits{};
   Floats values{}, slopes{}, sinks{};

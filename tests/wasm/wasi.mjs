@@ -44,7 +44,7 @@ class FileSystem {
     return [...this.written.keys()].filter((other) => other !== path && folderOf(other) === path)
       .map((other) => other.slice(path.length + 1));
   }
-  // Returns a file whose bytes are read when they are used: {bytes}.
+  // Returns {bytes}. For a file of this machine, `bytes` reads the file at its first use.
   open(path) {
     const own = this.written.get(path);
     if (own) return own;

@@ -29,7 +29,8 @@ export class Comparison {
     byId("ranking-list", HTMLTextAreaElement).addEventListener("input", changed);
   }
 
-  /** Shows the figures, or names the missing precision. The engine has optimised the code before the measurement. */
+  /** Shows the figures, or names the missing precision. `warm` lets the engine optimise the code before it is measured.
+   **/
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
     const { int8, float32 } = loaded.facts;

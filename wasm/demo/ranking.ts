@@ -52,7 +52,7 @@ export class Ranking {
     await this.rank();
   }
 
-  // If several requests are pending, only the answer to the last request is shown.
+  // Embeds the typed sentence and ranks the list. If several calls are pending, only the result of the last is shown.
   async rank(): Promise<void> {
     const asked = ++this.#asked;
     const entries = this.#entries;

@@ -22,7 +22,7 @@ function sources(): Map<string, { shape: readonly number[]; names: readonly stri
   return found;
 }
 
-/** Keras numbers the layers of a kind through the whole model, and leaves out the number 0. */
+/** Returns Keras's name of layer `number`. Keras counts the layers of a kind, and leaves out the number 0. */
 const numbered = (name: string, number: number) => (number === 0 ? name : `${name}_${number}`);
 
 function sourcesOfLayer(layer: number): [name: string, shape: number[], names: string[]][] {

@@ -1,4 +1,4 @@
-// A slice is several calls of a function that are timed together.
+// The number of slices in which each function is measured. A slice is several calls of a function, timed together.
 const slices = 5;
 const least = 3; // the shortest valid time of a slice in milliseconds; the resolution of the clock can be 0.1 ms
 

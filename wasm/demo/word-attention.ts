@@ -52,7 +52,7 @@ export class WordAttention {
     await this.ask();
   }
 
-  // If several requests are pending, only the answer to the last request is shown.
+  // Computes the attention in the typed sentence. If several calls are pending, only the result of the last is shown.
   async ask(): Promise<void> {
     const asked = ++this.#asked;
     try {

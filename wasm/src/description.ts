@@ -124,7 +124,10 @@ const isOption = (one: any): boolean =>
   isNames(one.masks) &&
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
-/** `times` is the number of such lists. */
+/**
+ * Returns true if `list` is an array, `isOne` accepts every entry, and `times` lists of this kind have at most
+ * mostPointers pointers together.
+ */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&
   list.every((one) => isOne(one ?? 0)) &&

@@ -43,7 +43,7 @@ export const packedOf = (slots: readonly Slot[]): Packed[] =>
       return { member: name.replace("query_proj_", "in_proj_"), type, shape: [rows, ...columns], parts };
     });
 
-/** Throws unless the tensor has the type and the shape of the slot. Returns the offset of each part with a pointer. */
+/** Throws unless the tensor has the type and the shape of the slot. Returns an offset for each pointer of the slot. */
 const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: StoredTensor): number[] => {
   if (type !== tensor.type) {
     const expected = tensor.type === "int8" ? `${type} (int8 weights need a kernel with PRECISION int8)` : type;

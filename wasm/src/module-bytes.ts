@@ -43,7 +43,7 @@ const variantIn = (bytes: Uint8Array): Variant | undefined => {
   }
 };
 
-/** Returns no bytes if the buffer was transferred. */
+/** Returns the bytes of a source. A buffer that was transferred gives no bytes. */
 const bytesOf = (source: BufferSource): Uint8Array => {
   if (!source.byteLength) return new Uint8Array();
   const { buffer = source as ArrayBuffer, byteOffset = 0, byteLength } = source as ArrayBufferView<ArrayBuffer>;

@@ -71,7 +71,7 @@ const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly 
 
 const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
 
-/** Places any other tensor. Scales may have the shape [rows, 1]. */
+/** Places a tensor that is not an int8 matrix. Scales may have the shape [rows, 1]. */
 const addOther = (to: Block, name: string, given: GivenTensor, member?: string): void => {
   const { type, length } = given;
   const isColumn = isScale(member) && given.shape?.length === 2 && given.shape[1] === 1;

@@ -4,7 +4,7 @@
 
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
-/** The averages include the windows that begin in this number of samples. */
+/** The period of half a second, in samples. An average includes the windows that begin in the last period. */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
 const suppressed = sampleRate / 2;

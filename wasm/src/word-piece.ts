@@ -7,7 +7,8 @@ import { LadonError } from "./index.js";
 
 const longestWord = 100; // code points; a longer word is [UNK]
 
-// An unpaired surrogate is dropped, like bytes that are not UTF-8.
+// Matches code points that step 1 of wordsOf removes, and unpaired surrogates (Cs). The C++ tokenizer drops bytes that
+// are not UTF-8 instead.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 // The blocks that BERT's tokenizers know, without later extensions. The library `tokenizers` has the same gap before
@@ -15,7 +16,7 @@ const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
-// Matches code points that only step 4 changes, a fast path for most texts.
+// Matches code points that only step 4 of wordsOf changes. These code points take a fast path.
 const plain = /[\dA-Za-z]/;
 const ideograph = new RegExp(`[${blocks}]`, "u");
 const mark = /\p{M}/u;
@@ -72,7 +73,8 @@ class WordMaker {
     this.#word += c.toLowerCase();
   }
 
-  // NFD sorts a run in quadratic time. After 256 marks, the word is too long for the vocabulary in any order.
+  // NFD sorts a run of marks in quadratic time, so a run ends after 256 marks. The order of the marks does not matter
+  // then, because the word is too long for the vocabulary.
   #putMark(c: string): void {
     this.#marks += c;
     if (this.#marks.length > 512) this.#endMarks();

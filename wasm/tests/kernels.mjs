@@ -34,7 +34,7 @@ export const randoms = (random, count, size = 1, mean = 0) =>
 export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
-/** Returns weights by the names of the C members. Their sizes are typical of training: activations stay near 1. */
+/** Returns weights by the names of the C members. Their magnitudes are such that activations stay near 1. */
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {

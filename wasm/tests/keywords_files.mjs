@@ -11,7 +11,7 @@ export const tflite = join(folder, "non_stream.tflite");
 export const answers = join(folder, "expected.json");
 
 const missing = [weights, answers].find((file) => !existsSync(file));
-/** For node:test: false, or why a test is skipped. */
+/** The option `skip` of node:test: false, or the reason why the test is skipped. */
 export const skipWithoutModel = missing ? `no ${missing}` : false;
 
 export const recordings = ["yes", "no", "noise", "silence"];

@@ -16,6 +16,6 @@ const expected = join(
 );
 export const conformance = existsSync(expected) ? expected : null;
 
-/** For node:test: false, or the reason why a test is skipped. */
+/** The option `skip` of node:test: false, or the reason why the test is skipped. */
 export const skipWithoutModel = model ? false : `no model in ${folder}: examples/minilm/fetch_model gets it`;
 export const skipWithoutConformance = skipWithoutModel || (conformance ? false : `no ${expected}`);

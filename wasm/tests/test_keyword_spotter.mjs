@@ -31,7 +31,10 @@ before(async () => {
 });
 after(() => spotter?.free());
 
-/** Checks labels and logits of all recordings. Labels are checked where the two largest logits differ by `margin`. */
+/**
+ * Checks all recordings. A logit may differ by at most `most`. The label is checked only if the two largest expected
+ * logits differ by more than `margin`.
+ */
 const checkLogits = (one, { most, margin }) => {
   let worst = 0;
   for (const name of recordings) {

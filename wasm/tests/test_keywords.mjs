@@ -39,7 +39,10 @@ const tokensOf = (instance, recording) => {
   return Float32Array.from(rows.flatMap((row) => [...row])).map((value, i) => value + positions[i]);
 };
 
-/** Checks one kernel on all recordings. `most` limits the differences of logits, `margin` is that of sure labels. */
+/**
+ * Checks one kernel on all recordings. A logit may differ by at most `most`. The label is checked only if the two
+ * largest expected logits differ by more than `margin`.
+ */
 const check = async (kernel, { most, margin }) => {
   const instance = await instanceOf(kernel);
   let worst = 0;

@@ -57,7 +57,8 @@ class Contestant:
                 self.process.ask("drop", form=form)
 
     def try_forms(self, forms, layers, wanted, seconds, wait_for_quiet):
-        """Builds the forms that are not built yet. Returns {form: seconds of a layer}, the minimum of some rounds."""
+        """Builds the forms that are not built yet. Returns {form: seconds of a layer}, computed from the shortest of
+        TRIALS rounds."""
         best = {}
         for form in forms:
             try:
@@ -94,8 +95,8 @@ class Contestant:
 
     @staticmethod
     def layer(times):
-        """Returns the seconds of a layer, from the times of a call with nine layers and a call with one layer, or of
-        only the latter."""
+        """Returns the seconds of a layer. `times` has the seconds of a call with nine layers and of a call with one
+        layer, or only the seconds of a call with one layer."""
         first, *one = times
         return (first - one[0]) / (CHAIN - 1) if one else first
 
