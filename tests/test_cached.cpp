@@ -72,15 +72,15 @@ TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // A query, also a single query, sees at most seven of the eight slots.
+  // Window<6> shows at most seven of the eight slots to a query, even if the call has only this query.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),
                {{ones(50)}, {{4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 1, 3, 4}}});
 }
 
-// Weights and caches that exceed the L1 cache are read in several streams. These shapes leave a rest of rows, keys and
-// features.
+// Weights and caches that exceed the L1 cache are read in several streams. The numbers of rows, keys and features of
+// these shapes cannot be divided evenly into streams.
 TEST_CASE("cache: weights and keys of many kilobytes") {
   constexpr S large{.queries = 149, .keys = 301, .model = 150, .heads = 2},
       wide{.queries = 59, .keys = 62, .model = 301};
@@ -109,7 +109,7 @@ TEST_CASE("cache: several blocks of keys") {
 TEST_CASE("cache: pieces of any size give equal bits, and clear() forgets the text") {
   const CachedSubject subject = cached_subject<S{.queries = 6, .keys = 20, .model = 10, .heads = 2}, Causal>();
   const Floats at_once = run_cached(subject, {{6, 6, 6}});
-  // In panels, each sum runs in one order, for any number of tokens side by side.
+  // The order of each sum does not depend on the number of tokens in the call, so all cuts give equal bits.
   CHECK(same_bits(run_cached(subject, {{3, 5, 2, 6, 2}}), at_once));
   CHECK(same_bits(run_cached(subject, {ones(18), false}), at_once));
 }

@@ -150,7 +150,7 @@ source_package() {
   for list in /etc/apt/sources.list.d/*.sources; do
     [ ! -e "$list" ] || sed 's/^[Tt]ypes:.*/Types: deb-src/' "$list" >"$2/apt/sources/${list##*/}"
   done
-  # The user _apt, as whom apt downloads for root, may not enter the temporary folder.
+  # APT::Sandbox::User=root: by default, apt of root downloads as the user _apt, who may not enter the temporary folder.
   options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
     -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
   apt-get "${options[@]}" update || true # a server without sources is an error, though another one has the package

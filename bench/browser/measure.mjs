@@ -1,5 +1,5 @@
-// The measurements, which run in one thread of a page or of Node. The argument `host` hides the differences between
-// page and Node:
+// Implements the measurements, which run in one thread of a page or of Node. The argument `host` hides the differences
+// between page and Node:
 //   read(path)      returns a Promise of the bytes of a file of the build
 //   peer(name)      returns a Promise of a started module of peers/
 //   binding(file)   returns a Promise of a file of the package, by default index.js

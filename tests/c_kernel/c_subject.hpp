@@ -12,8 +12,9 @@
 
 namespace ladon_test {
 
-// Sets the pointers of a layout with one matrix for each head. There, the bias of a head follows its weight. In all
-// other layouts, the tensors have the order of the struct.
+// Sets the pointers of a struct with one weight and one bias for each head (LAYOUT per_head with biases). In `next`,
+// the bias of a head follows the weight of the head. For all other structs, `next` has the order of the struct
+// (c_weights).
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {

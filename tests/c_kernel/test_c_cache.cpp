@@ -81,7 +81,8 @@ TEST_CASE("a growing text with rotary embedding") {
     CHECK(y == expected);
     CHECK(map == expected_map);
   }
-  // The rotary table has 64 positions. The ring buffer of the cache would hold later tokens.
+  // Extends the text to the end of the rotary table, which has 64 positions. The next call must fail because of the
+  // table: the ring buffer of the cache accepts any number of tokens.
   options.tokens = 4;
   while (length + 4 <= 64) {
     REQUIRE(c_grown_extend(y.data(), cache.bytes, &weights, y.data(), workspace.bytes, &options) == LADON_OK);

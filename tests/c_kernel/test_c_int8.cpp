@@ -126,7 +126,7 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   c_int8_grown_weights weights;
   REQUIRE(c_int8_grown_quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 
-  // The C++ functions quantise these float weights, too.
+  // Computes the expected weights: the C++ functions quantise the same float weights.
   std::vector<std::int8_t> in_proj(48 * 16), out_proj(16 * 16);
   std::vector<std::int32_t> in_sums(48), out_sums(16);
   Floats in_scale(48), out_scale(16);
@@ -148,7 +148,7 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends in the last 64 bytes of the memory.
+  // The last tensor ends at the end of the memory, so C_INT8_GROWN_QUANTISED_BYTES is not too large.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 
@@ -222,7 +222,8 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   CHECK(quantise(reinterpret_cast<const c_int8_layer_float_weights*>(&weights), &weights, memory.bytes) ==
         LADON_OVERLAP);
 
-  // Null pointers for each float tensor, biases and norms included, although biases and norms are not copied.
+  // Replaces each float tensor by a null pointer, and then by a pointer that overlaps the memory. NAME_quantise must
+  // also check biases and norms, although it does not copy them.
   std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
   const auto with = [&](std::size_t tensor, const float* pointer) {
     std::memcpy(&tensors, &floats.weights, sizeof(tensors));
@@ -236,7 +237,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
     CHECK(with(i, nullptr) == LADON_NULL_WEIGHTS);
     CHECK(with(i, reinterpret_cast<const float*>(memory.bytes + C_INT8_LAYER_QUANTISED_BYTES) - 1) == LADON_OVERLAP);
   }
-  // A wrong number as the last number of each weight: in_proj, out_proj, gate, linear1, linear2.
+  // Makes the last number of each weight NaN or infinite: in_proj, out_proj, gate, linear1, linear2.
   for (const std::size_t tensor : {0u, 2u, 4u, 6u, 8u}) {
     CAPTURE(tensor);
     float& last = floats.tensors[tensor].back();

@@ -54,7 +54,8 @@ TEST_CASE("a small weight: its bits and the report") {
   CHECK(result.bytes("fc.weight") == halves({0x3F80, 0xC000, 0x3F80, 0x3F82, 0x8000, 0x4080}));
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 2);
-  // Two errors are 2^-8, and the largest weight is 4. The sum of squares is 23.03.
+  // Two weights are rounded with an error of 2^-8. The largest weight is 4, and the sum of the squares of all weights
+  // is 23.03.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001151           0.000977\n"
@@ -164,7 +165,7 @@ TEST_CASE("the error for an infinite or NaN weight, or a weight that rounds to i
   Checkpoint checkpoint;
   checkpoint.add("a.weight", "F32", "[1,70000]", floats(wide));
   CHECK(error_of_rounding(checkpoint).ends_with("found 3.40282347e+38 at row 0, column 69999, counted from 0"));
-  // quantise accepts the largest number of float32 as a weight.
+  // The conversion to int8 accepts this weight, the largest number of float32.
   CHECK(error_of_converting(checkpoint, Target::int8).empty());
 }
 

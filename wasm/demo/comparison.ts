@@ -29,8 +29,7 @@ export class Comparison {
     byId("ranking-list", HTMLTextAreaElement).addEventListener("input", changed);
   }
 
-  /** Shows the figures, or names the missing precision. `warm` lets the engine optimise the code before it is measured.
-   **/
+  /** Shows the figures, or names the missing precision. `#ask` measures after the engine has optimised the code. */
   async open(loaded: LoadedModel): Promise<void> {
     this.#loaded = loaded;
     const { int8, float32 } = loaded.facts;

@@ -47,7 +47,7 @@ const agrees = (answer) => {
     assert.equal(answer[key].length, wanted[key].length);
     answer[key].forEach((value, i) => assert.ok(Math.abs(value - wanted[key][i]) < 1e-4, `${key}[${i}] is ${value}`));
   }
-  // An engine with a wrong relaxed dot product uses another variant.
+  // If the engine computes relaxed dot products wrongly, the int8 kernel uses the variant simd instead.
   assert.ok([answer.variant, "simd"].includes(answer.int8), answer.int8);
   assert.ok([7, 8].includes(answer.activationBits));
   const { loaded, code, calls, minilm, unknown } = answer;
@@ -176,7 +176,7 @@ const types = {
 };
 const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
-/** Serves a folder, all files with the policy. Calls `act` with the address. */
+/** Serves a folder with the Content-Security-Policy `csp`. Calls `act` with the address of the server. */
 const serving = async (root, act, { csp = policy, mime = types } = {}) => {
   const asked = [];
   const server = createServer((request, response) => {
@@ -254,11 +254,11 @@ test("a page without a bundler", inChromium, async () => {
     assert.equal(answer.int8, "relaxed", "Chromium's relaxed dot is exact for 7 bits");
     assert.ok(asked.includes("/node_modules/ladon/dist/modules/attention_64_4.relaxed.wasm"), `${asked}`);
   });
-  // A server that does not know the type of .wasm
+  // Tests a server that does not know the type of .wasm files.
   await serving(at, async (url) => agrees(await titleOf(`${url}/index.html`)), {
     mime: { ...types, ".wasm": "text/plain" },
   });
-  // A policy that forbids WebAssembly gives an error, and the page does not hang.
+  // Tests a policy that forbids WebAssembly: the page must get an error and must not hang.
   await serving(
     at,
     async (url) => {

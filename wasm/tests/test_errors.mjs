@@ -155,7 +155,7 @@ test("x may be the last run's y, or a part of this y", () => {
   const part = instance.run(first.subarray(model, 3 * model), { tokens: 2 }).slice();
   const y = instance.run(x, { tokens: 6 });
   assert.deepEqual(instance.run(y.subarray(model, 3 * model), { tokens: 2 }), part);
-  // The first run with attention: the memory grows between reading x and the computation.
+  // Passes a view as x to the first run with attention. The memory grows after x is read and before the computation.
   const fresh = ready();
   const view = fresh.run(x, { tokens: 6 });
   assert.deepEqual(fresh.run(view, { tokens: 6, attention: true }), second);
@@ -494,7 +494,7 @@ test("files of the package that cannot be loaded after a network failure", async
 test("variants", async () => {
   await refuses(() => load("minilm", { variant: "avx" }), "unsupported", "scalar", "got avx");
   await refuses(() => load(scalar, { variant: "simd" }), "unsupported", "expected simd", "got scalar");
-  // An engine without SIMD: validate and compile refuse modules with SIMD.
+  // Imitates an engine without SIMD: `validate` and `compile` reject modules with SIMD.
   const { validate, compile } = WebAssembly;
   WebAssembly.validate = (bytes) => !/253/.test(`${Array.from(bytes.subarray(0, 40))}`) && validate(bytes);
   WebAssembly.compile = async (bytes) => {

@@ -64,7 +64,7 @@ test("descriptions with billions of elements", async () => {
     ["weights", Array.from({ length: 2e5 }, () => tensor)],
     ["options", [{ ...option, count: 2 ** 33 }]],
     ["options", [{ ...option, count: "x" }]],
-    // Only an array of numbers has a shape.
+    // An option of these types is not an array, so it must not have a shape.
     ...["size", "offset", "rotary_table", "isa"].map((type) => ["options", [{ name: "padding", type, shape: [] }]]),
   ]) {
     const text = JSON.stringify({ ...description, [name]: value });

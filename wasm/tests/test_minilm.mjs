@@ -145,7 +145,7 @@ test("int8 from one file with int8 embeddings", { skip: skipWithoutModel }, asyn
   // A float32 kernel refuses this file.
   const refused = SentenceEncoder.load({ weights: file, vocabulary: model.vocabulary });
   await assert.rejects(refused, { code: "weights", message: /PRECISION int8/ });
-  // Embeddings without their scales
+  // Renames the scales of the embeddings, so that the file lacks these scales.
   const { header, data } = headerOf(file);
   const { dtype, shape, data_offsets } = header["embeddings.word_embeddings.weight_scale"];
   delete header["embeddings.word_embeddings.weight_scale"];

@@ -53,7 +53,7 @@ test("only files.js imports modules of Node, and builds for browsers leave it ou
     const names = read(`../dist/${name}`).match(/["']node:\w+["']/g) ?? [];
     assert.deepEqual(names.length > 0, name === "files.js", `${name}: ${names}`);
   }
-  // The page is built from src.
+  // The package contains dist/files.js. The demo page is built from src/files.ts, so package.json names both.
   assert.deepEqual(manifest.browser, { "./dist/files.js": false, "./src/files.js": false });
 });
 

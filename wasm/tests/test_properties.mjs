@@ -107,7 +107,8 @@ test("weights.load: arbitrary bytes, and changed files", async () => {
     mutationsOf(file.length, headerLength).map((mutations) => mutated(file, mutations)),
   );
   await holds(bytes, async (source) => {
-    // If only the data changed, the weights differ, and no error occurs.
+    // If only the data behind the header changed, `load` succeeds with other weights. The test then sets the old
+    // weights.
     const isLoaded = await settled(() => instance.weights.load(source).then(() => true));
     if (isLoaded) instance.weights.set(weights);
     check();

@@ -128,7 +128,7 @@ test("a digit and a head are selected with the keys; the table has the picture's
   await page.getByRole("radio", { name: "layer 0, head 3" }).focus();
   await page.keyboard.press("Space");
   await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
-  // The selected head is kept for the next text.
+  // A new text does not change the selected head.
   await page.getByLabel("A date, as you would write it").fill("2024-02-04");
   await explanation.filter({ hasText: "Layer 0, head 3" }).waitFor();
   await page.getByRole("tabpanel", { name: "Dates" }).getByText("The head above, in numbers").click();
@@ -418,7 +418,7 @@ test("one changed bit of a weight: an error, not stored; right files are used", 
   const other = await startPage(copy);
   try {
     const { page } = await other.open({ hash: "#sentences" });
-    // The page's addresses, which have checksums, now lead to these files.
+    // Changes the default addresses of the page, which have checksums, to the addresses of these files.
     const setAddress = (id, name) =>
       page.evaluate(([id, url]) => document.getElementById(id).setAttribute("value", url), [id, `${other.url}${name}`]);
     const fetchButton = page.getByRole("button", { name: "Fetch the model" });

@@ -285,7 +285,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
         await page.getByRole("alert").filter({ hasText: message }).waitFor();
         assert.equal(await page.locator("#keyword-listen").getAttribute("aria-pressed"), "false");
         assert.deepEqual(await accessibilityProblems(page), []);
-        // The other functions of the tab work.
+        // Without the microphone, the recordings of the tab still work.
         await page.getByRole("button", { name: "“no”" }).click();
         await answerIs(page, "no");
         await page.getByRole("alert").waitFor({ state: "hidden" });
