@@ -90,7 +90,7 @@ struct OptionsReader {
     to = Tensor(from);
     keys = count;
   }
-  // Converts the offset of a mask, if the kernel has the option.
+  // Converts the offset of a mask, if the kernel has the option `offset` (OFFSET run_time).
   template <class From, class Data>
   void offset(const From& from, Data& to) const {
     if constexpr (Settings::offset) to.offset = from.offset;
