@@ -11,7 +11,8 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct X86 : Defaults {
 #if LADON_VNNI
-  // The instruction vpdpbusd multiplies unsigned 8-bit features by 8-bit weights (detail/simd/quad_dot.hpp).
+  // Features are unsigned, because vpdpbusd multiplies unsigned 8-bit features by 8-bit weights
+  // (detail/simd/quad_dot.hpp).
   using Int8Element = std::uint8_t;
 #else
   static constexpr bool widens_int8 = true;
