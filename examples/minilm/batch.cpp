@@ -13,7 +13,7 @@
 namespace minilm {
 namespace {
 
-// 9 significant digits distinguish any two floats.
+// Writes a number with 9 significant digits, which distinguish any two floats.
 void write(std::ostream& out, float value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(value));

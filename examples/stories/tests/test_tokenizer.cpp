@@ -82,7 +82,7 @@ TEST_CASE("a code point that the vocabulary lacks becomes one token for each byt
                          "b") ==
         Tokens{begin_token, space, byte(0x80), byte(0x80), byte(0x80), byte(0x80), byte(0x80), b});
   CHECK(tokenizer.encode(std::string(1, '\0')) == Tokens{begin_token, space, byte(0)});
-  // The name of a byte token in a text is plain text.
+  // A text that looks like the name of a byte token is encoded as plain text.
   CHECK(tokenizer.encode("<0x41>").size() == 8);
 }
 
