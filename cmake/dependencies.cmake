@@ -101,8 +101,8 @@ function(ladon_need_utf8proc)
   endif()
 endfunction()
 
-# The front end of examples/keywords compiles the sources of KissFFT with its own number type. No package contains these
-# sources.
+# Finds the sources of KissFFT. The front end of examples/keywords compiles these sources with the number type
+# keywords::Lanes (examples/keywords/fft.cpp), so an installed library cannot be used. No package contains the sources.
 function(ladon_need_kissfft)
   if(NOT LADON_KISSFFT_DIR)
     include(FetchContent)
@@ -118,7 +118,8 @@ function(ladon_need_kissfft)
   set(LADON_KISSFFT_DIR ${LADON_KISSFFT_DIR} PARENT_SCOPE)
 endfunction()
 
-# Provides a C library. OFF lists options of the library's CMake project that are switched off.
+# Provides the target <target> for the C library <name>: an installed library, or the downloaded sources. OFF lists
+# options of the library's CMake project that are switched off.
 function(ladon_need_library target name)
   if(TARGET ${target})
     return()
@@ -143,7 +144,7 @@ function(ladon_need_library target name)
   foreach(option BUILD_SHARED_LIBS BUILD_TESTING ${arg_OFF})
     set(${option} OFF)
   endforeach()
-  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # its option() leaves these variables as they are
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # the library's option() then does not overwrite these variables
   set(CMAKE_UNITY_BUILD OFF)
   add_subdirectory(${${name}_SOURCE_DIR} ${${name}_BINARY_DIR} EXCLUDE_FROM_ALL SYSTEM)
   if(NOT TARGET ${target})
@@ -151,7 +152,7 @@ function(ladon_need_library target name)
   endif()
 endfunction()
 
-# WAV files need none of the codecs.
+# Provides libsndfile. A downloaded libsndfile is built without codecs, because examples/keywords reads only WAV files.
 function(ladon_need_sndfile)
   ladon_need_library(SndFile::sndfile sndfile HEADER sndfile.h
     OFF BUILD_EXAMPLES BUILD_PROGRAMS BUILD_REGTEST ENABLE_CPACK ENABLE_EXTERNAL_LIBS ENABLE_MPEG ENABLE_PACKAGE_CONFIG

@@ -5,8 +5,9 @@
 #   ladon_wants_xsimd(<variable>)                    leaves whether xsimd supports the target machine
 #   ladon_set_vectors(<target> [<folder>])           sets plain arrays or xsimd for all targets that link <target>
 
-# The user can name the folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see other headers of the host.
-# If only the host has the library, the cross compiler gets a folder that contains only a link to the library.
+# ladon_find_headers: the user can name the folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see the
+# folder /usr/include of the host, because this folder also contains the headers of the host's C library. If only the
+# host has <header>, ladon_link_to_host_headers makes a folder that contains only a link to the library's headers.
 function(ladon_find_headers out name header)
   string(TOUPPER LADON_${name}_INCLUDE_DIR variable)
   if(${variable} AND NOT EXISTS "${${variable}}/${header}")
@@ -39,9 +40,9 @@ function(ladon_link_to_host_headers out name header)
   set(${out} "${links}" PARENT_SCOPE)
 endfunction()
 
-# xsimd does not support microcontrollers (simd/vectors.hpp has the same condition), so builds for microcontrollers do
-# not need xsimd. The check uses the compiler with the flags of the toolchain file. WebAssembly is excluded, because its
-# flags are set later.
+# ladon_wants_xsimd: xsimd does not support microcontrollers (simd/vectors.hpp has the same condition), so builds for
+# microcontrollers do not need xsimd. In a cross build, the function compiles a test with the flags of the toolchain
+# file. Under Emscripten, the result is always TRUE, because the flags for SIMD are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
   if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
@@ -57,7 +58,8 @@ function(ladon_wants_xsimd out)
   set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
-# ladon_set_vectors(<target> [<folder of xsimd>])
+# ladon_set_vectors(<target> [<folder of xsimd>]): sets the vectors of all targets that link <target>. The vectors are
+# plain arrays if LADON_ARRAY_LANES is set, otherwise xsimd if the folder is given.
 function(ladon_set_vectors target)
   if(LADON_ARRAY_LANES)
     target_compile_definitions(${target} INTERFACE $<BUILD_INTERFACE:LADON_ARRAY_LANES=${LADON_ARRAY_LANES}>)

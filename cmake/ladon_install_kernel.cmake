@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>])
+# ladon_install_kernel(<name> [VERSION <version>] [COMPONENT <component>]): installs a kernel that
+# ladon_add_kernel(<name> ...) made, for C projects that do not use Ladon.
 #
-# Installs a kernel that ladon_add_kernel(<name> ...) made, for C projects that do not use Ladon: the library, the
-# header, a pkg-config file and a CMake package. Under Emscripten, also installs the modules beside the library. C++ is
-# not needed. The installed files do not contain the prefix.
+# Installs the library, the header, a pkg-config file and a CMake package. Under Emscripten, also installs the modules,
+# in the folder of the library. A project that uses the installed kernel needs no C++ compiler. The installed files do
+# not contain the installation prefix, so they can be moved together.
 #
 #   pkg-config   cc main.c $(pkg-config --cflags --libs <name>)
 #   CMake        find_package(<name> CONFIG), target_link_libraries(app PRIVATE <name>)

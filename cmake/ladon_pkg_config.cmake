@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_configure_pkg_config(<template> <output> <folder of installation>)
+# ladon_configure_pkg_config(<template> <output> <folder of installation>): writes the pkg-config file <output> from
+# <template>.
 #
-# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs, relative to the folder of the file. pkg-config
-# replaces ${pcfiledir}, so the installed files can be moved. An absolute folder, which a distribution may set, stays
-# unchanged. The caller sets all other variables between @.
+# Replaces @includedir@ and @libdir@ by the folders of GNUInstallDirs, relative to the folder of installation:
+# ${pcfiledir}/../include. When a program asks pkg-config, pkg-config replaces ${pcfiledir} by the folder of the file.
+# The installed files can therefore be moved. An absolute folder, which a distribution may set, stays unchanged. The
+# caller sets the variables for all other words between @ in the template.
 function(ladon_configure_pkg_config template output folder)
   foreach(dir IN ITEMS includedir libdir)
     string(TOUPPER CMAKE_INSTALL_${dir} variable)

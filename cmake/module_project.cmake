@@ -2,7 +2,7 @@
 # For projects that make only WebAssembly modules (wasm, wasm/tests/kernels, bench/browser). Include this file after
 # project(). The file adds Ladon and the function
 #
-#   ladon_add_modules(<target> <name> ...)    the modules of ladon_add_kernel(<name> ...), made with <target>
+#   ladon_add_modules(<target> <name> ...)    adds the kernel <name>; building <target> makes the modules of the kernel
 if(NOT EMSCRIPTEN)
   message(FATAL_ERROR "ladon: WebAssembly modules need Emscripten: emcmake cmake ...")
 endif()

@@ -11,7 +11,8 @@
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 
-# Adds the target ladon_files. The other parts need this part, and all parts are compiled with ladon_checks.
+# Adds the target ladon_files. ladon_safetensors and ladon_weights need this target. All three targets are compiled with
+# ladon_checks.
 function(ladon_need_files)
   if(NOT TARGET ladon_checks)
     include(${ladon_source_dir}/cmake/options.cmake)
@@ -34,10 +35,11 @@ function(ladon_need_weights_tool)
   endif()
 endfunction()
 
-# The program has a separate build, because a CMake build has only one C++ compiler, and the program must run on the host.
-# The separate build uses the compiler that the environment variable CXX names, or else the system's compiler. The
-# program needs no xsimd. The command is a target without outputs, so ninja and make always run it. The separate build
-# then compiles only sources that have changed.
+# Adds ladon_host_weights, a separate build of ladon-weights. The separate build is needed, because ladon-weights must
+# run on the host, and the C++ compiler of a cross build compiles for the target machine. The separate build uses the
+# compiler that the environment variable CXX names, or else the system's compiler. ladon-weights needs no xsimd. The
+# target ladon_host_weights has no outputs, so ninja and make always run its command. The separate build then compiles
+# only sources that have changed.
 function(ladon_need_host_weights_tool)
   if(TARGET ladon_host_weights)
     return()

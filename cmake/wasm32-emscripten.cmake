@@ -29,6 +29,7 @@ if(LADON_WASM_VARIANT STREQUAL "relaxed" AND EMSCRIPTEN_VERSION VERSION_LESS 3.1
 else()
   set(CMAKE_EXE_LINKER_FLAGS_INIT
     "-fwasm-exceptions -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sTOTAL_STACK=8388608 -sINITIAL_MEMORY=33554432")
-  # The host of the program provides some functions that Emscripten does not have.
+  # Undefined symbols are allowed, because the host of the program (tests/wasm/run.mjs) provides functions that
+  # Emscripten does not have.
   string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0")
 endif()

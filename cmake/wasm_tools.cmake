@@ -37,8 +37,9 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# Leaves `own`, or the folder of another LLVM, or an empty value. LLVM 16 has the final opcodes of the instructions, and
-# LLVM 17 has the final names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, works with the clang of LLVM 19.
+# Leaves the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the folder of a newer LLVM, or an empty value.
+# LLVM 16 has the final opcodes of relaxed SIMD, and LLVM 17 has the final names of the intrinsics. em++ 3.1.6, which is
+# based on LLVM 14, works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -71,7 +72,7 @@ function(ladon_find_relaxed out)
     "(Debian: clang-19 and lld-19); modules with SIMD and scalar ones are made")
 endfunction()
 
-# Leaves the command prefix with which em++ uses the LLVM of another folder.
+# Leaves the command prefix with which em++ uses the LLVM in the folder <llvm>. If <llvm> is `own`, the prefix is empty.
 function(ladon_em_environment out llvm)
   set(environment "")
   if(NOT llvm STREQUAL "own")
@@ -103,7 +104,7 @@ function(ladon_wasm_flags out variant)
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()
-    # Every engine with SIMD also supports the other extensions.
+    # Every engine with SIMD also supports bulk memory, saturating conversions and sign extension.
     list(APPEND flags -msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext)
     ladon_xsimd_version(version)
     if(version VERSION_LESS 11.2)

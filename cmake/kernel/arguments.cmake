@@ -2,8 +2,8 @@
 # Reads, completes and checks the arguments of ladon_add_kernel. A wrong argument stops CMake with a message that names
 # the allowed values. The compiler checks the rules that CMake cannot check (ladon/shape.hpp).
 
-# Sets the names of all arguments and their allowed values. A macro, because functions that are called from other
-# folders cannot see variables of this file.
+# Sets the names of all arguments and their allowed values. The macro sets these variables in its caller, because a
+# function that is called from another folder cannot see variables of this file.
 macro(ladon_kernel_vocabulary)
   set(ladon_kernel_flags CONTEXT SINKS GATED FINAL_NORM CACHE DISPATCH DETERMINISTIC CHECKED)
   set(ladon_kernel_shape QUERIES KEYS MODEL HEADS KV_HEADS HEAD_WIDTH VALUE_WIDTH KEY_MODEL VALUE_MODEL)
@@ -71,7 +71,9 @@ function(ladon_kernel_needs needed reason)
   endforeach()
 endfunction()
 
-# ladon_kernel_limit(<argument> <list of allowed values> <what limits it> <condition of if()>...)
+# ladon_kernel_limit(<argument> <list> <cause> <condition of if()>...): if the condition holds, refuses each value of
+# <argument> that <list> does not contain. <list> is the name of a variable with the allowed values. <cause> is the text
+# in the message that names the argument that limits <argument>, such as "PRECISION int8".
 function(ladon_kernel_limit argument values with)
   list(JOIN ${values} ", " allowed)
   ladon_kernel_refuse("${argument} is ${arg_${argument}}; with ${with} allowed: ${allowed}"
@@ -83,8 +85,9 @@ function(ladon_kernel_check_one argument value)
   ladon_kernel_refuse("${argument} is '${value}'; allowed: ${allowed}" NOT value IN_LIST ladon_kernel_${argument})
 endfunction()
 
-# ladon_kernel_check_number(<argument> <value> <kind> [<more allowed values>]): <kind> is integer, size (an integer above
-# 0), number or positive
+# ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses the value if it is not a number of <kind>.
+# <kind> is integer, size (an integer above 0), number or positive. <text> ends the message, and names allowed words
+# that are no numbers. The caller does not pass these words as <value>.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
-# Leaves the folders of the modules and of the sources. Also leaves whether GNU objcopy can make all symbols local
-# except the functions of the kernel. Each object is compiled for one instruction set. With global symbols, the linker
-# could therefore replace an inline function by its copy for another instruction set.
+# Leaves the folder of these CMake files in `modules` and the folder of the sources in `sources`. objects_can_be_local
+# is true if GNU objcopy can make all symbols of an object local except the functions of the kernel. Each object is
+# compiled for one instruction set. If the symbols were global, the linker could replace an inline function by its copy
+# for a different instruction set.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -11,8 +12,8 @@ macro(ladon_kernel_places)
   ladon_link_flags(link_flags)
 endmacro()
 
-# ladon_kernel_put(<template> <output>): fills a template of src/c_kernel. A function, because a macro would evaluate
-# the path of the output again.
+# ladon_kernel_put(<template> <output>): fills a template of src/c_kernel. ladon_kernel_put is a function and not a
+# macro, because a macro would evaluate the path of the output again.
 function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()

@@ -29,9 +29,12 @@ macro(ladon_kernel_stored_weights)
   endif()
 endmacro()
 
-# Returns ladon-weights, which runs on the machine that builds, in `out`: LADON_WEIGHTS_TOOL, or the program of Ladon's own
-# tree, or an installed program. A cross build makes the program of the tree by a build for the host. `dependency` is a
-# target that makes the program, or empty.
+# Leaves in <out> the program ladon-weights for the build machine, and in <dependency> the target that makes the
+# program, or empty. There are three sources of the program:
+#
+#   a native build in which the target ladon::weights exists, or can be added from Ladon's sources: this target
+#   a cross build with Ladon's sources and without LADON_WEIGHTS_TOOL: ladon_host_weights, a separate build for the host
+#   all other builds: the program LADON_WEIGHTS_TOOL, or an installed program
 function(ladon_kernel_weights_tool out dependency)
   set(${dependency} "" PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING AND NOT LADON_WEIGHTS_TOOL AND COMMAND ladon_need_host_weights_tool)

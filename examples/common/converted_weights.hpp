@@ -1,4 +1,4 @@
-// Converts the weights of linear maps to another precision than that of the model's file.
+// Converts the weights of linear maps from the precision of the model's file to bfloat16 or int8.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace examples {
 // Holds the weights that `convert` makes.
 class ConvertedWeights {
  public:
-  // Equal precisions: `to` points to the weights of `from`, and nothing is copied.
+  // If `from` and `to` have equal precisions, `to` points to the weights of `from`, and nothing is copied.
   template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B>
   void convert(const ladon::Linear<Out, In, O, B>& from, ladon::Linear<Out, In, O, B>& to) noexcept {
     to = from;
@@ -32,7 +32,7 @@ class ConvertedWeights {
     if constexpr (B == ladon::Bias::with) to.bias = from.bias;
   }
 
-  // Throws Error if a weight is not finite.
+  // Quantises the weights to int8. Throws Error if a weight is not finite.
   template <std::size_t Out, std::size_t In, ladon::Order O, ladon::Bias B, int Bits>
   void convert(const ladon::Linear<Out, In, O, B>& from,
                ladon::Linear<Out, In, O, B, ladon::precision::Int8<Bits>>& to) {

@@ -1,6 +1,6 @@
 """Makes synthetic dates in every form of rules.py, as people write dates, for training.
 
-rules.squeeze removes upper case and doubled spaces before the model sees a text, so these texts have neither.
+The texts have no upper case and no doubled spaces, because rules.squeeze removes both before the model sees a text.
 A few dates contain numbers that no calendar has. The model must read these numbers digit by digit.
 """
 

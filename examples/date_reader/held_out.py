@@ -3,9 +3,9 @@
     python3 held_out.py > ../../tests/data/dates_held_out.tsv
 
 Each line holds a text, a tab and the ISO date of the text, or nothing after the tab if the text is no date. Spaces at
-the ends and doubled spaces belong to the text. This generator uses the list of forms, but on purpose neither the
-grammar nor the generator of the training. It has other templates and another vocabulary, draws days from the calendar,
-and knows the answer of each text from its construction.
+the ends and doubled spaces belong to the text. This generator writes the forms that rules.py accepts. On purpose, it
+uses neither the grammar of rules.py nor dates.py and texts.py, which generate the training texts. Its templates and its
+vocabulary are different, its days come from the calendar, and it knows the answer of each text from its construction.
 """
 
 import calendar

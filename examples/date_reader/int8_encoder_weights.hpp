@@ -17,10 +17,11 @@ struct Int8Matrix {
   std::array<std::int32_t, Out> row_sum{};
 };
 
-// Has no definition: a call is no constant expression, so the compiler rejects a call and names the error.
+// The function has no definition, so a call is not a constant expression. The compiler rejects the call in `quantised`,
+// and its message contains the name of the function.
 void a_weight_is_infinite_or_nan();
 
-// Does not compile if a weight is infinite or NaN.
+// Quantises a weight matrix during compilation. A weight that is infinite or NaN does not compile.
 template <std::size_t Out, std::size_t In>
 consteval Int8Matrix<Out, In> quantised(const float (&weight)[Out * In]) {
   Int8Matrix<Out, In> result;
@@ -82,8 +83,9 @@ inline constexpr EncoderOf<ladon::precision::Int8<8>>::Weights int8_encoder_weig
                  .norm2 = {weights::layer1_norm2_weight, weights::layer1_norm2_bias}}}},
     .norm = {weights::final_norm_weight, weights::final_norm_bias}};
 
-// The matrices of linear layers have a byte for each weight, and a scale and a sum for each row. Embeddings have a byte
-// for each element, and a scale for each row. Biases, norms and the classifier are float32.
+// saved_bytes returns how many bytes a matrix or a table saves as int8. The matrices of linear layers have a byte for
+// each weight, and a scale and a sum for each row. Embeddings have a byte for each element, and a scale for each row.
+// Biases, norms and the classifier stay float32.
 template <std::size_t Out, std::size_t In>
 constexpr std::size_t saved_bytes(const Int8Matrix<Out, In>& matrix) noexcept {
   return Out * In * sizeof(float) - sizeof(matrix.weight) - sizeof(matrix.scale) - sizeof(matrix.row_sum);

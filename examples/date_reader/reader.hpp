@@ -73,8 +73,9 @@ struct Reading {
   }
 };
 
-// The attention weights of the first `slots` tokens for each token: map[layer][head][slot][token], with the tokens in
-// the order above. The weights beyond the text are 0. All layers but the last also have the rows of the other tokens.
+// The attention weights of the slots for each token: map[layer][head][slot][token]. The slots are the first tokens, and
+// the characters follow. The weights beyond the text are 0. All layers except the last also have the rows of the
+// characters.
 struct Attention {
   float map[layers][shape.heads][shape.queries][shape.queries];
   constexpr float of(std::size_t layer, std::size_t head, std::size_t slot, std::size_t character) const noexcept {
@@ -85,7 +86,7 @@ struct Attention {
 // The logits, by class and then by slot.
 using Logits = std::array<std::array<float, slots>, classes>;
 
-// Lower-cases a text and squeezes its spaces. Status::date here means only that the model can read the text.
+// Lower-cases a text and squeezes its spaces. The result Status::date means only that the model can read the text.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
 // Runs the model alone. `attention` may be null.

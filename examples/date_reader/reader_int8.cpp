@@ -1,4 +1,4 @@
-// Reading with int8 weights.
+// Implements `read` with int8 weights.
 #include "encoder_weights.hpp"
 #include "int8_encoder_weights.hpp"
 #include "reader_steps.hpp"

@@ -16,8 +16,9 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-// The flops of a layer for T tokens (the text and 8 slots), D = model width and F = feed-forward width. Q is the number
-// of queries: all tokens, but only the slots in the last layer. A multiply-add counts as two flops:
+// Adds the following flops for each layer. T is the number of tokens (the text and 8 slots), D the model width, and F
+// the feed-forward width. Q is the number of queries: only the slots in the last layer, and all tokens in every earlier
+// layer. A multiply-add counts as two flops:
 //
 //     4 T D D  keys, values    4 Q D D  queries, output    4 Q T D  scores, weighted values    4 Q D F  feed-forward
 double needed_flops(std::size_t characters) {

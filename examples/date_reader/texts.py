@@ -7,7 +7,8 @@ of text occurs. There are three sources:
 - dates in all forms (dates.py);
 - texts that are no dates: parts of dates, dates with additional words, wrong lengths, separators, words and orders,
   numbers of other kinds, prose, noise;
-- dates with one to three random edits. Most of these are no longer dates. The others teach the difference.
+- dates with one to three random edits. Most of these are no longer dates. The edited texts that are still dates teach
+  the model which edits matter.
 """
 
 import random
@@ -69,7 +70,7 @@ def edited(rng):
 
 
 def word(rng):
-    """Returns a real word, or a similar one: the reader must know months, not other words."""
+    """Returns a real or an invented word. The model must recognise months, and reject all words that are no months."""
     if likely(rng, 0.4):
         return rng.choice(WORDS)
     start, vowel, end = (rng.choice(part) for part in SYLLABLES)

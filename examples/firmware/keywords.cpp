@@ -112,7 +112,8 @@ void print_memory(std::size_t stack) noexcept {
   print_row("all", image.written + stack);
 }
 
-// Returns whether the recording was read.
+// Prints the answer for one recording, or the error. Raises `stack` to the stack that the answer takes. Returns whether
+// there is an answer.
 bool spot(const char* name, bool with_logits, std::size_t& stack) noexcept {
   Wav wav(name);
   const char* error = wav.error();

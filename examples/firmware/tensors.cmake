@@ -1,4 +1,4 @@
-# Tensors of a safetensors file as constants of a program.
+# Puts tensors of a safetensors file into a program, as constants.
 
 # put_tensors(<source> <file> <prefix> <tensor>=<elements>...): writes an assembler source that defines <prefix>_<tensor>
 # for each tensor, with _ in place of a dot. The file consists of 8 bytes with the length of a JSON text, the text, and

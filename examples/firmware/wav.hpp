@@ -13,7 +13,7 @@ class Wav {
 
   // Returns the error of the file, or a null pointer if the file is correct.
   const char* error() const noexcept { return error_; }
-  // The number of samples that have not been read.
+  // Returns the number of samples that have not been read.
   std::size_t left() const noexcept { return left_; }
   // Reads the next samples, as numbers from -1 to 1. Returns the number of samples, which is samples.size() except at
   // the end of the file.

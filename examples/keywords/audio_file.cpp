@@ -31,7 +31,8 @@ std::string name_of(int format) {
   return info.name == nullptr ? "an unknown format" : info.name;
 }
 
-// libsndfile reads many other formats. A file from anywhere shall reach the reader of WAV files only.
+// Rejects every file that is not a WAV file. libsndfile reads many more formats, and the recording may come from an
+// untrusted source. After this check, a file reaches only libsndfile's reader of WAV files.
 void check_heading(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(std::string("cannot be opened: ") + std::strerror(errno));

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-// KissFFT is C with the type of a number as a macro. It also compiles as C++ with a class as the type. The memory of
-// its state is ours, so it never needs malloc.
+// KissFFT is C, and the macro kiss_fft_scalar is its number type. KissFFT also compiles as C++, with the class Lanes as
+// the number type. Fft provides the memory of KissFFT's state, so KissFFT never calls malloc.
 #define kiss_fft_scalar keywords::Lanes
 #define KISS_FFT_MALLOC(bytes) nullptr
 #define KISS_FFT_FREE(pointer) static_cast<void>(pointer)

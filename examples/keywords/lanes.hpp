@@ -21,7 +21,12 @@
 namespace keywords {
 
 #if defined(XSIMD_VERSION_MAJOR) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+#if XSIMD_WITH_AVX512F
+// xsimd 8.1 chooses avx512bw by default, but its logarithm does not compile for avx512bw.
+using Lanes = xsimd::batch<float, xsimd::avx512f>;
+#else
 using Lanes = xsimd::batch<float>;
+#endif
 inline Lanes load(const float* from) noexcept { return Lanes::load_aligned(from); }
 inline void store(Lanes x, float* to) noexcept { x.store_aligned(to); }
 inline Lanes add_product(Lanes sum, Lanes a, Lanes b) noexcept { return xsimd::fma(a, b, sum); }

@@ -35,7 +35,7 @@ COMMENT = f"""\
 
 
 def samples_of(path):
-    """The samples of a recording, divided by 32768."""
+    """Returns the samples of a recording, divided by 32768."""
     with wave.open(str(path)) as file:
         found = file.getnchannels(), file.getsampwidth(), file.getframerate(), file.getnframes()
         if found != (1, 2, SAMPLES, SAMPLES):

@@ -91,7 +91,7 @@ void answer_file(const std::string& file, const Options& options, keywords::Spot
   files::flush(std::cout, "the results");
 }
 
-// Goes on after a recording that cannot be read.
+// Prints the answer for each file. If a recording cannot be read, reports the error and continues with the next file.
 int answer(const Options& options) {
   keywords::Spotter spotter = load(options);
   int status = 0;

@@ -11,8 +11,8 @@
 namespace keywords {
 namespace {
 
-// A recording of more than a second, in windows. Zeros before the recording and after it let the words at its ends have
-// as many windows as the others.
+// A recording of more than a second, in windows. The recording has zeros before its start and after its end, so that
+// the words at its ends lie in as many windows as the words in its middle.
 class LongRecording {
  public:
   // `first_second` are samples that were read from the file.
@@ -27,20 +27,21 @@ class LongRecording {
   // less than `stride_` samples, which are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
-  // Samples from the start of the recording. Windows before the start have 0.
+  // Returns how many samples the window begins after the start of the recording, or 0 if it begins before the start.
   [[nodiscard]] std::size_t start() const { return start_of(position_); }
   [[nodiscard]] std::size_t start_of(std::size_t position) const { return std::max(position, padding_) - padding_; }
   [[nodiscard]] Samples samples() const { return samples_; }
   [[nodiscard]] Features features() { return stream_.features(); }
 
-  // Goes on to the next window.
+  // Advances to the next window.
   void advance() {
     take(stride_);
     position_ += stride_;
   }
 
  private:
-  // Shifts the window by `count` samples.
+  // Shifts the window by `count` samples: drops the first samples, and appends the next samples of the recording. After
+  // the end of the recording, appends zeros.
   void take(std::size_t count) {
     std::shift_left(samples_.begin(), samples_.end(), static_cast<std::ptrdiff_t>(count));
     const auto to = std::span(samples_).last(count);

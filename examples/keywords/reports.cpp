@@ -14,7 +14,8 @@ namespace keywords {
 namespace {
 
 using examples::format, examples::printable;
-// Keeps the order of keys, and writes as few digits as tell two floats apart.
+// A JSON type that keeps the order of keys. Its numbers are floats, so each number is written with as few digits as
+// distinguish it from every other float.
 using Json =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
@@ -88,7 +89,7 @@ void report_json(const std::string& file, const Findings& findings, std::ostream
       line["words"].push_back(
           {{"start", seconds(word.start)}, {"label", labels[word.label]}, {"probability", word.probability}});
   }
-  // Bytes that are not UTF-8 would not be JSON.
+  // JSON cannot contain bytes that are not UTF-8, so U+FFFD replaces them.
   out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -39,7 +39,7 @@ class Spotter {
 
   Logits logits(Samples samples) noexcept;
   Logits logits_of_features(Features features) noexcept;
-  // Also writes the attention weights of the class token.
+  // Returns the logits like the function above, and writes the attention weights of the class token to `attention`.
   Logits logits_of_features(Features features, ClassAttention& attention) noexcept;
 
  private:

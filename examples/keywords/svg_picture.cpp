@@ -83,7 +83,7 @@ std::string attention_rows(const ClassAttention& attention) {
   Cells cells;
   std::string labels;
   for (std::size_t layer = 0; layer < layer_count; ++layer) {
-    const auto frames = std::span(attention[layer]).subspan<1>();  // token 0 is the class token
+    const auto frames = std::span(attention[layer]).subspan<1>();  // skips token 0, the class token
     const float most = *std::ranges::max_element(frames);
     std::array<float, frame_count> shares{};
     if (most > 0) std::ranges::transform(frames, shares.begin(), [&](float share) { return share / most; });

@@ -37,7 +37,7 @@ std::string row_of(const float* frames, float most, Colour colour) {
 std::string terminal_picture(const ClassAttention& attention, Colour colour) {
   std::string picture = time_axis();
   for (std::size_t layer = 0; layer < layer_count; ++layer) {
-    const float* const frames = attention[layer].data() + 1;  // token 0 is the class token
+    const float* const frames = attention[layer].data() + 1;  // skips token 0, the class token
     const float most = *std::max_element(frames, frames + frame_count);
     picture += format("layer %2zu |", layer) + row_of(frames, most, colour) +
                format("| %5.1f%%\n", 100 * static_cast<double>(most));

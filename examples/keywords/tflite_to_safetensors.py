@@ -1,4 +1,4 @@
-"""tflite_to_safetensors.py TFLITE_FILE SAFETENSORS_FILE: writes the weights of KWT-1 with the names of PyTorch.
+"""tflite_to_safetensors.py TFLITE_FILE SAFETENSORS_FILE: writes the weights of KWT-1 with PyTorch's tensor names.
 
 The sizes of the model: 40 features, 64 numbers a token, 99 tokens, 256 numbers in the feed-forward network, 12 layers,
 12 labels. LiteRT stores the weights of a linear layer as (out, in), which is PyTorch's order, so nothing is transposed.
@@ -45,7 +45,7 @@ def numbered(name, number):
 
 
 def parts_of_layer(layer):
-    """The values of the placeholders of EACH_LAYER."""
+    """Returns the values of the placeholders in EACH_LAYER."""
     dense = {f"dense{i}": numbered("dense", 6 * layer + i) for i in range(1, 7)}
     norms = {f"norm{i}": numbered("layer_normalization", 2 * layer + i - 1) for i in (1, 2)}
     return {"attention": numbered("multi_head_self_attention", layer), "feed_forward": numbered("sequential", layer),

@@ -1,4 +1,4 @@
-// From the probabilities of overlapping windows to the words of a recording. Uses no heap.
+// Finds the words of a recording from the probabilities of overlapping windows. Uses no heap.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class WordDetector {
   static constexpr float threshold = 0.6f;
   static constexpr std::size_t suppressed = sample_rate / 2;
 
-  // `stride`: samples from one window to the next, a multiple of frame_step from frame_step to sample_rate.
+  // `stride` is the number of samples from one window to the next: a multiple of frame_step, from frame_step to
+  // sample_rate.
   explicit WordDetector(std::size_t stride) noexcept
       : stride_(stride), count_(std::max(averaged / stride, std::size_t{1})) {}
 
@@ -66,7 +67,8 @@ class WordDetector {
     return averages;
   }
 
-  // Returns samples. Without a report, returns more than any limit.
+  // Returns how many samples lie between the window of the last report and the newest window. If there was no report,
+  // returns window_length, so that `suppressed` and the limit for the same word have passed.
   [[nodiscard]] std::size_t since_report() const noexcept {
     return windows_at_report_ == 0 ? window_length : (windows_ - windows_at_report_) * stride_;
   }

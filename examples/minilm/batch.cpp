@@ -13,7 +13,7 @@
 namespace minilm {
 namespace {
 
-// 9 significant digits distinguish any two floats.
+// Writes a number with 9 significant digits, which distinguish any two floats.
 void write(std::ostream& out, float value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(value));
@@ -33,8 +33,9 @@ void write_list(std::ostream& out, const Values& values) {
   out << ']';
 }
 
-// Returns the next texts, one for each line. The program computes them together, so the function returns all lines that
-// are already available, and at least one. Returns none at the end of the input.
+// Returns the next texts, one for each line. The program computes these texts together, so the function returns all
+// lines that are already available, at most 64. If no line is available, waits for one line. Returns no text at the end
+// of the input.
 std::vector<std::string> next_texts(std::istream& in) {
   constexpr std::size_t most = 64;
   std::vector<std::string> texts;

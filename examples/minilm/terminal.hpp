@@ -1,4 +1,4 @@
-// Texts in the columns of a terminal.
+// Functions that fit texts into the columns of a terminal.
 #pragma once
 
 #include <cstddef>

@@ -37,15 +37,16 @@ bool is_space(CodePoint c) {
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-// Call is_space before this function, because tab, LF and CR have the category Cc.
+// Returns whether the code point is removed from a text. Call is_space before this function, because tab, LF and CR
+// have the category Cc, but are spaces.
 bool is_dropped(CodePoint c) {
   const auto category = utf8proc_category(c);
   return c == replacement || category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
          category == UTF8PROC_CATEGORY_CO;
 }
 
-// The blocks that BERT's tokenizers know. Later extensions are left out. The gap before U+2B920 (extension E begins at
-// U+2B820) is as in the `tokenizers` library.
+// Returns whether the code point is in one of the CJK blocks that BERT's tokenizers know. Later CJK extensions are left
+// out. The gap before U+2B920 (extension E begins at U+2B820) is as in the `tokenizers` library.
 bool is_ideograph(CodePoint c) {
   constexpr std::array<std::pair<CodePoint, CodePoint>, 8> blocks{{{0x3400, 0x4DBF},
                                                                    {0x4E00, 0x9FFF},
@@ -68,7 +69,7 @@ bool is_punctuation(CodePoint c) {
   return UTF8PROC_CATEGORY_PC <= category && category <= UTF8PROC_CATEGORY_PO;
 }
 
-// Makes words of the cleaned code points: steps 3 to 5.
+// Makes words of the cleaned code points: steps 3 to 5 of each_word (words.hpp).
 class WordMaker {
  public:
   explicit WordMaker(const std::function<bool(const std::string&)>& take) : take_(take) {}
@@ -136,8 +137,8 @@ class WordMaker {
 
 }  // namespace
 
-// Computes steps 1 and 2. The ideographs get their spaces before the decomposition, because the compatibility blocks
-// decompose to other ideographs.
+// Computes steps 1 and 2 of words.hpp. Step 2 checks is_ideograph before step 3, the decomposition, because a
+// compatibility ideograph (U+F900 to U+FAFF) decomposes to an ideograph of a different block.
 void each_word(std::string_view text, const std::function<bool(const std::string& word)>& take) {
   WordMaker words(take);
   while (!text.empty() && !words.is_finished()) {

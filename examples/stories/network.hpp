@@ -19,8 +19,8 @@ class Network {
   // Returns the number of tokens of the text.
   [[nodiscard]] virtual std::size_t length() const noexcept = 0;
 
-  // Appends tokens, at least one, to the text. Returns the logits of the token after the last one. The result is valid
-  // until the next call.
+  // Appends tokens to the text, at least one token. Returns the logits of the token that follows the text. The result
+  // is valid until the next call.
   virtual Logits extend(std::span<const TokenId> tokens) noexcept = 0;
 };
 

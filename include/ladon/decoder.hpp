@@ -44,8 +44,9 @@ struct Decoder {
   using Input = typename Layer::Input;
   using MemoryInput = typename Layer::MemoryInput;
   using Output = typename Layer::Output;
-  // One pair of arrays for each layer. With Maps, the arrays receive the attention weights. With Captures, the arrays
-  // receive the results of stage G (attention_map.hpp).
+  // Maps and Captures have an element for each layer, with two pointers: for self-attention and for the attention to
+  // the memory. The arrays behind the pointers of Maps receive the attention weights. The arrays behind the pointers of
+  // Captures receive the results of stage G (attention_map.hpp).
   using Maps = std::array<DecoderMaps, Layers>;
   template <Stage G>
   using Captures = std::array<DecoderCaptures<G>, Layers>;

@@ -89,8 +89,9 @@ struct DecoderCaptures {
   Capture<G> self{};
   Capture<G> memory{};
 };
-// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` that explains an option that does not exist. The macro is
-// the counterpart of LADON_REJECT_OPTIONS (options.hpp) for DecoderOptions.
+// LADON_REJECT_DECODER_OPTIONS declares an overload of `run` for options that DecoderOptions does not have. If a caller
+// passes such options, the compiler prints LADON_MISTAKEN_DECODER_OPTIONS. LADON_REJECT_OPTIONS (options.hpp) is the
+// macro for layers with RunOptions.
 #define LADON_MISTAKEN_DECODER_OPTIONS                                                                               \
   "ladon: these options do not exist here: the options of a decoder are {.self, .memory}, in this order; both take " \
   "the "                                                                                                             \
@@ -290,7 +291,8 @@ struct DecoderLayer {
                           owned...);
   }
 
-  // The captures of the two attentions of a layer: function objects that call their argument with a capture.
+  // The captures of a layer: `self` for self-attention, `memory` for the attention to the memory. Both are function
+  // objects that call their argument with a capture, for example CaptureNone (detail/attention/capture.hpp).
   template <class Self, class Cross>
   struct Captures {
     Self self;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a layer: the feed-forward network, the norms, and the place of the norms. Other template
-// arguments of a layer configure its attention.
+// LayerConfig configures the feed-forward network of a layer, the norms, and the place of the norms. The attention of
+// the layer is configured by the template arguments Shape, Mask, Layout, Score and Position (encoder_layer.hpp).
 #pragma once
 
 #include <cstddef>

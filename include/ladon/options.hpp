@@ -59,8 +59,9 @@ struct RunOptions {
 }  // namespace ladon::inline LADON_ABI
 
 // LADON_REJECT_OPTIONS(run(X, const Workspace&, ...)) declares an overload of `run` for options that RunOptions does
-// not have, for example an option with a misspelt name. Only an ellipsis accepts such options. The last parameter
-// before the options must be a reference to const. Every valid call then prefers the other overload.
+// not have, for example an option with a misspelt name. The parameter list ends in an ellipsis, because only an
+// ellipsis accepts such options. The parameter before the ellipsis must be a reference to const. Every valid call then
+// prefers the overload with RunOptions, which takes the workspace by a reference to non-const.
 #define LADON_MISTAKEN_OPTIONS                                                                                     \
   "ladon: these options do not exist here: the options are {.tokens, .queries, .keys, .mask, .sinks, .position}, " \
   "in this order; .mask and .position take the members of Data of the mask and of the position encoding"

@@ -102,7 +102,7 @@ template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct Linear<Out, In, O, B, precision::BFloat16> {
   static_assert(O == Order::out_in,
                 "ladon: bfloat16 weights are (out, in): take layout::InProj or layout::SeparateQKV");
-  static_assert(!LADON_DETERMINISTIC || Out == 0,  // depends on a template argument, so that only a use can fail
+  static_assert(!LADON_DETERMINISTIC || Out == 0,  // depends on Out, so that the assertion fails only in a use
                 "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16, "
                 "which a later version may use, flush subnormals to zero");
   using Strides = LinearStrides<Out, In, O, B, BFloat16>;

@@ -130,7 +130,7 @@ struct Entry {
   template <class Table>
   static ladon_status rotary_fill(Table* table, double base, double scaling) {
     using Own = typename Settings::Position::Table;
-    // The struct in NAME.h has the same members as ladon::RotaryTable.
+    // The reinterpret_cast below is valid, because the struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
     // `most` keeps the powers of `base` within the range of double. `least` keeps the number of quarter turns of an

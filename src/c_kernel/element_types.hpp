@@ -31,8 +31,9 @@ inline constexpr Type isa_type{"isa", "ladon_isa "};
 // The extents of an array of at most three dimensions. Unused extents are 0. An option that is not an array has only
 // unused extents.
 using Extents = std::array<std::size_t, 3>;
-// The names of the axes, such as {"heads", "queries", "keys"}. Of an axis "queries" or "keys", a call with n queries or
-// keys uses the first n elements. A call uses all elements of every other axis.
+// The names of the axes of an array, such as {"heads", "queries", "keys"}. A call with n queries uses only the first n
+// elements along the axis "queries". A call with n keys uses only the first n elements along the axis "keys". Along
+// every other axis, a call uses all elements.
 using Axes = std::array<std::string_view, 3>;
 
 }  // namespace c_kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of a kernel. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the
-// functions.
+// Lists the C functions of a kernel: names, parameters and comments. describe_c.hpp and describe_json.hpp write this
+// list. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the functions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace c_kernel {
 
-// One parameter in C is `type` followed by `name`.
+// A parameter of a C function. The declaration of the parameter is `type` followed by `name`.
 struct Parameter {
   std::string_view type;
   std::string_view name;

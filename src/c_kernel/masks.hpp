@@ -5,13 +5,13 @@
 //     Type<Arguments>                   the C++ mask. `Arguments` has the constants that other arguments give
 //                                       (MaskArguments in definition.hpp.in)
 //     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share
-//     describe<S>(options)              adds the other options of the mask for the shape S
+//     describe<S>(options)              adds the options of the mask except `offset`, for the shape S
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// Beside its C++ files, a mask needs only its entry. Two programs read this file as text: CMake reads the names and the
-// base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and wasm/tools/mask-options.mjs reads the
-// options, for the types of TypeScript.
+// A new mask needs its C++ files and an entry in this file, and nothing else. Two programs read this file as text:
+// CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and
+// wasm/tools/mask-options.mjs reads the options, for the types of TypeScript.
 #pragma once
 
 #include <cstddef>

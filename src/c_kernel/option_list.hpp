@@ -10,7 +10,7 @@
 
 namespace c_kernel {
 
-// The comment of the member in the header is `before`, the extents such as "[4][20]", and `after`.
+// A member of NAME_options. Its comment in the header consists of `before`, the extents such as "[4][20]", and `after`.
 struct Option {
   std::string_view name;
   Type type;

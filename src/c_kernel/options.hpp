@@ -49,7 +49,8 @@ struct OptionsReader {
     if constexpr (Settings::Position::rotates) {
       check.expect(from.rotary != nullptr, LADON_NULL_OPTION);
       check.reads(from.rotary, 1);
-      // The struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only reads the table.
+      // The cast is valid, because the struct in NAME.h has the same members as ladon::RotaryTable, and a kernel only
+      // reads the table.
       to.position.table = reinterpret_cast<decltype(to.position.table)>(from.rotary);
       static_assert(sizeof(*to.position.table) == sizeof(*from.rotary));
       to.position.offset = from.rotary_offset;
@@ -90,7 +91,7 @@ struct OptionsReader {
     to = Tensor(from);
     keys = count;
   }
-  // Converts the offset of a mask, if the kernel has the option.
+  // Converts the offset of a mask, if the kernel has the option `offset` (OFFSET run_time).
   template <class From, class Data>
   void offset(const From& from, Data& to) const {
     if constexpr (Settings::offset) to.offset = from.offset;

@@ -11,7 +11,7 @@
 namespace c_kernel {
 
 // The values of the placeholders in a text: "@name@" stands for `name`, "@NAME@" for `upper_case`, and "@keys@" for
-// shape.keys. The other sizes of the shape have placeholders, too.
+// shape.keys. Writer::placeholder lists the placeholders of all sizes.
 struct Placeholders {
   std::string_view name;
   std::string_view upper_case;

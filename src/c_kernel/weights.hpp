@@ -32,9 +32,9 @@ struct WeightsReader {
     }
   }
 
-// Converts one part of the weights, if the part exists. The macro must be used in a template. Outside a template, the
-// compiler would also check the branch that is not taken, and would reject a part that does not exist. An array has a
-// part for each head.
+// Converts one part of the weights, if the part exists. If the part is an array, converts the element of each head. The
+// macro must be used in a template. Outside a template, the compiler would also check the branch that is not taken, and
+// would reject a part that does not exist.
 #define LADON_TAKE(part)                                                                         \
   if constexpr (requires { to.part.weight; }) {                                                  \
     tensor(from.part##_weight, to.part.weight);                                                  \

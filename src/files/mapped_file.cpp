@@ -90,7 +90,7 @@ struct Opened {
   std::size_t size;
 };
 
-// Reads some bytes. Returns 0 at the end of the file.
+// Reads at most `most` bytes into `to`. Returns the number of bytes, which is 0 only at the end of the file.
 std::size_t read_some(const Opened& opened, const std::filesystem::path& file, std::byte* to, std::size_t most) {
   DWORD count = 0;
   if (!ReadFile(opened.handle.value, to, static_cast<DWORD>(std::min(most, most_at_once)), &count, nullptr))
@@ -131,7 +131,7 @@ struct Opened {
   std::size_t size = 0;
 };
 
-// Reads some bytes. Returns 0 at the end of the file.
+// Reads at most `most` bytes into `to`. Returns the number of bytes, which is 0 only at the end of the file.
 std::size_t read_some(const Opened& opened, const std::filesystem::path& file, std::byte* to, std::size_t most) {
   while (true) {
     const ssize_t count = read(opened.descriptor.value, to, std::min(most, most_at_once));

@@ -23,10 +23,11 @@ static_assert(std::endian::native == std::endian::little,
               "the values of a file are little-endian, and the library uses the values in place");
 
 constexpr std::size_t length_bytes = 8;
-// The limit of the reference implementation of the format. The limit keeps a damaged length from allocating gigabytes.
+// The reference implementation of the format has this limit. With the limit, a damaged length cannot make the reader
+// allocate gigabytes.
 constexpr std::uint64_t largest_header = 100'000'000;
-// {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong shape can
-// name the tensor. A hostile header could nest millions of levels.
+// A header {"name": {"shape": [..]}} has three levels. A fourth level is accepted, so that the error about a wrong
+// shape can name the tensor. More levels are rejected, because a hostile header could nest millions of levels.
 constexpr int deepest_header = 4;
 
 // Returns a value from a file as JSON text for messages. The text is ASCII with escapes, so that a file cannot send

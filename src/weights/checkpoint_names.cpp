@@ -4,31 +4,32 @@
 namespace ladon::weights {
 namespace {
 
-// torch.nn.MultiheadAttention. If kdim or vdim is given, q_proj_weight, k_proj_weight and v_proj_weight replace
-// in_proj_weight. The name in_proj_bias does not depend on kdim and vdim.
+// The tensor names of torch.nn.MultiheadAttention. If kdim or vdim is given, q_proj_weight, k_proj_weight and
+// v_proj_weight replace in_proj_weight. The name in_proj_bias does not depend on kdim and vdim.
 constexpr Row pytorch_attention[] = {
     {"in_proj_weight", "in_proj_weight"},   {"in_proj_bias", "in_proj_bias"},
     {"query_proj_weight", "q_proj_weight"}, {"key_proj_weight", "k_proj_weight"},
     {"value_proj_weight", "v_proj_weight"}, {"out_proj_weight", "out_proj.weight"},
     {"out_proj_bias", "out_proj.bias"},
 };
-// torch.nn.TransformerEncoderLayer
+// The tensor names of torch.nn.TransformerEncoderLayer.
 constexpr Row pytorch_layer[] = {
     {"linear1_weight", "linear1.weight"}, {"linear1_bias", "linear1.bias"}, {"linear2_weight", "linear2.weight"},
     {"linear2_bias", "linear2.bias"},     {"norm1_weight", "norm1.weight"}, {"norm1_bias", "norm1.bias"},
     {"norm2_weight", "norm2.weight"},     {"norm2_bias", "norm2.bias"},
 };
-// torch.nn.TransformerEncoder
+// The tensor names of torch.nn.TransformerEncoder.
 constexpr Row pytorch_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
-// transformers' BertAttention
+// The tensor names of BertAttention in Hugging Face's library transformers.
 constexpr Row bert_attention[] = {
     {"query_proj_weight", "self.query.weight"}, {"query_proj_bias", "self.query.bias"},
     {"key_proj_weight", "self.key.weight"},     {"key_proj_bias", "self.key.bias"},
     {"value_proj_weight", "self.value.weight"}, {"value_proj_bias", "self.value.bias"},
     {"out_proj_weight", "output.dense.weight"}, {"out_proj_bias", "output.dense.bias"},
 };
-// transformers' BertLayer. The oldest checkpoints, which were converted from TensorFlow, have the names gamma and beta.
+// The tensor names of transformers' BertLayer. The oldest checkpoints, which were converted from TensorFlow, have the
+// names gamma and beta.
 constexpr Row bert_layer[] = {
     {"linear1_weight", "intermediate.dense.weight"},
     {"linear1_bias", "intermediate.dense.bias"},
@@ -44,14 +45,14 @@ constexpr Row bert_layer[] = {
     {"norm2_bias", "output.LayerNorm.beta"},
 };
 
-// transformers' LlamaAttention, and Qwen2Attention, which has biases.
+// The tensor names of transformers' LlamaAttention, and of Qwen2Attention, which has biases.
 constexpr Row llama_attention[] = {
     {"query_proj_weight", "q_proj.weight"}, {"query_proj_bias", "q_proj.bias"},
     {"key_proj_weight", "k_proj.weight"},   {"key_proj_bias", "k_proj.bias"},
     {"value_proj_weight", "v_proj.weight"}, {"value_proj_bias", "v_proj.bias"},
     {"out_proj_weight", "o_proj.weight"},   {"out_proj_bias", "o_proj.bias"},
 };
-// transformers' LlamaDecoderLayer; StableLmDecoderLayer has norms with biases.
+// The tensor names of transformers' LlamaDecoderLayer, and of StableLmDecoderLayer, whose norms have biases.
 constexpr Row llama_layer[] = {
     {"gate_weight", "mlp.gate_proj.weight"},
     {"gate_bias", "mlp.gate_proj.bias"},
@@ -64,7 +65,7 @@ constexpr Row llama_layer[] = {
     {"norm2_weight", "post_attention_layernorm.weight"},
     {"norm2_bias", "post_attention_layernorm.bias"},
 };
-// transformers' LlamaModel, and StableLmModel, whose norm has a bias.
+// The tensor names of transformers' LlamaModel, and of StableLmModel, whose norm has a bias.
 constexpr Row llama_stack[] = {{"norm_weight", "norm.weight"}, {"norm_bias", "norm.bias"}};
 
 constexpr Convention all[] = {

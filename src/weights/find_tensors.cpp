@@ -17,7 +17,8 @@ using files::in_quotes, files::Safetensors, files::shown;
 
 bool has(const Safetensors& file, const Piece& piece) { return file.tensors().contains(piece.tensor); }
 
-// Returns the names of the pieces that the file lacks, such as "a", "b".
+// Returns the tensor names of the pieces that the file lacks, in quotes and separated by commas: "x.weight",
+// "y.weight".
 std::string missing(const Safetensors& file, const Source& source) {
   std::string names;
   for (const Piece& piece : source)
@@ -109,8 +110,8 @@ std::string wrong_prefix(const Spec& spec, const std::string& prefix) {
   return text;
 }
 
-// Returns the names of the stack's last norm. These tensors are not below the prefix. A kernel without a last norm does
-// not use them.
+// Returns the tensor names of the stack's last norm. These tensors are not below the prefix. A kernel without a last
+// norm does not use these tensors.
 std::vector<std::string> beside_layers(const Spec& spec, const Convention& convention, const std::string& prefix) {
   std::vector<std::string> names;
   for (const Row& row : convention.beside_layers) {

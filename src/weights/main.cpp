@@ -137,7 +137,7 @@ void list(const Options& options) {
 }
 
 // Reports the tensors that the kernel does not use. An unused tensor may show an error in the kernel, such as a missing
-// bias, or may belong to other layers. The message is therefore only a note.
+// bias, or may belong to layers that the kernel intentionally does not have. The message is therefore only a note.
 void note_left_out(const weights::Found& found) {
   constexpr std::size_t most = 5;
   if (found.left_out.empty()) return;

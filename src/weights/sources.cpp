@@ -29,7 +29,8 @@ std::span<const Row> rows_for(const Member& member, const Convention& convention
   return kind == Kind::stack && !member.layer ? convention.beside_layers : convention.of_layer;
 }
 
-// The names of tensors that may have a role, below `base`.
+// Maps a role to tensor names: of(role) returns the names in `rows` that a tensor with this role may have, below
+// `base`.
 struct Names {
   std::span<const Row> rows;
   std::string base;

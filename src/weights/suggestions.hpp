@@ -8,8 +8,8 @@
 
 namespace ladon::weights {
 
-// Returns a sentence that names other prefixes with more than `count` members: the prefixes with the most members, most
-// similar to `prefix` first. Returns "" if there are no such prefixes.
+// Returns a sentence that suggests prefixes instead of `prefix`, under which the file has more than `count` members:
+// the prefixes with the most members, most similar to `prefix` first. Returns "" if no prefix has more members.
 std::string other_prefixes(const files::Safetensors& file, const Spec& spec, const std::string& prefix,
                            std::size_t count);
 

@@ -64,12 +64,14 @@ class Release(unittest.TestCase):
         with tarfile.open(self.file("ladon-VERSION.tgz")) as archive:
             names = archive.getnames()
             manifest = json.load(archive.extractfile("package/package.json"))
-        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js"):
+        for needed in ("LICENSE", "README.md", "dist/index.js", "dist/index.d.ts", "dist/files.js",
+                       "dist/modules/LICENSE-kissfft.txt"):
             self.assertIn(f"package/{needed}", names)
         modules = json.loads((ROOT / "wasm/modules.json").read_text())
-        self.assertEqual(sorted(name for name in names if name.endswith(".wasm")), sorted(
-            f"package/dist/modules/{name}.{variant}.wasm" for name in modules
-            for variant in ("relaxed", "simd", "scalar")))
+        kernels = [f"{name}.{variant}" for name in modules for variant in ("relaxed", "simd", "scalar")]
+        front_ends = ["keywords_front_end.simd", "keywords_front_end.scalar"]
+        self.assertEqual(sorted(name for name in names if name.endswith(".wasm")),
+                         sorted(f"package/dist/modules/{name}.wasm" for name in kernels + front_ends))
         self.assertFalse([name for name in names if re.match("package/(dist/demo|src|tests|node_modules)/", name)])
         self.assertEqual(manifest["repository"], {"type": "git", "url": f"git+{URL}.git"})
         self.assertEqual(manifest["homepage"], f"{URL}#readme")
@@ -101,6 +103,9 @@ class Release(unittest.TestCase):
             self.assertEqual(package.checksums[0].value, digest)
         names = {package.name for package in document.packages}
         self.assertLessEqual({"xsimd", "doctest", "esbuild", "typescript"}, names)
+        contained = [(packages[one.spdx_element_id].name, packages[one.related_spdx_element_id].name)
+                     for one in document.relationships if one.relationship_type == RelationshipType.CONTAINED_BY]
+        self.assertEqual(contained, [("kissfft", self.file("ladon-VERSION.tgz").name)])
 
 
 class Refusals(unittest.TestCase):

@@ -1,5 +1,6 @@
-// Stands for the weights of a trained model. The compiler computes them, so the weights are in flash. The code is in a
-// separate file, because the Arduino IDE declares all functions of a sketch at its top, which breaks templates.
+// numbers() stands for the weights of a trained model. The compiler computes the numbers, so they are in flash. The
+// code is in a separate file, because the Arduino IDE declares all functions of a sketch at its top, which breaks
+// templates.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@
 
 namespace examples {
 
-// Every element opened is closed, in order, and no text holds a bare '<' or '&'.
+// Returns whether every opened element is closed, in the right order, and whether no text contains a bare '<' or '&'.
 inline bool is_well_formed(const std::string& xml) {
   std::vector<std::string> open;
   for (std::size_t i = 0; i < xml.size(); ++i) {

@@ -1,4 +1,4 @@
-// The attention of the digits, and the pictures of the attention.
+// Tests the attention of the digits, and the pictures of the attention.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The reader as a library.
+// Tests the functions of reader.hpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 Workspace workspace;
 
-// Logits reach 11. They are sums of a hundred terms with roundings of 2^-24. The largest observed difference is 1.4e-5.
+// The largest allowed error of a logit. Logits reach 11, and are sums of a hundred terms with roundings of 2^-24. The
+// largest observed error is 1.4e-5.
 constexpr double tolerance = 1e-4;
 
 // Returns the ISO date, or an empty text.

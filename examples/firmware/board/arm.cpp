@@ -69,7 +69,8 @@ void interrupt_every(std::uint32_t instructions, Handler function) noexcept {
 
 extern "C" {
 
-// Enables the FPU before the first float instruction. No function with floats may be inlined here before that.
+// Enables the FPU before the first float instruction. Before this point, board_reset must not contain inlined code that
+// uses floats.
 [[noreturn]] void board_reset() {
 #ifdef __ARM_FP
   board::at(0xe000ed88) = board::at(0xe000ed88) | 0xfu << 20;  // CPACR enables the FPU and Helium

@@ -1,4 +1,4 @@
-// Console, files and the end of the program.
+// Implements the console, the files and exit() of board.hpp by semihosting.
 #include <cstring>
 
 #include "board.hpp"

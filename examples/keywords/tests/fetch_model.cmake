@@ -1,4 +1,4 @@
-# Tests of fetch_model. LADON_SHARED_DIR: the folder with models/kwt1.
+# Adds the tests of fetch_model. LADON_SHARED_DIR is the folder that has models/kwt1.
 find_program(LADON_PYTHON3 python3)
 mark_as_advanced(LADON_PYTHON3)
 if(LADON_PYTHON3)

@@ -21,7 +21,7 @@ namespace keywords {
 
 using examples::TemporaryFolder;
 
-// The folder with kwt1.safetensors, expected.json and the recordings.
+// Returns the folder with kwt1.safetensors, expected.json and the recordings.
 inline std::filesystem::path model_folder() {
   const char* folder = std::getenv("LADON_KEYWORDS_DIR");
   return folder != nullptr ? std::filesystem::path(folder)
@@ -45,7 +45,7 @@ inline void append(std::string& text, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xFF);
 }
 
-// The bytes of a WAV file with this content of its data chunk.
+// Returns the bytes of a WAV file whose data chunk contains `data`.
 inline std::string wav_of_bytes(const WavFormat& format, const std::string& data) {
   const std::uint64_t frame = std::uint64_t{format.channels} * format.bits / 8;
   std::string wav = "RIFF";
@@ -63,7 +63,7 @@ inline std::string wav_of_bytes(const WavFormat& format, const std::string& data
   return wav + data;
 }
 
-// `samples` are interleaved, -1 to 1.
+// Returns the bytes of a WAV file with these samples. `samples` are interleaved, -1 to 1.
 inline std::string wav_of(const WavFormat& format, std::span<const float> samples) {
   std::string data;
   for (const float sample : samples) {

@@ -39,7 +39,7 @@ Spectrum spectrum_of(std::span<const float, frame_length> samples) {
   return spectrum;
 }
 
-// The weight of a DFT bin in a mel band: a triangle over the mel scale.
+// Returns the weight of a DFT bin in a mel band: a triangle over the mel scale.
 double weight_of(std::size_t band, std::size_t bin) {
   if (bin == 0) return 0;
   const double low = mel_of(20), step = (mel_of(7600) - low) / (mel_bands + 1);

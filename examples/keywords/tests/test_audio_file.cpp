@@ -1,4 +1,4 @@
-// WAV files of every kind.
+// Tests that AudioFile reads WAV files of every supported kind and rejects all other files.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST_CASE("a tone of any rate is the same tone at 16 kHz") {
     const std::vector<float> samples =
         read_content(wav_of({.coding = Coding::floating, .rate = rate, .bits = 32}, sine(440, rate, rate)));
     CHECK(std::abs(static_cast<double>(samples.size()) - static_cast<double>(window_length)) <= 1);
-    // The filter needs some samples around each.
+    // The resampling filter uses samples on both sides of each sample, so the first and the last 500 are not compared.
     for (std::size_t i = 500; i + 500 < window_length; ++i)
       REQUIRE(std::abs(samples[i] - expected[i]) < (rate == sample_rate ? 0.0f : 2e-4f) + 1e-7f);
   }

@@ -1,7 +1,7 @@
 """test_fetch_model.py [--shared FOLDER] CLASS: tests fetch_model with a server on this machine in the place of GitHub.
 
-Failures needs nothing else. Results needs the model of ../shared/models/kwt1, and pip with its package index, because
-the conversion needs packages. What is missing is printed as "skipped: REASON".
+The class Failures needs only Python. The class Results needs the model of ../shared/models/kwt1, and pip with its
+package index, because the conversion needs packages. If something is missing, the program prints "skipped: REASON".
 """
 
 import argparse
@@ -94,7 +94,8 @@ class WithFolders(unittest.TestCase):
                               stderr=subprocess.PIPE)
 
     def assert_files(self, folder, names):
-        """The folder has these files and nothing else, not even a hidden folder. Each has the right contents."""
+        """Checks that the folder has these files and nothing else, not even a hidden folder, and that each file has the
+        right contents."""
         self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted(names))
         for name in names:
             self.assertEqual(hashlib.sha256((folder / name).read_bytes()).hexdigest(), fetch_model.FILES[name][1], name)
@@ -118,7 +119,7 @@ class WithFolders(unittest.TestCase):
 
 class Failures(WithFolders):
     def test_without_network(self):
-        """The message has everything that a person needs to get the file: address, size, checksum and folder."""
+        """Checks that the message has all that a person needs to get the file: address, size, checksum and folder."""
         size, checksum = fetch_model.FILES[TFLITE]
         done = self.run_program()
         self.assert_fails(done, fetch_model.address(TFLITE, UNREACHABLE), str(size), checksum, str(self.cache))
@@ -191,7 +192,7 @@ class Results(WithFolders):
         self.assert_nothing_left(self.cache)
 
     def test_folder_as_an_argument(self):
-        """The argument replaces both folders, so files are written beside a tflite file as well."""
+        """Checks that files are written to a folder given as an argument, even if the folder has the tflite file."""
         (self.named / TFLITE).write_bytes(self.published[TFLITE])
         self.assert_succeeds(self.run_program(self.named, named=self.shared))
         self.assert_files(self.named, [MODEL, TFLITE])

@@ -1,4 +1,4 @@
-// The front end beside an oracle of float64.
+// Compares the front end with the float64 oracle (oracle.hpp).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 std::size_t samples_of(std::size_t frames) { return (frames - 1) * frame_step + frame_length; }
 
-// The largest bound and error of the checks below. A bound that is too large would check nothing.
+// The largest bound and the largest error that check_frames has seen. The tests also limit the bound, because a bound
+// that is too large would check nothing.
 struct Largest {
   double bound = 0, error = 0;
 };
@@ -73,7 +74,7 @@ TEST_CASE("features and mel bands agree with the oracle") {
     check_frames(samples, 1, largest);
   }
   CHECK(largest.bound < 0.05);
-  CHECK(largest.error < 2e-4);  // much less than the bound, which is that of the worst case
+  CHECK(largest.error < 2e-4);  // much less than the bound, which holds for the worst case
 }
 
 TEST_CASE("digital silence gives the logarithm of the floor in each band") {

@@ -1,4 +1,4 @@
-// The model and the whole chain beside LiteRT.
+// Compares the model, and the whole chain from samples to labels, with LiteRT.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +56,8 @@ Second recording(const std::string& name) {
   return window;
 }
 
-// The library is compiled without contraction, so that the products are rounded before the sum.
+// Computes a variant of a recording as litert_answers.py does. The library is compiled without contraction, so both
+// products are rounded before the sum.
 Second variant(const Second& samples, const Second& noise, const LiteRtAnswer& answer) {
   const int start = 16 * answer.shift;
   Second y;

@@ -1,4 +1,4 @@
-// The pictures of a window.
+// Tests the pictures of a window: terminal_picture and svg_picture.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using examples::Colour;
 
-// Layer i attends to frame 8 * i only.
+// Returns attention weights with which layer i attends to frame 8 * i only.
 ClassAttention pointed_attention() {
   ClassAttention attention{};
   for (std::size_t layer = 0; layer < layer_count; ++layer) attention[layer][1 + 8 * layer] = 0.25f;

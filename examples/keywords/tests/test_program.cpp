@@ -1,4 +1,4 @@
-// The program as a user calls it.
+// Runs the program as a user does.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // the shell's quoting is POSIX'
@@ -37,7 +37,7 @@ std::vector<nlohmann::json> json_lines(const std::string& text) {
   return lines;
 }
 
-// The recordings one after another, a second each.
+// Returns a WAV file with the recordings `names` one after another, a second each.
 std::string wav_of_recordings(const std::vector<std::string>& names) {
   std::vector<float> samples;
   for (const std::string& name : names) {
@@ -103,7 +103,7 @@ TEST_CASE("a word, its probability and a picture") {
   CHECK(has(answer.out, "silence_1000ms.wav: _silence_ 90.8%\n"));
   CHECK(has(answer.out, "\nlayer 11 |"));
   CHECK(has(run_with_model("--precision int8 " + recording_file("no")).out, "no_1000ms.wav: no 91."));
-  // The folder comes from the environment as well.
+  // Without the option --model, the program finds the folder through LADON_KEYWORDS_DIR.
   const Answer found =
       run_in_shell("LADON_KEYWORDS_DIR=" + quoted(model_folder()) + " '" KEYWORDS_PROGRAM "' " + recording_file("no"));
   CHECK(has(found.out, "no_1000ms.wav: no 91."));

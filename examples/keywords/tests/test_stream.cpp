@@ -18,7 +18,7 @@ std::size_t frames_of(std::size_t samples) {
   return samples < frame_length ? 0 : (samples - frame_length) / frame_step + 1;
 }
 
-// The features of the last frame_count frames of a sound. Rows before the first frame are zeros.
+// Returns the features of the last frame_count frames of a sound. Rows before the first frame are zeros.
 std::vector<float> expected_features(std::span<const float> samples) {
   FrontEnd front_end;
   const std::size_t all = frames_of(samples.size()), frames = std::min(all, frame_count);

@@ -1,4 +1,4 @@
-// The rule that makes words of the probabilities of windows.
+// Tests WordDetector, which finds words from the probabilities of windows.
 #include <doctest/doctest.h>
 
 #include <vector>

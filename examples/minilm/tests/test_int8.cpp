@@ -1,4 +1,5 @@
-// int8 weights: the distance of the embeddings from those of float32, and files that contain int8 weights.
+// Tests int8 weights: compares the embeddings with the embeddings of float32 weights, and reads files that contain int8
+// weights.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -174,7 +174,7 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
   }
   const std::vector<Embedding> together = encoder.embed(texts);
   REQUIRE(together.size() == texts.size());
-  // Runs of up to eight tokens add in another order than longer runs.
+  // A run of up to eight tokens adds in a different order than a longer run, so the last bits may differ.
   const auto same = [&](std::size_t i, const Embedding& a, const Embedding& b) {
     return texts[i].size() > 8 ? a == b : largest_difference(a, std::vector<double>(b.begin(), b.end())) <= 1e-6;
   };
@@ -182,7 +182,7 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
     CAPTURE(i);
     CHECK(same(i, together[i], encoder.embed(texts[i])));
   }
-  // Runs the texts in another order, so that each text has other neighbours.
+  // Runs the texts in reverse order, so that each text has a different position in its run.
   std::ranges::reverse(texts);
   const std::vector<Embedding> reversed = encoder.embed(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -44,7 +44,8 @@ TEST_CASE("words end at whitespace of every kind") {
   CHECK(split_words("").empty());
   CHECK(split_words(" \t\r\n ").empty());
   CHECK(split_words("a b\tc\nd\re\r\nf") == Words{"a", "b", "c", "d", "e", "f"});
-  // No-break, em and ideographic space, line and paragraph separator, ogham space.
+  // The separators are a no-break space, an em space, an ideographic space, a line separator, a paragraph separator and
+  // an ogham space mark.
   CHECK(split_words("a\u00A0b\u2003c\u3000d\u2028e\u2029f\u1680g") == Words{"a", "b", "c", "d", "e", "f", "g"});
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using Story = std::vector<TokenId>;
 
-// Returns a story that the model writes at temperature 1. The story ends before the model begins another one.
+// Returns a story that the model writes at temperature 1. The story ends before the model begins a second story.
 Story story(Model& model, std::uint64_t seed) {
   constexpr std::size_t longest = 256;
   Sampler sampler(1, 1, seed);
@@ -67,7 +67,7 @@ TEST_CASE("models with bfloat16 and int8 weights have at most 1% more perplexity
                                << " weights: " << found);
     CHECK(found <= 1.01 * expected);
     CHECK(found >= 0.99 * expected);
-    // The weights are converted, so some logit differs.
+    // Equal perplexities would show that the model does not use the converted weights.
     CHECK(found != expected);
   }
 }
@@ -90,8 +90,9 @@ TEST_CASE("several tokens at once and one by one give similar logits, with int8 
     for (std::size_t i = 0; i < one_by_one.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(at_once[i]) - one_by_one[i]));
     MESSAGE("logits differ by at most " << largest);
-    // Sums in another order differ by approximately 1e-5. An activation near the middle of two integers may then be
-    // rounded to the other integer. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a logit.
+    // Several tokens at once add in a different order than single tokens, so sums differ by approximately 1e-5. An
+    // activation near the middle between two integers may then be rounded to the integer below instead of the integer
+    // above. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a logit.
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : 2e-3));
   }
 }

@@ -125,8 +125,8 @@ TEST_CASE("logits that are not finite are refused") {
 }
 
 TEST_CASE("the generator is xorshift64*") {
-  // From state 1, the first number is 0x47E4CE4B896CDD1D: 0.2808 of the interval. Token 0 has the first 0.27, and token
-  // 1 the next 0.02.
+  // With seed 1, the first random number is 0x47E4CE4B896CDD1D / 2^64 = 0.2808. Token 0 has the interval from 0 to
+  // 0.27, and token 1 the interval from 0.27 to 0.29, so token 1 is chosen.
   CHECK(choices(Sampler(1, 1, 1), 1, {std::log(0.27f), std::log(0.02f), std::log(0.71f)}) == std::vector<TokenId>{1});
 }
 

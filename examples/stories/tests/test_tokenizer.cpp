@@ -21,7 +21,8 @@ const std::vector<VocabularyEntry> letters{
 TokenId byte(unsigned char value) { return first_byte_token + value; }
 
 Tokenizer small_tokenizer(const std::vector<VocabularyEntry>& entries = vocabulary_with(letters)) {
-  // The file is removed while the tokenizer is in use. The tokenizer must have a copy.
+  // The folder removes the file at the end of this function. The returned tokenizer must therefore own a copy of the
+  // file.
   const TemporaryFolder folder;
   return Tokenizer(folder.file("tokenizer.bin", tokenizer_bytes(entries)));
 }
@@ -73,15 +74,15 @@ TEST_CASE("a code point that the vocabulary lacks becomes one token for each byt
   CHECK(tokenizer.encode("\xe2\x82\xac") == Tokens{begin_token, space, byte(0xE2), byte(0x82), byte(0xAC)});
   CHECK(tokenizer.encode("\n") == Tokens{begin_token, space, byte('\n')});
   CHECK(tokenizer.encode("\xff\x80") == Tokens{begin_token, space, byte(0xFF), byte(0x80)});
-  // Continuation bytes without a code point belong to the byte before them, up to four bytes in all. So does the 0x80
-  // after this a.
+  // Continuation bytes that belong to no code point are joined to the byte before them, up to four bytes in all. The
+  // byte 0x80 is therefore joined to the letter a.
   CHECK(tokenizer.encode("a\x80") == Tokens{begin_token, space, byte('a'), byte(0x80)});
   CHECK(tokenizer.encode("\xc3") == Tokens{begin_token, space, byte(0xC3)});
   CHECK(tokenizer.encode("\x80\x80\x80\x80\x80"
                          "b") ==
         Tokens{begin_token, space, byte(0x80), byte(0x80), byte(0x80), byte(0x80), byte(0x80), b});
   CHECK(tokenizer.encode(std::string(1, '\0')) == Tokens{begin_token, space, byte(0)});
-  // The name of a byte token in a text is plain text.
+  // A text that looks like the name of a byte token is encoded as plain text.
   CHECK(tokenizer.encode("<0x41>").size() == 8);
 }
 

@@ -10,9 +10,9 @@
 // The exponentials and the weighted sum are computed with one of two strategies:
 //
 //     in passes     First the exponentials of all keys are computed, then the weighted sum.
-//     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. Only targets
-//                   with enough registers for both use this strategy (`exponentials_beside_values` in
-//                   detail/target: today AVX-512 with FMA).
+//     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
+//                   uses this strategy if its registers have room for the tile and the exponentials
+//                   (`exponentials_beside_values` in detail/target: today AVX-512 with FMA).
 //
 // A single query has separate kernels (detail/attention/single_query.hpp).
 //

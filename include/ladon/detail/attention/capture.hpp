@@ -90,7 +90,8 @@ struct CaptureScoreRows {
   }
 };
 
-// The capture that writes the result of stage G.
+// The capture that writes the result of stage G: CaptureRows for the stage `weights`, CaptureScoreRows for the stages
+// of scores.
 template <Stage G>
 using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
 

@@ -23,7 +23,7 @@
 // microcontrollers, a read of int8 weights serves several panels if the hidden features of these panels fit into the
 // memory of the keys (EncoderScratch).
 //
-// Special cases: the last chunk may be shorter than the others. `run` handles a shorter chunk. The matrix products
+// Special cases: the last chunk may have fewer than Chunk features. `run` handles this chunk. The matrix products
 // handle rows that do not fill a tile. Lanes without a token are computed and ignored.
 //
 // detail/memory/panels.hpp defines tiles.
@@ -46,17 +46,7 @@ struct FeedForwardPlan {
 };
 
 // The plan of a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, one read of the weights serves
-// up to four panels.
-//
-// Throughput of an encoder layer (tokens,features,heads) in % of peak FMA throughput, with one and with four panels per
-// read. Measured on a Cascade Lake, without and with the prefetching of detail/linear/matmul.hpp. W1 and W2 of
-// (128,768,12) have 18.9 MB.
-//
-//                                           one panel   four panels
-//     (128,768,12), without prefetching        56%          74%
-//     (128,768,12), with prefetching           67%          77%
-//     (128,384,12), without prefetching        82%          82%
-//     (128,384,12), with prefetching           84%          86%
+// up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 //

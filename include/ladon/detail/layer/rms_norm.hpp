@@ -13,7 +13,7 @@
 // last panel of a shape may fill fewer packs than those of the other panels. `Packs` is the number of packs that the
 // panel's tokens fill. Lanes without a token are computed and ignored.
 //
-// All loops are in one function. layer_norm.hpp gives the reason.
+// All loops are in one function, normalize_panel. layer_norm.hpp gives the reason.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

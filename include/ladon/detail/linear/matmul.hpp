@@ -54,7 +54,7 @@ inline constexpr std::size_t tile_rows = [] {
 
 // How many panels one pass over the weights multiplies. If all panels fit into the L2 cache, or if the target has no
 // vectors, one pass multiplies all panels. Otherwise one pass multiplies a group of panels. A group has at least
-// fewest_grouped_panels panels, because each group reads all weights again from a farther cache or from memory.
+// fewest_grouped_panels panels, because each group reads all weights again, and not from the L1 cache.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -83,7 +83,7 @@ inline constexpr std::size_t folded_steps = [] {
 // Whether an earlier product has just read the weights of this product:
 //
 //     first   No. The product prefetches the weights.
-//     again   Yes, for other panels. The weights are in a near cache, so the product does not prefetch the weights.
+//     again   Yes, for the previous panels. The weights are in the L1 or L2 cache and are not prefetched.
 enum class Reading { first, again };
 
 // A start value for the sums of a product: the bias of the row.

@@ -265,7 +265,7 @@ inline constexpr std::size_t int8_streams =
         : 1;
 
 // Computes the product for a single token. During the dot products, each lane holds features of the token. In the
-// result, each lane holds another row.
+// result, each lane holds the output of a different row.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,

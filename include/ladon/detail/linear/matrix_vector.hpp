@@ -2,8 +2,8 @@
 // The matrix product of a single token: epilogue(0, row, 0, W * in + bias). W is a matrix [rows][inner]. Each element
 // of W is used only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
 //
-//     rows of W are contiguous      each lane holds other steps of the inner index; the lanes are added at the end
-//     columns of W are contiguous   each lane holds another row; this is the weight layout (in, out)
+//     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
+//     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
 //
 //     in                         [inner]
 //     epilogue(0, row, 0, pack)  stores the rows from `row` on, one in each lane

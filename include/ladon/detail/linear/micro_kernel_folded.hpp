@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile for a panel with few tokens, for example half or a quarter as many as a register has lanes. The tile of
-// micro_kernel.hpp would leave the other lanes idle. The folded tile uses all lanes: it computes Steps steps of the
-// inner index k at once, with Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token i and
-// to the steps k with k % Steps == j:
+// micro_kernel.hpp would leave the lanes without a token idle. The folded tile uses all lanes: it computes Steps steps
+// of the inner index k at once, with Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token
+// i and to the steps k with k % Steps == j:
 //
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the memory of a call in a checked build (checks.hpp): null pointers, the alignment of the workspace, and
-// overlaps of memory that the call writes with other memory of the call. An unchecked build checks nothing.
+// Checks the memory of a call in a checked build (checks.hpp). The arrays must not be null, and the workspace must be
+// aligned. The output must not overlap with an input, and the workspace and the cache must not overlap with the output
+// or an input. An unchecked build checks nothing.
 #pragma once
 
 #include <cstddef>

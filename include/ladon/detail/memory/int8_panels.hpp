@@ -15,8 +15,9 @@
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
 //     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
 //
-// At run time, microcontrollers store the integers of a panel in another order (detail/simd/int8_dsp.hpp,
-// int8_helium.hpp and int8_quantise_one_lane.hpp). On Helium, `tokens` also holds other numbers (int8_helium.hpp).
+// At run time, microcontrollers do not store the integers in the order of `data` above, but as
+// detail/simd/int8_dsp.hpp, int8_helium.hpp and int8_quantise_one_lane.hpp describe. On Helium, `tokens` holds the
+// integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
 // this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126,
@@ -106,6 +107,37 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
   if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
 }
 
+// Quantises a single token. Each lane has a feature, so the loop that rounds features is one that compilers vectorise.
+// The result equals the result of quantise_pack.
+template <class Simd, std::size_t Features, int ActivationBits, class Element>
+LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
+  using Pack = typename Simd::template Pack<Simd::lanes>;
+  using One = simd::ArrayPack<1>;
+  constexpr std::size_t rest = Features % Pack::lanes;
+  const Pack zeros = Pack::broadcast(0.0f);
+  Pack least = zeros, largest = zeros, nan_if_not_finite = zeros;
+  const auto add = [&](const Pack& x) LADON_INLINE_LAMBDA {
+    least = min(x, least);
+    largest = max(x, largest);
+    nan_if_not_finite = fma(x, zeros, nan_if_not_finite);
+  };
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) add(Pack::load(features + i));
+  if constexpr (rest > 0) add(Pack::load_partial(features + Features - rest, rest));
+  const auto token = simd::scale_of_range<ActivationBits>(One{-reduce_max(zeros - least)}, One{reduce_max(largest)},
+                                                          One::Mask{reduce_add(nan_if_not_finite) == 0.0f});
+  const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
+  const float zero = simd::least_feature<Element>() - low;
+  const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
+  for (std::size_t i = 0; i < Features; ++i) {
+    const float scaled = (reciprocal > 0 ? features[i] : 0.0f) * reciprocal;
+    const float raised = scaled > low ? scaled : low, q = raised < high ? raised : high;
+    const auto bits = ladon::bit_cast<std::uint32_t>(q + simd::round_to_low_bits);
+    to[i] = static_cast<Element>(static_cast<std::int16_t>(bits & 0xffffu) + added);
+  }
+  tokens[0] = token.scale.lane[0];
+  if constexpr (simd::adds_zero<Element>) tokens[1] = zero;
+}
+
 // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data` and `tokens`. The
 // tokens of each panel fill Packs packs. Each panel of `data` begins `stride` integers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features, int ActivationBits, class Element>
@@ -121,6 +153,10 @@ LADON_KERNEL constexpr void quantise_panels(const float* panels, std::size_t fir
       }
       return;
     }
+  }
+  if constexpr (is_single_token<Simd, T>) {
+    if (count > 0) quantise_single_token<Simd, Features, ActivationBits>(panels, data, tokens);
+    return;
   }
   for (std::size_t p = first; p < first + count; ++p) {
     for (std::size_t v = 0; v < Packs; ++v) {

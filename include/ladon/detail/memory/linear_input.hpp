@@ -65,7 +65,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
 };
 
 // Quantises the first `active` tokens of `panels` [panels][Features][width] for a product with int8 weights. Quantises
-// only the panels that belong to `part`. For other weights, the function does nothing.
+// only the panels that belong to `part`. If Input::quantises is false, the function does nothing.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
 constexpr void quantise_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
   if constexpr (Input::quantises) {

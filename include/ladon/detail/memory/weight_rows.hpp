@@ -66,7 +66,8 @@ struct WeightRows {
   Matrix weight;
   [[no_unique_address]] Biases bias;
 
-  // Returns the weights of the same rows from column `first` on, with the same biases.
+  // Returns these rows without the columns before `first`. The biases stay unchanged, because a bias belongs to a whole
+  // row.
   constexpr WeightRows columns_from(std::size_t first) const noexcept { return {weight.columns_from(first), bias}; }
 };
 

@@ -13,8 +13,8 @@
 //                                        i32x4.relaxed_dot_i8x16_i7x16_add_s (wasm_dot.hpp)
 //     std::int8_t     4   q + zero       64-bit Arm with dot product: SDOT (neon_dot.hpp)
 //
-// Microcontrollers use other loops, and store the features in other orders: int8_dsp.hpp (SMLAD), int8_helium.hpp
-// (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
+// At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
+// (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
 //
 // detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, a sum contains the additional term zero *
 // (sum of the row's weights). To remove the term, the sum starts at the result of IntegerSums::negative_products.
@@ -65,8 +65,8 @@ LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexce
 // equally near. The low 16 bits of the sum are the low 16 bits of this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
-// The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
-// integers of a group in another order than [lanes][group], because only the functions of this implementation read the
+// The implementation for plain arrays. The implementations for vectors give equal results. An implementation need not
+// store the integers of a group in the order [lanes][group], because only the functions of this implementation read the
 // integers.
 //
 // If an instruction multiplies by one lane of a register, an implementation also has these members:

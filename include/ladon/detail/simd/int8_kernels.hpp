@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction set, and the
-// loops and the quantisation of microcontrollers. detail/memory/panels.hpp defines panels.
+// Includes all files about int8 products in this folder: the step of a product (group_dot.hpp) for each instruction
+// set, and the loops and the quantisation of microcontrollers. detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <ladon/detail/simd/group_dot.hpp>

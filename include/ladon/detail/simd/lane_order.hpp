@@ -74,7 +74,7 @@ LADON_INLINE Pack rotate_lanes_down(const Pack& a) noexcept {
 
 // Merges rows 2 i and 2 i + 1 into row i, for each i < lanes / Width / 2. Treats the lanes as groups of 2 * Width. In
 // every group of both rows, the function adds lanes j and j + Width, for each j < Width. The sums of row 2 i become the
-// first Width lanes of the merged group. The sums of row 2 i + 1 become the other Width lanes.
+// first Width lanes of the merged group. The sums of row 2 i + 1 become the last Width lanes.
 template <std::size_t Width, class Pack>
 LADON_INLINE void add_pairs(Pack (&row)[Pack::lanes]) noexcept {
   constexpr std::size_t n = Pack::lanes;

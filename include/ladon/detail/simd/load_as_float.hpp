@@ -20,7 +20,7 @@ LADON_INLINE constexpr Pack load_as_float(const float* from) noexcept {
   return Pack::load(from);
 }
 
-// Returns the first `count` weights. The other lanes are 0.
+// Returns the first `count` weights. The lanes from `count` on are 0.
 template <class Pack>
 LADON_INLINE constexpr Pack load_partial_as_float(const float* from, std::size_t count) noexcept {
   return Pack::load_partial(from, count);

@@ -37,7 +37,8 @@ struct GroupDot<std::int8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::int8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = vdotq_s32(sum.sum, vld1q_s8(x), vld1q_s8(weight));
   }
-  // Each SLI instruction inserts the lowest byte of a feature above the bytes of the previous features.
+  // Packs the four features of a group into one lane: each SLI instruction inserts the lowest byte of a feature above
+  // the bytes of the previous features.
   static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::int8_t* panel) noexcept {
     const auto rounded = [](const Pack& x) LADON_INLINE_LAMBDA {
       return vreinterpretq_s32_f32((x + Pack::broadcast(round_to_low_bits)).batch);

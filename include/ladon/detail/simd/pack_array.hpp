@@ -190,8 +190,8 @@ struct ArrayPack {
   }
 
   // Returns the sums of the rows: lane i is the sum of all lanes of row i. ArrayPack adds the lanes in the order
-  // 0, 1, 2, ... The other packs add in different orders, so the last bits of their sums differ. XsimdPack and
-  // HeliumPack overwrite `row`.
+  // 0, 1, 2, ... XsimdPack and HeliumPack add pairs of lanes first, so the last bits of their sums differ. XsimdPack
+  // and HeliumPack overwrite `row`.
   static LADON_INLINE constexpr ArrayPack add_rows(const ArrayPack (&row)[N]) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return reduce_add(row[i]); });
   }

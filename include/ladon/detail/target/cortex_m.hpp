@@ -25,10 +25,11 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct CortexM : Defaults {
-  // The converted weights lie on the stack, and microcontrollers have small stacks. 64 features of 8 rows take 2 KB.
+  // The value is small, because the converted weights lie on the stack, and microcontrollers have small stacks. 64
+  // features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
-  // The value is for Cortex-M0+, which has eight registers for arithmetic. The other cores compute int8 products with
-  // SMLAD (detail/linear/cortex_m/int8_dsp_tile.hpp).
+  // The value is for Cortex-M0+, which has eight registers for arithmetic. M4, M7 and M33 do not use the value, because
+  // these cores compute int8 products with SMLAD (detail/linear/cortex_m/int8_dsp_tile.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3
   // instructions per weight. On a Cortex-M7, the model of examples/keywords takes 105.4 million instructions with one

@@ -95,15 +95,16 @@ struct Defaults {
   // reaches 74% (Cascade Lake).
   static constexpr std::size_t panel_group_bytes = 256 * 1024;
   static constexpr std::size_t fewest_grouped_panels = 4;
-  // How many panels one pass over the weights of a feed-forward network multiplies, if these weights exceed
-  // `second_cache_bytes`. Throughput in % of peak FMA throughput of encoder layers of two shapes
-  // (tokens,features,heads) on a Cascade Lake:
+  // If the weights of a feed-forward network exceed `second_cache_bytes`, one pass over the weights multiplies this
+  // many panels. With a single panel per pass, the product would read all weights again for every panel. Throughput of
+  // encoder layers (tokens,features,heads) in % of peak, on a Cascade Lake, without and with the prefetching of weights
+  // (`prefetched_row_floats`). The feed-forward weights of (128,768,12) have 18.9 MB:
   //
-  //                                                        one panel   four panels
-  //   (128,768,12), 18.9 MB of        without prefetching  56%         74%
-  //   feed-forward weights            with prefetching     67%         77%
-  //   (128,384,12)                    without prefetching  82%         82%
-  //                                   with prefetching     84%         86%
+  //                                       one panel   four panels
+  //   (128,768,12), without prefetching   56%         74%
+  //   (128,768,12), with prefetching      67%         77%
+  //   (128,384,12), without prefetching   82%         82%
+  //   (128,384,12), with prefetching      84%         86%
   static constexpr std::size_t feed_forward_panels = 4;
 
   // --- bfloat16 weights ----------------------------------------------------------------------------------------------
@@ -131,8 +132,8 @@ struct Defaults {
   // --- Workspace -----------------------------------------------------------------------------------------------------
 
   // Whether the hidden features of a feed-forward network are stored in the memory of the keys, if there is enough
-  // room. After attention, no step reads the keys. Memory is scarce on a microcontroller. On other targets, the hidden
-  // features have separate memory, which stays in a near cache.
+  // room. After attention, no step reads the keys. The value is true only on microcontrollers, where memory is scarce.
+  // With `false`, the hidden features have separate memory, which stays in the L1 or L2 cache.
   static constexpr bool hidden_in_keys = false;
 
   // --- A single token ------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Helium : Defaults {
-  // The converted weights lie on the stack, and microcontrollers have small stacks. 64 features of 8 rows take 2 KB.
+  // The value is small, because the converted weights lie on the stack, and microcontrollers have small stacks. 64
+  // features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
   static constexpr std::size_t registers = 8;
   // A tile of 2 packs x 3 rows uses all 8 registers: six for sums and two for packs of the panel.
@@ -23,7 +24,8 @@ struct Helium : Defaults {
   // Two chains (packs of exponentials computed side by side) would need more than 8 registers. Attention of 16 tokens
   // with 32 features in 4 heads would take 11% more instructions.
   static constexpr std::size_t softmax_chains = 1;
-  // The instruction VMLADAVA multiplies 16 features of 8 bits (detail/simd/int8_helium.hpp).
+  // Features have 8 bits, in blocks of 16, because VMLADAVA multiplies 16 features of 8 bits
+  // (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
   // With more panels per pass, one call of the assembly loop computes more packs. The model of examples/keywords takes

@@ -12,7 +12,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Other : Defaults {
-  // The converted weights lie on the stack, and microcontrollers have small stacks. 64 features of 8 rows take 2 KB.
+  // The value is small, because the converted weights lie on the stack, and microcontrollers have small stacks. 64
+  // features of 8 rows take 2 KB.
   static constexpr std::size_t widened_features = 64;
   // g++ 12 spills the sums of larger tiles on RISC-V.
   static constexpr std::size_t int8_tile_sums = 8;

@@ -11,7 +11,8 @@ namespace ladon::inline LADON_ABI::detail::target {
 
 struct X86 : Defaults {
 #if LADON_VNNI
-  // The instruction vpdpbusd multiplies unsigned 8-bit features by 8-bit weights (detail/simd/quad_dot.hpp).
+  // Features are unsigned, because vpdpbusd multiplies unsigned 8-bit features by 8-bit weights
+  // (detail/simd/quad_dot.hpp).
   using Int8Element = std::uint8_t;
 #else
   static constexpr bool widens_int8 = true;
@@ -28,10 +29,10 @@ struct X86 : Defaults {
   static constexpr std::size_t int8_tile_sums = 8;
 #endif
 #if defined(__SSE__) && defined(__GNUC__)
-  // If a row of weights has 256 features or more, the weights usually lie in a far cache. Without prefetching, a tile
-  // would wait for each row of weights. Weights with shorter rows lie in a near cache and are not prefetched. MiniLM
-  // has 7.1 MB of weights per layer. Time of MiniLM with prefetching, divided by its time without prefetching (Cascade
-  // Lake):
+  // If a row of weights has 256 features or more, the weights usually do not fit into the L1 and L2 caches. Without
+  // prefetching, a tile would wait for each row of weights. Weights with shorter rows usually fit into these caches and
+  // are not prefetched. MiniLM has 7.1 MB of weights per layer. Time of MiniLM with prefetching, divided by its time
+  // without prefetching (Cascade Lake):
   //
   //     8 tokens   0.75
   //    32 tokens   0.80

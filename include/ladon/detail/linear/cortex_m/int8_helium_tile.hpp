@@ -70,7 +70,7 @@ LADON_INLINE void tile(const Int8Rows<RowStride, Biases>& w, std::size_t first_r
   }
 }
 
-// Computes the product for a single token. Each lane of a result holds another row.
+// Computes the product for a single token. The four lanes of a result belong to four consecutive rows.
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Epilogue>
 LADON_NOINLINE void matrix_vector(Int8Rows<RowStride, Biases> w, Int8PanelsView<std::uint8_t> in,
                                   Epilogue epilogue) noexcept {

@@ -86,7 +86,7 @@ inline constexpr bool has_loop = std::is_same_v<Pack, simd::ArrayPack<1>> && Row
 
 #if defined(LADON_SMALL)
 
-// This branch is code for size. The branch has only two functions with a loop: along_rows computes all products with
+// With LADON_SMALL, all tiles share two functions, so that the code is small: along_rows computes all products with
 // contiguous rows of weights, and along_columns all products with contiguous columns. A call reads the sums from
 // memory, and writes the sums back at the end. One iteration of the loop computes `steps` steps.
 inline constexpr std::size_t steps = 2;
