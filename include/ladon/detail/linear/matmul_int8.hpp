@@ -50,6 +50,16 @@ struct GroupsInPlace {
   LADON_INLINE constexpr const std::int8_t* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + Group * k;
   }
+  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist. Short
+  // rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats, detail/target/x86.hpp).
+  LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
+    if constexpr (RowStride >= target::Current::prefetched_row_floats) {
+      if (std::is_constant_evaluated()) return;
+      for (std::size_t r = rows; r < 2 * rows; ++r) {
+        for (std::size_t i = 0; i < Inner; i += 64) prefetch_to_second_cache(data + r * RowStride + i);
+      }
+    }
+  }
 };
 
 // The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
@@ -75,6 +85,8 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
+  // Prefetches nothing. The next tile reads its rows once, to convert them, and not in each step.
+  LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
 };
 
 // How many rows of weights a tile of an int8 product has.
@@ -178,6 +190,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   for (std::size_t p = 0; p < panels; ++p) {
     Sums sum[Rows][Packs];
     start_sums<Pack, width>(in, p, w, first_row, sum);
+    if (p + 1 == panels) groups.prefetch_next(Rows);
     std::size_t k = 0;
     if constexpr (multiplies_by_lane<Dot>) {
       for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {

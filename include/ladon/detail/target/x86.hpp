@@ -48,6 +48,13 @@ struct X86 : Defaults {
   //   two packs   (32,256,8)                                 91%                 94%
   //
   // Prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from memory.
+  //
+  // Int8 tiles of one and of two packs prefetch the rows of the next tile into the L2 cache. Time of six encoder layers
+  // of MiniLM with prefetching, divided by the time without prefetching (Zen 4, AVX-512 VNNI, median of three runs):
+  //
+  //     tokens                  8      16     32     128
+  //     into the L2 cache       0.98   0.95   0.95   0.97
+  //     into the L1 cache       0.98   1.00   0.95   1.01
   static constexpr std::size_t prefetched_row_floats = 256;
 #endif
   // If rows of weights are a multiple of 4096 bytes apart, their elements of one column compete for one set of the L1
