@@ -65,18 +65,50 @@ struct Int8PanelsView {
   }
 };
 
+// Finds the range of the features of the tokens in one pack, and whether all features are finite. Four independent
+// ranges hide the latency of the instructions.
+template <class Pack>
+class FeatureRanges {
+ public:
+  // Adds a feature of each token to range `i` of the four ranges.
+  LADON_INLINE constexpr void add(std::size_t i, const Pack& x) noexcept {
+    Pack* const range = ranges_[i];
+    range[0] = min(x, range[0]);
+    range[1] = max(x, range[1]);
+    range[2] = fma(x, zeros(), range[2]);
+  }
+  // Returns the lowest feature or 0, whichever is lower; the highest feature or 0, whichever is higher; and 0 if all
+  // features are finite, otherwise NaN.
+  LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
+  LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
+  LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
+    return (at(0, 2) + at(1, 2)) + (at(2, 2) + at(3, 2));
+  }
+
+ private:
+  static LADON_INLINE constexpr Pack zeros() noexcept { return Pack::broadcast(0.0f); }
+  LADON_INLINE constexpr const Pack& at(std::size_t range, std::size_t which) const noexcept {
+    return ranges_[range][which];
+  }
+
+  Pack ranges_[4][3] = {{zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()},
+                        {zeros(), zeros(), zeros()}};
+};
+
 // Computes the scales of the tokens in one pack of a panel. `features` points to the first feature of the pack.
 template <class Pack, std::size_t Features, std::size_t Width, int ActivationBits>
 LADON_INLINE constexpr simd::TokenScale<Pack> token_scale(const float* features) noexcept {
-  const Pack zeros = Pack::broadcast(0.0f);
-  Pack low = zeros, high = zeros, nan_if_not_finite = zeros;
-  for (std::size_t i = 0; i < Features; ++i) {
-    const Pack x = Pack::load(features + i * Width);
-    low = min(x, low);
-    high = max(x, high);
-    nan_if_not_finite = fma(x, zeros, nan_if_not_finite);
+  FeatureRanges<Pack> ranges;
+  constexpr std::size_t whole = Features / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) {
+    LADON_UNROLL
+    for (std::size_t j = 0; j < 4; ++j) ranges.add(j, Pack::load(features + (i + j) * Width));
   }
-  return simd::scale_of_range<ActivationBits>(low, high, nan_if_not_finite == zeros);
+  for (std::size_t i = whole; i < Features; ++i) ranges.add(0, Pack::load(features + i * Width));
+  return simd::scale_of_range<ActivationBits>(ranges.low(), ranges.high(),
+                                              ranges.nan_if_not_finite() == Pack::broadcast(0.0f));
 }
 
 // Quantises the tokens of one pack of a panel. `features` points to the first feature of the pack, `to` to its first
@@ -87,9 +119,9 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
   const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
+  // The product is never below token.least (quantised_feature in detail/simd/token_scale.hpp says why).
   const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
-    const Pack x = select(usable, Pack::load(features + i * Width), zeros);
-    return min(max(x * token.reciprocal, token.least), token.most);
+    return min(select(usable, Pack::load(features + i * Width), zeros) * token.reciprocal, token.most);
   };
   constexpr std::size_t whole = Features / Dot::group * Dot::group;
   Pack group[Dot::group];
@@ -114,17 +146,12 @@ LADON_KERNEL constexpr void quantise_single_token(const float* features, Element
   using Pack = typename Simd::template Pack<Simd::lanes>;
   using One = simd::ArrayPack<1>;
   constexpr std::size_t rest = Features % Pack::lanes;
-  const Pack zeros = Pack::broadcast(0.0f);
-  Pack least = zeros, largest = zeros, nan_if_not_finite = zeros;
-  const auto add = [&](const Pack& x) LADON_INLINE_LAMBDA {
-    least = min(x, least);
-    largest = max(x, largest);
-    nan_if_not_finite = fma(x, zeros, nan_if_not_finite);
-  };
-  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) add(Pack::load(features + i));
-  if constexpr (rest > 0) add(Pack::load_partial(features + Features - rest, rest));
-  const auto token = simd::scale_of_range<ActivationBits>(One{-reduce_max(zeros - least)}, One{reduce_max(largest)},
-                                                          One::Mask{reduce_add(nan_if_not_finite) == 0.0f});
+  FeatureRanges<Pack> ranges;
+  for (std::size_t i = 0; i < Features - rest; i += Pack::lanes) ranges.add(0, Pack::load(features + i));
+  if constexpr (rest > 0) ranges.add(0, Pack::load_partial(features + Features - rest, rest));
+  const One lowest{-reduce_max(Pack::broadcast(0.0f) - ranges.low())}, highest{reduce_max(ranges.high())};
+  const One::Mask finite{reduce_add(ranges.nan_if_not_finite()) == 0.0f};
+  const auto token = simd::scale_of_range<ActivationBits>(lowest, highest, finite);
   const float reciprocal = token.reciprocal.lane[0], low = token.least.lane[0], high = token.most.lane[0];
   const float zero = simd::least_feature<Element>() - low;
   const auto added = simd::adds_zero<Element> ? static_cast<std::int32_t>(zero) : 0;
