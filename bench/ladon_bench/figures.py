@@ -101,7 +101,7 @@ def lines(row):
                                                                  ("median", "lower", "upper"))
                 + f"{gflops:9.1f}{quantile(one['peak_gflops'], 0.5):9.1f}{100 * disturbed([one]):10.0f}%")
         if is_int8(row):
-            line += f"{1e6 * median_seconds(one):10.1f} us, cosine {one['cosine']:.4f}"
+            line += f"{1e6 * median_seconds(one):10.1f} us, cosine {one['cosine']:.5f}"
         if one["name"] != "Ladon":
             times = times_as_fast(ladon_of(row), one)
             line += f"{times['median']:8.2f} ({times['lower']:.2f}, {times['upper']:.2f})  {one['form']}"
@@ -135,21 +135,21 @@ def tables(figures):
     """Returns the tables of docs/performance.md. A cell is blank if a row lacks the contestant."""
     rows = figures["rows"]
     names = peer_names(rows)
+    everyone = ["Ladon", *names]
     shape = ["tokens, model, heads", "mask"]
 
     def cells(row, columns, cell):
         by_name = {one["name"]: one for one in row["contestants"]}
         return [cell(row, by_name[name]) if name in by_name else "" for name in columns]
 
-    def of_all(cell):
-        """Returns a table with a cell for each contestant, and the percentage of disturbed rounds."""
-        columns = ["Ladon", *names]
-        return table([*shape, *columns, "disturbed"],
-                     [[*shape_cells(row), *cells(row, columns, cell), f"{100 * disturbed(row['contestants']):.0f}"]
-                      for row in rows])
+    def of(columns, cell):
+        return table([*shape, *columns], [[*shape_cells(row), *cells(row, columns, cell)] for row in rows])
 
-    def of_peers(cell):
-        return table([*shape, *names], [[*shape_cells(row), *cells(row, names, cell)] for row in rows])
+    def with_disturbed(cell):
+        """Returns a table with a cell for each contestant, and the percentage of disturbed rounds."""
+        return table([*shape, *everyone, "disturbed"],
+                     [[*shape_cells(row), *cells(row, everyone, cell), f"{100 * disturbed(row['contestants']):.0f}"]
+                      for row in rows])
 
     def ratio(row, one):
         times = times_as_fast(ladon_of(row), one)
@@ -157,15 +157,15 @@ def tables(figures):
 
     if any(map(is_int8, rows)):
         parts = ["Microseconds with int8 weights (median of the rounds). The last column has the percentage of disturbed "
-                 "rounds:", of_all(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
+                 "rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
                  "The smallest cosine between a row of the result and the row in float64:",
-                 of_all(lambda row, one: f"{one['cosine']:.4f}")]
+                 of(everyone, lambda row, one: f"{one['cosine']:.5f}")]
     else:
         parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of "
-                 "disturbed rounds:", of_all(lambda row, one: f"{100 * share_of_peak(row, one)['median']:.1f}")]
+                 "disturbed rounds:", with_disturbed(lambda row, one: f"{100 * share_of_peak(row, one)['median']:.1f}")]
     if names:
         parts += ["Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:",
-                  of_peers(ratio), "The fastest form of each library:", of_peers(lambda row, one: one["form"])]
+                  of(names, ratio), "The fastest form of each library:", of(names, lambda row, one: one["form"])]
     if all_cells := summary(rows):
         parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the "
                      "row. The geometric mean of the speed-ups is "

@@ -6,7 +6,7 @@ import importlib.metadata
 
 import numpy as np
 
-from ladon_bench.minilm.model import EPSILON, HEADS
+from ladon_bench.minilm.model import EPSILON, HEADS, MODEL
 from ladon_bench.minilm.serving import serve
 from ladon_bench.peers.litert import Graph, Operator, interpreter_of, schema
 
@@ -14,19 +14,22 @@ ONE, THREE = "one projection", "three projections"
 
 
 class MiniLM(Graph):
-    """The model for `batch` texts of `tokens` tokens each. Activations are [batch * tokens][model]."""
+    """The model for texts of equal length. Activations are [texts * tokens][model]. The inputs are the ids, [texts]
+    [tokens], the positions of the tokens, 0, 1, ..., and the padding mask, only if sentences are padded."""
 
-    def __init__(self, case, batch, tokens):
+    def __init__(self, case):
         super().__init__(int8=case.precision == "int8")
-        self.weights, self.masked, self.batch, self.tokens = case.weights, case.together, batch, tokens
+        self.weights, self.masked = case.weights, case.together
+        self.batch, self.tokens = case.calls[0].shape
 
-    def embedded(self, ids):
-        word = self.constant("word", self.weights.word)
-        texts = [self.batch, self.tokens, self.weights.word.shape[1]]
-        found = self.op(Operator.GATHER, [word, ids], texts, options=schema.GatherOptionsT(axis=0))
-        place = self.constant("place", self.weights.place[:self.tokens])
-        rows = self.reshape(self.add(found, place), self.batch * self.tokens, texts[2])
-        return self.norm(rows, "embedding_norm", *self.weights.embedding_norm, EPSILON)
+    def rows(self, name, table, indices):
+        return self.op(Operator.GATHER, [self.constant(name, table), indices], [*self.shape(indices), MODEL],
+                       options=schema.GatherOptionsT(axis=0))
+
+    def embedded(self, ids, positions):
+        word, place = self.rows("word", self.weights.word, ids), self.rows("place", self.weights.place, positions)
+        x = self.reshape(self.add(word, place), -1, MODEL)
+        return self.norm(x, "embedding_norm", *self.weights.embedding_norm, EPSILON)
 
     def query_key_value(self, x, name, layer, form):
         parts = [layer[part] for part in ("query", "key", "value")]
@@ -52,12 +55,11 @@ class MiniLM(Graph):
         options = schema.CastOptionsT(inDataType=kinds.INT32, outDataType=kinds.FLOAT32)
         shown = self.op(Operator.CAST, [mask], self.shape(mask), options=options)
         hidden = self.multiply(self.subtract(self.number(1.0), shown), self.number(-10000.0))
-        return (self.reshape(hidden, self.batch, 1, 1, self.tokens),
-                self.reshape(shown, self.batch, self.tokens, 1))
+        return self.reshape(hidden, self.batch, 1, 1, -1), self.reshape(shown, self.batch, -1, 1)
 
     def pooled(self, x, shown):
         """Divides the sum over the tokens by its length. The number of tokens cancels out."""
-        texts = self.reshape(x, self.batch, self.tokens, self.shape(x)[1])
+        texts = self.reshape(x, self.batch, -1, MODEL)
         if shown is not None:
             texts = self.multiply(texts, shown)
         total = self.reduce(Operator.SUM, texts, 1, keep=False)
@@ -65,28 +67,36 @@ class MiniLM(Graph):
 
     def file(self, form):
         """Returns the bytes of the file."""
-        ids, *mask = inputs = [self.tensor([self.batch, self.tokens], np.int32) for _ in range(1 + self.masked)]
-        hidden, shown = self.masks(*mask) if self.masked else (None, None)
-        x = self.embedded(ids)
+        texts = [self.batch, self.tokens]
+        inputs = [self.tensor(shape, np.int32) for shape in (texts, texts[1:], *([texts] if self.masked else []))]
+        hidden, shown = self.masks(inputs[2]) if self.masked else (None, None)
+        x = self.embedded(*inputs[:2])
         for i, layer in enumerate(self.weights.layers):
             x = self.layer(x, i, layer, form, hidden)
         return self.content(inputs, [self.pooled(x, shown)])
 
 
 def build(case, form):
-    sizes = {ids.shape for ids in case.calls}
-    interpreters = {size: interpreter_of(MiniLM(case, *size).file(form), threads=1) for size in sizes}
+    interpreter = interpreter_of(MiniLM(case).file(form), threads=1)
+    inputs = [about["index"] for about in interpreter.get_input_details()]
+    output = interpreter.get_output_details()[0]["index"]
+    shape = case.calls[0].shape
 
-    def call(*arrays):
-        interpreter = interpreters[arrays[0].shape]
-        for about, array in zip(interpreter.get_input_details(), arrays):
-            interpreter.set_tensor(about["index"], array)
+    def call(arrays):
+        nonlocal shape
+        if arrays[0].shape != shape:  # 0.2 ms
+            shape = arrays[0].shape
+            for index, array in zip(inputs, arrays):
+                interpreter.resize_tensor_input(index, array.shape)
+            interpreter.allocate_tensors()
+        for index, array in zip(inputs, arrays):
+            interpreter.set_tensor(index, array)
         interpreter.invoke()
-        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        return interpreter.get_tensor(output)
 
-    inputs = [[array.astype(np.int32) for array in ([ids, case.mask] if case.together else [ids])]
-              for ids in case.calls]
-    return lambda: [call(*arrays) for arrays in inputs]
+    mask = [case.mask] if case.together else []
+    feeds = [[array.astype(np.int32) for array in (ids, np.arange(ids.shape[1]), *mask)] for ids in case.calls]
+    return lambda: [call(feed) for feed in feeds]
 
 
 serve("LiteRT", {"ai-edge-litert": importlib.metadata.version("ai-edge-litert")},

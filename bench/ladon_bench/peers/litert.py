@@ -117,7 +117,11 @@ class Graph:
         return self.add(scaled, self.constant(f"{name}_bias", bias))
 
     def reshape(self, x, *shape):
-        return self.op(Operator.RESHAPE, [x, self.integers(*shape)], shape,
+        """A size of -1 follows from the other sizes. LiteRT computes such a size again if the size of an input
+        changes."""
+        rest = math.prod(self.shape(x)) // abs(math.prod(shape))
+        result = [rest if size == -1 else size for size in shape]
+        return self.op(Operator.RESHAPE, [x, self.integers(*shape)], result,
                        options=schema.ReshapeOptionsT(newShape=list(shape)))
 
     def transpose(self, x, *order):
@@ -138,8 +142,8 @@ class Graph:
         """Returns the result of attention before its output projection, [tokens][model], from projections of the same
         shape. `hidden` is added to the scores [heads][tokens][tokens]. With `texts`, the rows are that many texts of
         the same length, and the scores are [texts][heads][tokens][tokens]."""
-        rows, model = self.shape(q)
-        split = [texts, rows // texts, heads, model // heads] if texts else [rows, heads, model // heads]
+        model = self.shape(q)[1]
+        split = [*([texts] if texts else []), -1, heads, model // heads]
         order = [0, 2, 1, 3] if texts else [1, 0, 2]
         scaled = self.multiply(q, self.number(1 / math.sqrt(model // heads)))
         q, k, v = (self.transpose(self.reshape(part, *split), *order) for part in (scaled, k, v))
@@ -147,7 +151,7 @@ class Graph:
         if hidden is not None:
             scores = self.add(scores, hidden)
         together = self.transpose(self.product(self.softmax(scores), v), *order)
-        return self.reshape(together, rows, model)
+        return self.reshape(together, -1, model)
 
     def softmax(self, x):
         return self.op(Operator.SOFTMAX, [x], self.shape(x), options=schema.SoftmaxOptionsT(beta=1.0))
