@@ -156,8 +156,8 @@ def tables(figures):
         return f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})"
 
     if any(map(is_int8, rows)):
-        parts = ["Microseconds with int8 weights (median of the rounds). The last column has the percentage of disturbed "
-                 "rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
+        parts = ["Microseconds with int8 weights (median of the rounds). The last column has the percentage of "
+                 "disturbed rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
                  "The smallest cosine between a row of the result and the row in float64:",
                  of(everyone, lambda row, one: f"{one['cosine']:.5f}")]
     else:

@@ -77,7 +77,7 @@ class EncoderLayerMemory {
   }
 
  private:
-  struct Attention {
+  struct Attention {  // the parts of a MultiHeadAttention that AttentionMemory needs
     using Weights = decltype(EncoderLayerMemory::Weights::attention);
     static constexpr Shape shape = Layer::shape;
   };
@@ -110,10 +110,7 @@ template <class Layer, class Memory>
 class TeamLayer : public AnyLayer {
  public:
   TeamLayer(const Numbers& numbers, std::size_t threads)
-      : AnyLayer(Layer::shape.queries * Layer::shape.model),
-        x_(numbers.at("x")),
-        memory_(numbers),
-        threads_(threads) {}
+      : AnyLayer(Layer::shape.queries * Layer::shape.model), x_(numbers.at("x")), memory_(numbers), threads_(threads) {}
 
   void run() override {
     if (!team_) team_ = std::make_unique<Team>(threads_);
@@ -173,8 +170,7 @@ bool add_attention() {
 
 template <Shape S, class Precision>
 bool add_encoder_layer() {
-  using Layer =
-      EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}, mask::None, layout::InProj::With<Precision>>;
+  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}, mask::None, layout::InProj::With<Precision>>;
   return add<S, Precision>("encoder_layer", "full", make<Layer, EncoderLayerMemory<Layer, Precision>>);
 }
 

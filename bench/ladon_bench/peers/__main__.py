@@ -61,7 +61,8 @@ def parse():
                         default=["attention", "encoder_layer"])
     parser.add_argument("--precision", choices=["float32", "int8"], default="float32",
                         help="precision of the weights of linear layers (default: %(default)s)")
-    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers("peers")], help="default: all that have the precision")
+    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers("peers")],
+                        help="default: all that have the precision")
     options = parser.parse_args()
     if options.scaling and options.precision == "int8":
         parser.error("--scaling measures float32 only")
@@ -72,8 +73,8 @@ def parse():
 def main():
     options = parse()
     commands = commands_of(options)
-    all_figures = {"machine": {}, "scaling": options.scaling, "threads": options.threads, "precision": options.precision,
-                   "rows": []}
+    all_figures = {"machine": {}, "scaling": options.scaling, "threads": options.threads,
+                   "precision": options.precision, "rows": []}
     for case in chosen_cases(options):
         row, contestants = measure(case, commands, options)
         if not all_figures["rows"]:
