@@ -97,7 +97,7 @@ struct Linear<Out, In, O, Bias::without, precision::Float32> {
   }
 };
 
-// A linear map with bfloat16 weights, (out, in).
+// A linear map with bfloat16 weights. The order of the weight must be out_in.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct Linear<Out, In, O, B, precision::BFloat16> {
   static_assert(O == Order::out_in,
@@ -310,8 +310,8 @@ template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. Some instructions add two products in 16 bits: vpmaddubsw of AVX2 and the relaxed dot product of
-// WebAssembly. With 7 bits, such an instruction does not saturate, so its results are exact.
+// more precise. On some x86 processors, the relaxed dot product of WebAssembly adds two products in 16 bits (vpmaddubsw
+// of AVX2). With 7 bits, such a sum does not saturate, so the result is exact.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 
