@@ -5,7 +5,7 @@
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //     weight     [Features]
-//     scale      [Packs] packs in registers, one number per token
+//     scale      [Packs] packs in registers, one number per token: 1 / sqrt(mean of squares + epsilon)
 //
 // All features of a token are in the same lane, so no sum crosses lanes.
 //
