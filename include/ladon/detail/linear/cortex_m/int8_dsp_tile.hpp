@@ -23,8 +23,8 @@ namespace ladon::inline LADON_ABI::detail::dsp {
 
 namespace instructions = simd::dsp;
 
-// How many features of a tile are converted at a time. The converted weights of 2 rows then take at most 2 KB of the
-// stack. If rows have more features, the weights are converted again for each panel, which takes 0.25 more instructions
+// How many weights of each row a tile converts at a time. The converted weights of 2 rows then take at most 2 KB of the
+// stack. If rows have more weights, the weights are converted again for each panel, which takes 0.25 more instructions
 // per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
