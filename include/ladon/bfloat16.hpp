@@ -9,7 +9,7 @@
 
 namespace ladon::inline LADON_ABI {
 
-// The bits of a bfloat16: the upper 16 bits of a float32. Checkpoints hold these bits in the type BF16.
+// The bits of a bfloat16: the upper 16 bits of a float32. The elements of a BF16 tensor in a checkpoint are these bits.
 struct BFloat16 {
   std::uint16_t bits;
 };

@@ -3,9 +3,9 @@
 // library reads the tensors in place and never copies a whole tensor. Products of several tokens may convert bfloat16
 // and int8 weights on the stack, a few rows at a time.
 //
-// A layout determines the precision of the weights and the strides with which matrix products read them. With at least
-// nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or keys,
-// the layout also determines the order of additions, so the last bits of a result may differ:
+// A layout determines the precision of the weights and the strides with which matrix products read the weights. With at
+// least nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or
+// keys, the layout also determines the order of additions, so the last bits of a result may differ:
 //
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.

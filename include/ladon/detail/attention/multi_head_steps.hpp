@@ -85,7 +85,7 @@ struct MultiHeadSteps {
   // - There is a single token.
   //
   // Attention to a context in a cache (MultiHeadAttention::attend) always projects one head at a time. The result is
-  // therefore bit-identical to that of attend_layer.
+  // therefore bit-identical to the result of attend_layer.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 

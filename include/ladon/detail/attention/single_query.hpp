@@ -230,8 +230,8 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 //
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
-// does not depend on Selected, so the value of a hidden key changes no bit of `out`, even if the value is infinite or
-// NaN.
+// does not depend on Selected. The value of a hidden key therefore changes no bit of `out`, even if the value is
+// infinite or NaN.
 template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {

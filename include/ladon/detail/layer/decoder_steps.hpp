@@ -83,8 +83,8 @@ struct DecoderSteps {
   }
 
   // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp). The
-  // function computes only the phases and shares that `part` selects. `captures` has the captures of both attentions
-  // (DecoderLayer::Captures).
+  // function computes only the phases and shares that `part` selects. `captures` has one capture for self-attention and
+  // one for the attention to the memory (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,
