@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the bfloat16 weights of a tile to floats on the stack. A product of several tokens
 // (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is exact, so the results are
-// bit-identical to those of float32 weights with equal values. For a single token, detail/linear/matrix_vector.hpp
-// converts the weights in registers.
+// bit-identical to the results of float32 weights with equal values. For a single token,
+// detail/linear/matrix_vector.hpp converts the weights in registers.
 //
 // If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
 // If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the

@@ -158,9 +158,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
   for_each_index<N>([&](std::size_t i) { p[i] = fma(p[i], x[i], Pack::broadcast(1)); });
   for_each_index<N>([&](std::size_t i) { x[i] = p[i] * low_bits_to_exponent(t[i]); });
 }
-// Returns 2^x of one pack. The rules for the argument and the result are those of the functions above. Without the
-// table, the function uses no array, because g++ for a Cortex-M55 would keep the array in memory. With an array,
-// attention of 16 tokens with 32 features in 4 heads would take 6% more instructions.
+// Returns 2^x of one pack, for the same x and with the same bits as the functions above. Without the table, the
+// function uses no array, because g++ for a Cortex-M55 would keep the array in memory. With an array, attention of 16
+// tokens with 32 features in 4 heads would take 6% more instructions.
 template <class Pack>
 LADON_INLINE constexpr Pack exp2_of_nonpositive(const Pack& x) noexcept {
   if constexpr (uses_exp2_table) {

@@ -222,8 +222,8 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 }  // namespace dsp
 
-// Quantises the first Packs tokens of a panel [Features][Width], because a pack has one token on this target. The
-// floats of the other tokens may have any values: the products discard the results of these tokens.
+// Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token. The floats of
+// the other tokens may have any values, because the products discard the results of these tokens.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;

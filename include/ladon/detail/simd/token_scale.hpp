@@ -47,10 +47,10 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
 
 // Returns the TokenScale of one token. The features of the token are `stride` floats apart.
 //
-// The function compares the bits of floats as integers, because a Cortex-M4 has no instruction for the maximum of two
-// floats, and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a larger float gives
-// a larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude gives a larger
-// integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
+// The function compares the bits of floats as integers. The reason is that a Cortex-M4 has no instruction for the
+// maximum of two floats, and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a
+// larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude
+// gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
 template <std::size_t Features, int ActivationBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -67,8 +67,8 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
 }
 
 // Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token. No
-// lower clamp is needed: scale_of_range also computes the smallest q as the rounded product of a feature and
-// `reciprocal`, and this feature is the lowest of the token (or 0).
+// lower clamp is needed. scale_of_range computes the smallest q of the token in the same way from the lowest feature
+// (or 0). A greater x never gets a smaller q.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);

@@ -65,7 +65,8 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
-  // How many packs of exponentials are computed ahead of the tile that uses them.
+  // How many packs of exponentials are computed before the tile uses the first of these packs. Only used if
+  // exponentials_beside_values is true.
   static constexpr std::size_t exponential_packs_ahead = 8;
   // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack keeps
   // several. With a single running maximum, each max instruction would wait for the result of the previous max
@@ -150,8 +151,8 @@ struct Defaults {
   // If rows are contiguous, a matrix is read in several streams only if the weights of a row fill at least this many
   // packs.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, a matrix is read in several streams only if its rows fill at least this many packs, with
-  // one row in each lane.
+  // If columns are contiguous, each lane of a pack computes one row. A matrix is then read in several streams only if
+  // its rows fill at least this many packs.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
   // How many outputs are computed at the same time if columns are contiguous and a matrix is read in several streams.
   // The sums of these outputs take 4 KB and stay in the L1 cache.

@@ -103,8 +103,8 @@ LADON_INLINE void accumulate(simd::HeliumPack (&s)[3][2], std::size_t fours, con
   }
 }
 
-// Adds 4 * fours steps to the sums `s` of two rows. Apart from the number of rows, the contract is that of the function
-// above.
+// Adds 4 * fours steps to the sums `s` of two rows. The requirements on `fours`, `a0` and `panel` are those of the
+// function for three rows.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::HeliumPack (&s)[2][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {
