@@ -51,7 +51,8 @@ struct Attention {
   // - Aliasing: if value_width equals head_width, `out` may be the same array as `q`. Apart from this case, no two
   //   arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
+  // - Errors: options.queries must not exceed shape.queries, and options.keys must not exceed shape.keys. Otherwise,
+  //   the call breaks a precondition (checks.hpp).
   // - Capture: `to` receives an additional output. If `to` is a Map, the output is the attention weights. If `to` is a
   //   Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is no additional output.
   template <class To = detail::CaptureNothing>
@@ -73,8 +74,8 @@ struct Attention {
   LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
-  // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first
-  // `count` tokens of the last head.
+  // Returns the part of `array` that a call with `count` active tokens may use. The part begins at element 0, and ends
+  // after token `count` - 1 of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
   static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {
     return {array.data, count == 0 ? 0 : ((Heads - 1) * Tokens + count) * Width};

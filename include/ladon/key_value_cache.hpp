@@ -32,7 +32,7 @@ enum class Keep { every, latest };
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  values of tokens from this number on are finite; 0 if no value was infinite or NaN
+//     not_finite_end  from token number not_finite_end on, all values are finite; 0 if no value was infinite or NaN
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
@@ -43,8 +43,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. In a ring, a token with an infinite or NaN value is replaced
-  // after `Keys` further tokens.
+  // Returns whether all values in the cache are finite. In a ring, `Keys` further tokens replace a token with an
+  // infinite or NaN value. After that, all values are finite again.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.

@@ -94,8 +94,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// A start value for the sums of a product: the element of `sums`, the product over an earlier part of the inner index.
-// `sums` has the layout of the output, in panels.
+// A start value for the sums of a product: the corresponding element of `sums`. `sums` holds the product over the
+// earlier part of the inner index, and has the layout of the output: [panels][rows][Width].
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;

@@ -6,7 +6,7 @@
 //
 // A panel holds `width` tokens side by side. One load of a vector register reads one feature of several tokens. All
 // features of a token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes
-// to 0. The kernels compute the lanes without a token like all others, but from_panels does not store these lanes.
+// to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
 // One kernel uses the lanes differently. If a panel of a few tokens is narrower than a register, the kernel in
 // detail/linear/micro_kernel_folded.hpp keeps partial sums in the idle lanes. At the end, the kernel adds the partial
@@ -83,8 +83,8 @@ struct PanelLayout {
 // the parts of a phase among themselves (threads.hpp). With more threads than parts, some threads would have no work.
 //
 // Odd phases compute attention, so their parts are the heads of keys and values. Even phases convert the input or
-// compute the output, so their parts are panels. In phase 0, the number of parts is the larger of two numbers: the
-// panels of queries and the panels of keys.
+// compute the output, so their parts are panels. In phase 0, a call may convert both queries and keys. The number of
+// parts is then the number of panels of queries or of keys, whichever is greater.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = PanelLayout<S, Target>;

@@ -15,9 +15,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // add_dot(sum, x, w) returns `sum` plus the products of unsigned `x` and signed `w`.
 //
-// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators and stores some of
-// them in the loop. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the loop reaches 90 to
-// 94% (Zen 5).
+// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators in the loop and
+// stores some accumulators to memory. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the
+// loop reaches 90 to 94% (Zen 5).
 //
 // LADON_VEX selects the encoding of AVX-VNNI. Without LADON_VEX, assemblers choose the encoding of AVX-512. The operand
 // constraint "v" means one of 32 registers with AVX-512, and one of 16 without.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
-// floats, usually one vector register (pack_array.hpp). The chosen packs are a template argument of the kernels,
-// usually named Simd or Target, with these members:
+// floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
+// kernels get this struct as a template argument, usually named Simd or Target. The struct has these members:
 //
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// The type also has the constants of detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
+// Apart from ConstantPacks, each such struct also has the constants of detail/target/defaults.hpp, for example the
+// function tiling(tokens, lanes).
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once

@@ -69,7 +69,7 @@ struct Avx512 : X86 {
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
   // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the
   // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
-  // registers suffice for both.
+  // registers suffice for the exponentials and the tile.
   //
   // On Zen 5, a pack of exponentials takes 4.0 cycles if it is computed alone (detail/simd/elementary.hpp). If a pack
   // of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials are
