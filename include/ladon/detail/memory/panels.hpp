@@ -64,8 +64,8 @@ static_assert(key_block > 0 && key_block % 32 == 0,
 // Describes the panels of the queries and of the keys of a shape, and gives the number of keys in a key block.
 template <Shape S, class Target>
 struct PanelLayout {
-  static constexpr Tiling queries = tiling<Target>(S.queries);
-  static constexpr Tiling keys = tiling<Target>(S.keys);
+  static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
+  static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //

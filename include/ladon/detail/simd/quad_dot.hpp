@@ -122,6 +122,9 @@ struct GroupDot<std::uint8_t, XsimdPack<16>> {
   static LADON_INLINE void add(Sums& sum, const std::uint8_t* panel, std::int32_t weights) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_loadu_si512(panel), _mm512_set1_epi32(weights));
   }
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
+    sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
+  }
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_loadu_si512(x), _mm512_loadu_si512(weight));
   }

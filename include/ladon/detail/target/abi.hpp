@@ -57,6 +57,14 @@
 #define LADON_CONSTANT_EVALUATION 1
 #endif
 
+// LADON_HAS_SHUFFLE is 1 if the compiler has __builtin_shufflevector. Without this builtin, shuffles go through memory
+// (detail/simd/lane_order.hpp).
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define LADON_HAS_SHUFFLE 1
+#else
+#define LADON_HAS_SHUFFLE 0
+#endif
+
 // LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
 // registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. Ladon does not mix AVX-512 and
 // AVX-VNNI.

@@ -12,8 +12,8 @@
 //
 // Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
 // depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
-// single_token_rows, softmax_chains and exponentials_beside_values. Kernels read all other constants from
-// target::Current.
+// single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains and exponentials_beside_values.
+// Kernels read all other constants from target::Current.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,11 @@ struct Defaults {
 
   // How many rows a tile for a single token has. The panels of a single token have width 1.
   static constexpr std::size_t single_token_rows = 4;
+  // Tokens that fill one and a half registers have three packs of half a register, if the model is at least this wide.
+  // Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
+  static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
+  // How many rows the tiles of these three packs have.
+  static constexpr std::size_t rows_of_half_packs = 8;
   // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
   // dimension to all sums of a tile.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
