@@ -32,14 +32,9 @@ enum class Keep { every, latest };
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-<<<<<<< HEAD
 //     not_finite_end  from token number not_finite_end on, all values are finite; 0 if no value was infinite or NaN
-template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
-=======
-//     not_finite_end  values of tokens from this number on are finite; 0 if no value was infinite or NaN
 template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
           Keep K, class Target>
->>>>>>> half
 struct KeyValueCache {
   static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys, Model);
   static constexpr bool ring = K == Keep::latest;

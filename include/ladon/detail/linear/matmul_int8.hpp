@@ -90,16 +90,13 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-<<<<<<< HEAD
   // Prefetches nothing. The next tile reads its rows once, to convert them, and not in each step.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
-=======
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
->>>>>>> half
 };
 
 // How many rows of weights a tile of an int8 product has.
@@ -249,15 +246,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   for (std::size_t p = 0; p < panels; ++p) {
     const Element* const panel = in.data + p * in.stride;
     Sums sum[Rows][Packs];
-<<<<<<< HEAD
-    start_sums<Pack, width>(in, p, w, first_row, sum);
     if (p + 1 == panels) groups.prefetch_next(Rows);
-    std::size_t k = 0;
-    if constexpr (multiplies_by_lane<Dot>) {
-      for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
-        const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
-        int8_steps_by_lane<Dot, T.lanes, width>(groups, k, panel, sum);
-=======
     if constexpr (folds_int8<Simd, T, Element>) {
       simd::IntegerSums<typename Simd::template Pack<Simd::lanes>> folded[Rows][Packs];
       int8_folded_steps<Simd, T>(groups, panel, folded);
@@ -280,7 +269,6 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
       }
       if constexpr (Groups::has_last) {
         int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * width, sum);
->>>>>>> half
       }
     }
     finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
-// A tile for a panel with few tokens, for example half or a quarter as many as a register has lanes. The tile of
-// micro_kernel.hpp would leave the lanes without a token idle. The folded tile uses all lanes: it computes Steps steps
-// of the inner index k at once, with Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token
-// i and to the steps k with k % Steps == j:
-=======
 // A tile for a panel whose tokens would leave lanes of a register idle. There are two cases:
 //
 // - The tokens fill at most half or a quarter of a register. Steps is then the number of lanes divided by the number of
@@ -14,7 +8,6 @@
 // The tile of micro_kernel.hpp would leave the other lanes idle. The folded tile uses all lanes: each folded pack holds
 // Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the steps k
 // with k % Steps == j:
->>>>>>> half
 //
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //

@@ -65,10 +65,6 @@ LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexce
 // equally near. The low 16 bits of the sum are the low 16 bits of this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
-<<<<<<< HEAD
-// The implementation for plain arrays. The implementations for vectors give equal results. An implementation need not
-// store the integers of a group in the order [lanes][group], because only the functions of this implementation read the
-=======
 // Returns `first` in the lower half and `second` in the upper half of 64 bits.
 LADON_INLINE constexpr std::int64_t two_groups(std::int32_t first, std::int32_t second) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint32_t>(first) |
@@ -88,7 +84,6 @@ LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
 
 // The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
 // integers of a group in another order than [lanes][group], because only the functions of this implementation read the
->>>>>>> half
 // integers.
 //
 // If a product is folded (detail/linear/matmul_int8.hpp), the implementation for the widest register also has this
