@@ -65,8 +65,8 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The numbers are equal
-// to the results of ladon::quantise and ladon::row_sums.
+// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The integers, scales
+// and row sums are equal to the results of ladon::quantise and ladon::row_sums.
 template <class Floats>
 struct Quantiser {
   std::byte* next;
