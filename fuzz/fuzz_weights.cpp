@@ -1,8 +1,8 @@
-// Fuzzes ladon-weights pack. Any SPEC, prefix and checkpoint are packed, or rejected with files::Error. The packed data
-// have the values of the checkpoint. For an int8 member, the data have integers, positive and finite scales, and row
-// sums.
+// Fuzzes ladon-weights pack. For any SPEC, prefix and checkpoint, ladon-weights must pack the tensors or throw
+// files::Error. The packed data must have the values of the checkpoint. For an int8 member, the data must have
+// integers, positive and finite scales, and the sums of the rows.
 //
-// An input is the prefix in one line, the lines of the SPEC, an empty line, and the checkpoint.
+// An input consists of a line with the prefix, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -44,7 +44,7 @@ bool holds(float packed, std::string_view dtype, std::span<const std::byte> byte
   return std::bit_cast<std::uint32_t>(packed) == std::bit_cast<std::uint32_t>(expected);
 }
 
-// Returns the value of a constant in the packed header.
+// Returns the value of the constant `name` in the C++ header that ladon-weights writes.
 std::size_t constant(const std::string& header, std::string name) {
   std::ranges::replace(name, '.', '_');
   const std::string before = "inline constexpr unsigned long " + name + " = ";

@@ -216,7 +216,7 @@ if keys and values come from different tokens, CONTEXT CACHE"
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks the choices that other arguments limit.
+# Checks LAYOUT, CAPTURE, ACTIVATION_BITS and NORM_BIAS, because other arguments limit their values.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)
