@@ -11,8 +11,8 @@
 namespace keywords {
 namespace {
 
-// A recording of more than a second, in windows. The recording has zeros before its start and after its end, so that
-// the words at its ends lie in as many windows as the words in its middle.
+// Moves a window of one second through a longer recording. Zeros are added before the start and after the end of the
+// recording, so that a word near the start or the end lies in as many windows as a word in the middle.
 class LongRecording {
  public:
   // `first_second` are samples that were read from the file.

@@ -23,7 +23,7 @@ Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
 TokenId Sampler::choose(std::span<const float> logits) {
   check(logits);
   const auto likeliest = std::ranges::max_element(logits);
-  // If this quotient overflows, exp() of the distance to the next smaller logit is 0, and so is its probability.
+  // If the quotient overflows, the probability of every smaller logit is 0, so the likeliest token is chosen.
   if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
     return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
