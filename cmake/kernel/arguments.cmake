@@ -57,7 +57,8 @@ macro(ladon_kernel_value out argument default)
 endmacro()
 
 # ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() replaces a
-# word of the condition by the variable with this name, so conditions compare words with MATCHES.
+# word of the condition by the value of the variable with this name. So callers compare words with MATCHES and a regular
+# expression, which if() does not replace.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")

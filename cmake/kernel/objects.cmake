@@ -18,10 +18,10 @@ function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
-# Adds an object library with the flags of all parts of a kernel.
+# Adds the object library <target> with the flags that all objects of a kernel have.
 function(ladon_kernel_object_library target arch)
-  # Position-independent code needs a loader, which fills the global offset table. A target without shared libraries has
-  # no loader.
+  # Position-independent code needs a loader, which fills the global offset table. A platform without shared libraries
+  # has no loader, so kernels for this platform are not position-independent.
   get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)

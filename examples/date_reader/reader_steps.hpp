@@ -5,7 +5,7 @@
 
 namespace date_reader {
 
-// Returns the row of a character in the table of characters.
+// Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
 // Looks up the embeddings of the tokens: slots, then characters. The text stands at the end of the 40 places, so that a

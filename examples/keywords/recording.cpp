@@ -27,7 +27,8 @@ class LongRecording {
   // less than `stride_` samples, which are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
-  // Returns how many samples the window begins after the start of the recording, or 0 if it begins before the start.
+  // Returns the number of samples from the start of the recording to the start of the window, or 0 if the window begins
+  // before the recording.
   [[nodiscard]] std::size_t start() const { return start_of(position_); }
   [[nodiscard]] std::size_t start_of(std::size_t position) const { return std::max(position, padding_) - padding_; }
   [[nodiscard]] Samples samples() const { return samples_; }

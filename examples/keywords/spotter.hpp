@@ -1,4 +1,4 @@
-// KWT-1 by Ladon: one second of sound in, the logits of twelve labels out.
+// Computes KWT-1 with Ladon: takes one second of sound, and returns the logits of twelve labels.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ using Probabilities = std::array<float, label_count>;
 inline constexpr std::size_t first_word = 2;
 
 struct DetectedWord {
-  std::size_t start;  // samples from the start of the first window to the start of the second that has the word
+  std::size_t start;  // samples from the start of the first window to the start of the window that has the word
   std::size_t label;  // index in `labels`
   float probability;  // the average
 };

@@ -36,7 +36,7 @@ void normalise(float* token, const Norm& norm) {
   }
 }
 
-// Returns the mean over the tokens, scaled to length 1. `y` is [tokens][model_width].
+// Returns the mean of the rows of `y` [tokens][model_width], scaled to length 1.
 Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)

@@ -42,7 +42,7 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Keeps the likeliest candidates, in descending order, up to the candidate with which their sum exceeds top_p.
+// Keeps the likeliest candidates, in descending order: as few candidates as have probabilities whose sum exceeds top_p.
 void Sampler::keep_likeliest() {
   // A candidate below `rare` cannot be among the kept candidates. Erasing it first saves sorting it. The likeliest
   // candidate always stays, also if all candidates are below `rare`, as with top_p < 1 / candidates.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be included
-// before this file.
+// Implements the C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be
+// included before this file.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of replacing a file, as calls of the operating system. Each function returns the error that stopped the
-// function, or an empty error code.
+// Implements the steps of replacing a file by calls of the operating system. Each function returns the error that
+// stopped the function, or an empty error code.
 #pragma once
 
 #include <filesystem>
