@@ -13,13 +13,14 @@ if(NOT DEFINED OUTPUT)
   set(OUTPUT ladon.hpp)
 endif()
 
-# The state is in global properties, because CMake functions share no other variables:
+# The functions below share their state in global properties, because each CMake function has its own scope of
+# variables:
 #   body      the text so far
 #   standard  the standard headers
 #   done      the headers of Ladon that are in the body outside of any #if
 #   within    the headers of Ladon that are in the body under an #if
 
-# Leaves the number of #if that are open at the end of a text.
+# Leaves in <out> how many more #if than #endif the text has.
 function(open_conditions out text)
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*if" opened "\n${text}")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*endif" closed "\n${text}")

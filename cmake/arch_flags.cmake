@@ -46,12 +46,12 @@ function(ladon_set_arch target)
   target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 endfunction()
 
-# Leaves the flags that the compiler needs to link objects into one object, for the target of this folder.
+# Leaves the flags with which the compiler links the objects of a kernel into one object (-r).
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
   # The following flags are removed, because they are for linking a program: another linker, --gc-sections, libgcov, a
-  # sanitizer, and a C library with a linker script. The linker gold cannot split groups. clang++ would link the runtime
-  # of a sanitizer even into an object.
+  # sanitizer, and a C library with a linker script. For example, the linker gold cannot dissolve section groups
+  # (--force-group-allocation), and clang++ would link the runtime of a sanitizer even into an object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)

@@ -20,14 +20,14 @@ set(ladon_share_dir ${CMAKE_INSTALL_DATADIR}/ladon)
 set(ladon_package_dir ${ladon_share_dir}/cmake)
 set(ladon_lib_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ladon)
 
-# Headers
+# Installs the headers and the target ladon::ladon.
 install(DIRECTORY include/ladon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ladon FILES_MATCHING PATTERN "*.hpp")
 install(FILES LICENSE DESTINATION ${ladon_share_dir} COMPONENT ladon)
 target_include_directories(ladon INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 install(TARGETS ladon EXPORT ladon COMPONENT ladon)
 install(EXPORT ladon NAMESPACE ladon:: FILE ladonTargets.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
 
-# The package
+# Installs the files that find_package(ladon) reads.
 configure_package_config_file(cmake/ladonConfig.cmake.in ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake
   INSTALL_DESTINATION ${ladon_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR ladon_lib_package_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
@@ -35,8 +35,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ladonConfigVersio
 install(FILES ${PROJECT_BINARY_DIR}/package/ladonConfig.cmake ${PROJECT_BINARY_DIR}/package/ladonConfigVersion.cmake
   cmake/ladon_headers.cmake DESTINATION ${ladon_package_dir} COMPONENT ladon)
 
-# The functions for kernels. As in the source tree, the functions find the sources in ../src, relative to their own
-# folder.
+# Installs ladon_add_kernel, ladon_report and ladon_install_kernel. As in the source tree, ladon_add_kernel finds the
+# sources of kernels in ../src, relative to the folder of ladon_add_kernel.cmake.
 install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_report.cmake cmake/report.cmake
   cmake/wasm_tools.cmake cmake/ladon_install_kernel.cmake cmake/ladon_pkg_config.cmake cmake/kernelConfig.cmake.in
   cmake/kernel.pc.in
@@ -44,12 +44,12 @@ install(FILES cmake/arch_flags.cmake cmake/ladon_add_kernel.cmake cmake/ladon_re
 install(DIRECTORY cmake/kernel DESTINATION ${ladon_package_dir} COMPONENT ladon)
 install(DIRECTORY src/c_kernel DESTINATION ${ladon_share_dir}/src COMPONENT ladon)
 
-# The tool
+# Installs the program ladon-weights.
 if(LADON_BUILD_WEIGHTS_TOOL)
   install(TARGETS ladon_weights RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ladon)
 endif()
 
-# The reader of checkpoints
+# Installs the library ladon::safetensors.
 if(LADON_BUILD_SAFETENSORS)
   install(DIRECTORY src/safetensors/include/ladon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ladon)
   install(TARGETS ladon_safetensors EXPORT ladon_safetensors
@@ -62,7 +62,7 @@ if(LADON_BUILD_SAFETENSORS)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ladon)
 endif()
 
-# pkg-config
+# Installs ladon.pc, which pkg-config reads.
 list(JOIN ladon_gnu_flags " " ladon_cflags)
 ladon_configure_pkg_config(cmake/ladon.pc.in ${PROJECT_BINARY_DIR}/package/ladon.pc ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/package/ladon.pc

@@ -2,7 +2,8 @@
 # cmake -DNAME= -DOBJECTS= -DHEADER= -DCOMPILED= -DLINK= -DSIZE= -P report.cmake: see ladon_report.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# Reads stack frames and calls from GCC's call graphs into frame_<function> and calls_<function>.
+# Reads GCC's call graphs. Sets frame_<function> to the bytes of the function's stack frame, and calls_<function> to the
+# list of the functions that <function> calls.
 set(known "")
 foreach(object IN LISTS COMPILED)
   string(REGEX REPLACE "[.]o(bj)?$" ".ci" graph ${object}) # GCC writes the call graph beside the object
@@ -30,8 +31,8 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# Leaves the largest stack in bytes of a function with all functions that it calls, including frames and return
-# addresses.
+# Leaves the largest stack in bytes that a call of <function> takes: the frames and return addresses of the function and
+# of all functions that it calls.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)

@@ -12,7 +12,7 @@ set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")
 
 # Adds the target ladon_files. ladon_safetensors and ladon_weights need this target. All three targets are compiled with
-# ladon_checks.
+# ladon_checks, which options.cmake defines.
 function(ladon_need_files)
   if(NOT TARGET ladon_checks)
     include(${ladon_source_dir}/cmake/options.cmake)

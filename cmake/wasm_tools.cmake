@@ -100,7 +100,7 @@ endfunction()
 
 # ladon_wasm_flags(<variable> <variant>): leaves the flags of the compiler
 function(ladon_wasm_flags out variant)
-  set(flags -O2 -fno-pic) # -O3 makes modules three times as large, and they are not faster
+  set(flags -O2 -fno-pic) # -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
     list(APPEND flags -mcpu=mvp) # the first version of WebAssembly, for engines of 2017
   else()

@@ -1,7 +1,8 @@
-// Compares attention with the oracle of tests/support. The shapes come from a list. The input chooses lengths, masks,
-// the pieces of a text, magnitudes and special numbers. Each call runs between guard pages, with NaN and infinities in
-// all data that no query may see. Visible data may be NaN but not infinite, because the oracle does not define the
-// result of infinite scores.
+// Compares attention with the oracle of tests/support. The kernels under test, called subjects, are in the lists
+// `projecting`, `given` and `cached`. An input of the fuzzer chooses a subject, the lengths, the masks, the pieces of a
+// text, and the magnitudes and special numbers of the arrays. Each call runs between guard pages, with NaN and
+// infinities in all data that no query may see. Visible data may be NaN but not infinite, because the oracle does not
+// define the result of infinite scores.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -32,7 +33,7 @@ struct CappedWithSinks : ladon::score::Scaled {
 using Halves = RotaryOf<ladon::Pairing::halves, 4, 24>;
 using Neighbours = RotaryOf<ladon::Pairing::neighbours, 6, 64>;
 
-// Returns the subjects with projections.
+// Returns the subjects that compute queries, keys and values from x.
 const std::vector<Subject>& projecting() {
   static const std::vector<Subject> all{
       attention_subject<S{.queries = 13, .model = 10, .heads = 2}, CausalAndPadding>(),
@@ -47,7 +48,7 @@ const std::vector<Subject>& projecting() {
   return all;
 }
 
-// Returns the subjects that take queries, keys and values. The last shape has two blocks of keys.
+// Returns the subjects that take queries, keys and values as inputs. The last subject has two blocks of keys.
 const std::vector<Subject>& given() {
   static const std::vector<Subject> all{
       given_subject<S{.queries = 6, .keys = 19, .model = 6, .heads = 3}, decltype(Additive{} & Alibi{}),
@@ -58,7 +59,8 @@ const std::vector<Subject>& given() {
   return all;
 }
 
-// Returns the subjects with a cache, which read a text in pieces. The second cache keeps only the latest tokens.
+// Returns the subjects with a cache, which read a text in pieces. The cache of the second subject keeps only the latest
+// tokens.
 const std::vector<CachedSubject>& cached() {
   static const std::vector<CachedSubject> all{
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),
@@ -69,7 +71,8 @@ const std::vector<CachedSubject>& cached() {
   return all;
 }
 
-// Changes all weights and biases except int8 weights, which are integers in the oracle.
+// Scales all weights and biases, and overwrites some of their elements by special numbers (change.hpp). Int8 weights
+// stay unchanged, because the oracle holds int8 weights as integers.
 void change_weights(oracle::AttentionWeights& weights, FuzzedDataProvider& data) {
   for (oracle::Linear* linear : {&weights.query, &weights.key, &weights.value, &weights.output}) {
     if (linear->activation_bits == 0) change(linear->weight, data, -8, 4, Specials::finite);
@@ -95,7 +98,7 @@ std::ptrdiff_t any_offset(FuzzedDataProvider& data, const S& shape, bool is_smal
   }
 }
 
-// Overwrites the beginning of a mask by bytes of the input.
+// Overwrites at most the first 64 elements of a mask by bytes of the fuzzer's input.
 void change_bytes(std::vector<std::uint8_t>& bytes, FuzzedDataProvider& data) {
   const auto given_bytes = data.ConsumeBytes<std::uint8_t>(
       data.ConsumeIntegralInRange<std::size_t>(0, std::min<std::size_t>(bytes.size(), 64)));

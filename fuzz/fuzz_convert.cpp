@@ -1,9 +1,9 @@
-// Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, the int8 and the BF16 version keep
-// the promises of src/weights/convert.hpp, or the conversion throws files::Error.
+// Fuzzes ladon-weights quantise and convert. For any checkpoint and any selection, the conversion must throw
+// files::Error, or the int8 and the BF16 version must keep the promises of src/weights/convert.hpp.
 //
-// An input is a byte and the checkpoint. The lowest bit of the byte is --embeddings. The other bits select a value of
-// --keep from a list. The input is not a regular expression itself, because std::regex needs exponential time for some
-// patterns.
+// An input is a byte, followed by the checkpoint. The lowest bit of the byte is --embeddings. The other bits select
+// --keep from a list of regular expressions. The input contains no regular expression, because std::regex needs
+// exponential time for some patterns.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -41,7 +41,7 @@ Selection selection_of(std::uint8_t choice) {
 
 // Checks one row of a quantised weight. Let u = 2^-24. The scale is largest / 127, rounded to float32, so weight /
 // scale is at most 127 / (1 - u). The quotient is rounded to float32, with an error below 128 u, and then to an
-// integer, with an error of at most 1/2.
+// integer, with an error of at most 1/2. A weight therefore differs from scale * integer by at most 1/2 + 128 u scales.
 void check_row(std::span<const float> row, std::span<const std::int8_t> integers, float scale) {
   constexpr double most = 0.5 + 128 * 0x1p-24;
   float largest = 0;

@@ -1,4 +1,5 @@
-// Fuzzes the date reader. Any text gives a date of the calendar, or a status that rejects the text.
+// Fuzzes the date reader. For any text, the date reader must return a date of the calendar, or a status that rejects
+// the text.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -29,7 +30,8 @@ void check_date(const Reading& reading) {
   require(day >= 1 && day <= days[month - 1], "a date has a day of its month");
 }
 
-// Checks that a squeezed text (lower case, single spaces) is squeezed to itself and gives the same reading.
+// Checks that `squeeze` does not change a squeezed text (lower case, single spaces), and that the squeezed text gives
+// the same reading as the original text.
 void check_squeezed(const Reading& reading, Workspace& workspace) {
   Squeezed again{};
   require(squeeze(reading.text.view(), again) == Status::date, "a squeezed text can be read");

@@ -1,5 +1,6 @@
-// Fuzzes LADON_DETERMINISTIC. For any numbers, a call gives equal bits with SSE2, AVX2, AVX-512 (kernels with DISPATCH)
-// and plain arrays. Instruction sets that the machine lacks are skipped.
+// Fuzzes LADON_DETERMINISTIC. For any inputs and weights, the results of a kernel must have equal bits with SSE2, AVX2
+// and AVX-512 (a C kernel with DISPATCH) and with plain arrays (C++). Instruction sets that the machine lacks are
+// skipped.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -43,8 +44,8 @@ struct Result {
   std::size_t keys = 1;
 };
 
-// Returns whether the attention weights of each query have equal bits. If a query sees a NaN, its weights are not
-// compared: each of these weights must be NaN or 0.
+// Returns whether the attention weights of each query have equal bits. A query that sees a NaN may have different
+// weights in `a` and `b`, if each of these weights is NaN or 0.
 bool same_rows(const Result& a, const Result& b) {
   const auto is_nan = [](float weight) { return std::isnan(weight); };
   const auto is_lost = [](float weight) { return std::isnan(weight) || weight == 0; };
@@ -62,7 +63,8 @@ void require_equal(const Result& result, const Result& expected) {
   require(same_rows(result, expected), "attention weights have the same bits for every instruction set");
 }
 
-// Returns random numbers, some of which are special numbers. The input chooses the magnitude.
+// Returns random floats. The fuzzer's input chooses their magnitude, and replaces up to three of them by special
+// numbers.
 Floats any_floats(FuzzedDataProvider& data, ladon_test::Random& random, std::size_t count) {
   Floats values = random.normals(count);
   change(values, data, -40, 40, Specials::all);
@@ -183,8 +185,8 @@ struct GrowingText {
     for (const std::size_t size : sizes) tensors.push_back(any_floats(data, random, size));
   }
 
-  // Calls extend(x, tokens, y) for each piece. The result has no attention weights, because a layer with a cache does
-  // not return them.
+  // Calls extend(x, tokens, y) for each piece of the text. The member `map` of the result is empty, because a layer
+  // with a cache returns no attention weights.
   template <class Extend>
   Result extend_all(Extend extend) const {
     Result result{Floats(x.size()), {}};

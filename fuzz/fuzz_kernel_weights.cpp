@@ -1,5 +1,5 @@
-// Fuzzes the checks of a C kernel's arguments. Any pointers and lengths give a status. The status is LADON_OK if and
-// only if NAME.h allows the call. A rejected call writes nothing.
+// Fuzzes the checks of the arguments of the C kernel fuzz_cross. For any pointers and lengths, the status must be
+// LADON_OK if and only if fuzz_cross.h allows the call. A rejected call must write nothing.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -35,12 +35,13 @@ struct Piece {
   bool may_be_y = false;  // true for x
 };
 
-// All memory of a call, with gaps between the pieces.
+// Holds all arrays of a call, with gaps of 64 bytes between the arrays.
 class Arena {
  public:
   Arena() { std::memset(bytes_, 0x3c, sizeof(bytes_)); }  // as a float, 0x3c3c3c3c is 0.0115
 
-  // Places a piece behind the previous pieces. The input can choose a null pointer or any other place instead.
+  // Returns a place for an array of `bytes` bytes, behind the previous arrays. The fuzzer's input can choose a null
+  // pointer or any other place in the arena instead.
   unsigned char* place(FuzzedDataProvider& data, std::size_t bytes, std::size_t alignment) {
     used_ = (used_ + alignment - 1) / alignment * alignment;
     const std::size_t usual = used_;
@@ -126,7 +127,7 @@ ladon_status run(const Call& call) {
                               &call.options);
 }
 
-// Returns the pieces of memory that a call uses. Written pieces come first.
+// Returns the pieces of memory that a call uses. The pieces that the call writes come first.
 std::vector<Piece> pieces_of(const Call& call, std::size_t queries, std::size_t keys) {
   const auto piece = [](const void* begin, std::size_t bytes, bool is_written) {
     return Piece{static_cast<unsigned char*>(const_cast<void*>(begin)), bytes, is_written};
@@ -166,7 +167,7 @@ bool is_allowed(const Call& call) {
   return true;
 }
 
-// Checks that every byte outside of the written pieces is unchanged.
+// Checks that the call has changed only bytes of the pieces that the call may write.
 void check_written(const Call& call, const Arena& arena, const std::vector<unsigned char>& before) {
   auto after = arena.content();
   for (const Piece& piece :

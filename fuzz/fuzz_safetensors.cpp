@@ -1,4 +1,4 @@
-// Fuzzes the reader of safetensors files. Any bytes are read, or rejected with files::Error.
+// Fuzzes the reader of safetensors files. The reader must accept any bytes as a file, or throw files::Error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,8 @@ std::size_t sum_of(std::span<const std::byte> bytes) {
 }
 
 // Returns the number of floats of a shape, or nothing if the size of the floats in bytes overflows. A program gives
-// Safetensors::tensor the shape that it needs, so the library expects a product without overflow. This fuzzer takes the
-// shapes from the file, and therefore leaves out shapes whose product overflows.
+// Safetensors::tensor the shape that it needs, so the library does not check whether the product of the extents
+// overflows. This fuzzer takes the shapes from the file, and therefore leaves out shapes whose product overflows.
 std::optional<std::size_t> floats_of(const std::vector<std::uint64_t>& shape) {
   std::uint64_t floats = 1;
   for (const std::uint64_t size : shape)

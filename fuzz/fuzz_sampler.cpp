@@ -1,4 +1,5 @@
-// Fuzzes the sampler of the stories. Finite logits give a token, and other logits give Error.
+// Fuzzes the sampler of the stories. For finite logits, the sampler must choose a token. If a logit is NaN or infinite,
+// the sampler must throw Error.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

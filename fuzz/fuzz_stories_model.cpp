@@ -1,7 +1,8 @@
-// Fuzzes the model of the stories. Any file and any tokens are read, or rejected with Error.
+// Fuzzes the model of the stories. For any file and any tokens, the model must return finite logits or throw Error.
 //
-// An input is a byte, the tokens and the file. The upper bits of the byte are the number of tokens, which have two
-// bytes each. If the lowest bit of the byte is 1, copies of the file's body extend the file to the right size.
+// An input consists of a byte, the tokens and the model file. The upper 7 bits of the byte are the number of tokens. A
+// token has two bytes. If the lowest bit of the byte is 1, copies of the file's body extend the file to the size of a
+// model file.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -26,7 +27,7 @@ void fill_up(std::string& file) {
   while (file.size() < right_size) file.append(body, 0, right_size - file.size());
 }
 
-// Calls model.extend with the tokens. A token whose upper bit is 1 begins a new call.
+// Calls model.extend with the tokens, in one or several calls. A token whose highest bit is 1 begins a new call.
 void run(stories::Model& model, const std::vector<std::uint16_t>& tokens) {
   std::vector<stories::TokenId> call;
   std::size_t length = 0;

@@ -1,5 +1,5 @@
-// Fuzzes the tokenizer of the stories. Any file is read, or rejected with Error, and any text is encoded. An input is
-// the length of the text in one byte, the text, and the file.
+// Fuzzes the tokenizer of the stories. The tokenizer must accept any vocabulary file or throw Error, and must encode
+// any text. An input consists of the length of the text in one byte, the text, and the vocabulary file.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +20,10 @@ bool is_byte(TokenId token) {
   return token >= stories::first_byte_token && token < stories::first_byte_token + TokenId{256};
 }
 
-// Returns whether every text without '<' is decoded to itself. Two conditions are necessary. First, only tokens of
-// bytes, such as <0x0A>, may contain <0x, because a token of a byte could merge with its neighbour into a longer piece.
-// Second, the mark of a text's beginning must not be a piece of a text, because decode() drops the space behind the
-// mark, like llama2.c.
+// Returns whether decode(encode(text)) is `text` for every text without '<'. Two conditions are necessary. First, only
+// tokens of bytes, such as <0x0A>, may contain <0x, because a token of a byte could merge with its neighbour into a
+// longer piece. Second, the mark of a text's beginning must not be a piece of a text, because decode() drops the space
+// behind the mark, like llama2.c.
 bool is_invertible(const Tokenizer& tokenizer) {
   for (TokenId token = 0; token < stories::vocabulary_size; ++token)
     if (!is_byte(token) && tokenizer.piece(token).find("<0x") != std::string_view::npos) return false;
@@ -53,8 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     check(Tokenizer(file.path()), rest.substr(0, length));
   } catch (const examples::Error& error) {
-    // `escaped` replaces only bytes that could control a terminal. The text of an error contains no such byte, so
-    // `escaped` must not change the text. White space and UTF-8 of a piece are allowed.
+    // `escaped` replaces only bytes that could control a terminal. The text of an error must contain no such byte, so
+    // `escaped` must not change the text. The text may contain white space and UTF-8.
     require(stories::escaped(error.what()) == error.what(), "an error cannot steer a terminal");
   }
   return 0;

@@ -1,5 +1,5 @@
-// Fuzzes the vocabulary files of WordPiece. Any file is read, or rejected with ModelError. An input is a text in one
-// line, and the file.
+// Fuzzes the vocabulary files of WordPiece. The first line of an input is a text, and the other lines are the
+// vocabulary file. WordPiece must accept the file or throw ModelError.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzzes the reader of WAV files. Any file is read as finite samples, or rejected with Error. An input is a byte, which
-// chooses how many samples each call reads, and the file.
+// Fuzzes the reader of WAV files. The reader must return finite samples for any file, or throw Error. The first byte of
+// an input chooses how many samples each call of AudioFile::read requests. The other bytes are the file.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

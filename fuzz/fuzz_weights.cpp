@@ -1,8 +1,8 @@
-// Fuzzes ladon-weights pack. Any SPEC, prefix and checkpoint are packed, or rejected with files::Error. The packed data
-// have the values of the checkpoint. For an int8 member, the data have integers, positive and finite scales, and row
-// sums.
+// Fuzzes ladon-weights pack. For any SPEC, prefix and checkpoint, ladon-weights must pack the tensors or throw
+// files::Error. The packed data must have the values of the checkpoint. For an int8 member, the data must have
+// integers, positive and finite scales, and the sums of the rows.
 //
-// An input is the prefix in one line, the lines of the SPEC, an empty line, and the checkpoint.
+// An input consists of a line with the prefix, the lines of the SPEC, an empty line, and the checkpoint.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -44,7 +44,7 @@ bool holds(float packed, std::string_view dtype, std::span<const std::byte> byte
   return std::bit_cast<std::uint32_t>(packed) == std::bit_cast<std::uint32_t>(expected);
 }
 
-// Returns the value of a constant in the packed header.
+// Returns the value of the constant `name` in the C++ header that ladon-weights writes.
 std::size_t constant(const std::string& header, std::string name) {
   std::ranges::replace(name, '.', '_');
   const std::string before = "inline constexpr unsigned long " + name + " = ";
@@ -53,7 +53,8 @@ std::size_t constant(const std::string& header, std::string name) {
   return std::stoul(header.substr(at + before.size()));
 }
 
-// Checks the values of one float32 member, which begin at `first`. Returns the end of the values. Both are in elements.
+// Checks the values of one float32 member, which begin at `first`. Returns the end of the values. `first` and the end
+// are in elements.
 std::size_t check_member(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                          std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -82,7 +83,8 @@ T element(const std::string& data, std::size_t index) {
   return value;
 }
 
-// Checks the values of a bfloat16 member, which begin at `first`. Returns the end of the values. Both are in elements.
+// Checks the values of a bfloat16 member, which begin at `first`. Returns the end of the values. `first` and the end
+// are in elements.
 std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source& source, const std::string& data,
                            std::size_t first) {
   for (const weights::Piece& piece : source) {
@@ -102,8 +104,8 @@ std::size_t check_bfloat16(const files::Safetensors& file, const weights::Source
   return first;
 }
 
-// Checks the three tensors of an int8 member. `end` is the end of the previous member. Returns the end of this member.
-// Both are in bytes.
+// Checks the three tensors of an int8 member. `end` is the end of the previous member in bytes. Returns the end of this
+// member in bytes.
 std::size_t check_int8(const weights::Member& member, const weights::Packed& packed, std::size_t end) {
   const std::size_t rows = member.shape[0], columns = member.shape[1];
   const std::size_t weight = constant(packed.offsets, member.name),

@@ -1,5 +1,5 @@
-// Fuzzes WordPiece. WordPiece splits any text into tokens, up to a largest number of tokens. An input is this number in
-// one byte, and the text.
+// Fuzzes WordPiece. WordPiece must split any text into tokens, up to the argument max_tokens. The first byte of an
+// input chooses max_tokens. The other bytes are the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace {
 
 // Returns a vocabulary with every printable ASCII character except capital letters, as the beginning and as the
-// continuation of a word. Most words can therefore be written.
+// continuation of a word. Most words are therefore split into pieces instead of becoming [UNK].
 std::string vocabulary() {
   std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n##ing\nun\n##able\ncafe\n東\n京\n##京\nα\n##ω\n";
   for (char c = '!'; c <= '~'; ++c) {

@@ -57,7 +57,8 @@ macro(ladon_kernel_value out argument default)
 endmacro()
 
 # ladon_kernel_refuse(<message> <condition of if()>...): stops with the message if the condition holds. if() replaces a
-# word of the condition by the variable with this name, so conditions compare words with MATCHES.
+# word of the condition by the value of the variable with this name. So callers compare words with MATCHES and a regular
+# expression, which if() does not replace.
 function(ladon_kernel_refuse message)
   if(${ARGN})
     message(FATAL_ERROR "ladon_add_kernel(${NAME}): ${message}")
@@ -216,7 +217,7 @@ if keys and values come from different tokens, CONTEXT CACHE"
     arg_FEED_FORWARD AND (arg_CONTEXT OR other_widths))
 endfunction()
 
-# Checks the choices that other arguments limit.
+# Checks LAYOUT, CAPTURE, ACTIVATION_BITS and NORM_BIAS, because other arguments limit their values.
 function(ladon_kernel_check_choices)
   set(out_in in_proj separate_qkv)
   set(of_two_widths separate_qkv per_head in_out)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sets the variables of src/c_kernel/definition.hpp.in, which defines the C++ type of a kernel and its settings.
+# Fills the template src/c_kernel/definition.hpp.in, which defines the C++ type of a kernel, from the arguments of
+# ladon_add_kernel.
 
 # Writes <folder>/NAME_definition.hpp.
 function(ladon_kernel_definition)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
-# Leaves the folder of these CMake files in `modules` and the folder of the sources in `sources`. objects_can_be_local
-# is true if GNU objcopy can make all symbols of an object local except the functions of the kernel. Each object is
-# compiled for one instruction set. If the symbols were global, the linker could replace an inline function by its copy
-# for a different instruction set.
+# Leaves the folder cmake/kernel in `modules` and the folder src/c_kernel in `sources`. objects_can_be_local is true if
+# GNU objcopy can make all symbols of an object local except the functions of the kernel. Each object is compiled for
+# one instruction set. If the symbols were global, the linker could replace an inline function by its copy for a
+# different instruction set.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -18,10 +18,10 @@ function(ladon_kernel_put template output)
   configure_file(${sources}/${template}.in ${output} @ONLY)
 endfunction()
 
-# Adds an object library with the flags of all parts of a kernel.
+# Adds the object library <target> with the flags that all objects of a kernel have.
 function(ladon_kernel_object_library target arch)
-  # Position-independent code needs a loader, which fills the global offset table. A target without shared libraries has
-  # no loader.
+  # Position-independent code needs a loader, which fills the global offset table. A platform without shared libraries
+  # has no loader, so kernels for this platform are not position-independent.
   get_property(may_be_shared GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${target} PRIVATE ladon::ladon)
@@ -81,8 +81,8 @@ function(ladon_kernel_put_description template output)
     DEPENDS ${described} ${template} ${modules}/put_description.cmake COMMENT "Description of ${NAME}: ${name}" VERBATIM)
 endfunction()
 
-# Adds one translation unit for each instruction set. With DISPATCH, adds a translation unit that chooses among the
-# instruction sets.
+# Adds one translation unit with the C functions for each instruction set. With DISPATCH, also adds a translation unit
+# whose C functions call the functions for the instruction set of the machine.
 macro(ladon_kernel_code)
   set(isa_number 0)
   set(built_isas "")
@@ -136,8 +136,8 @@ macro(ladon_kernel_library)
   add_library(${NAME} STATIC ${objects})
   add_dependencies(${NAME} ${NAME}_header ${code_targets})
   target_include_directories(${NAME} INTERFACE $<BUILD_INTERFACE:${folder}>)
-  # The library consists of given objects, so CMake cannot derive the linker language from sources. The library needs no
-  # C++ runtime, so C is preferred.
+  # The library consists of object files without sources, so CMake cannot derive the linker language. The library needs
+  # no C++ runtime, so C is preferred.
   set(language CXX)
   if(CMAKE_C_COMPILER_LOADED) # a toolchain file may set a C compiler although the project does not use C
     set(language C)

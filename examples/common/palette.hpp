@@ -1,4 +1,4 @@
-// Colours and characters for a share, 0 to 1, such as a share of attention.
+// Maps a share from 0 to 1, such as an attention weight, to a colour or a character.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct Rgb {
 // is readable in shades of grey, too.
 Rgb heat(float share) noexcept;
 
-// Returns the number of a similar colour among the 256 colours of xterm.
+// Returns the number of the colour that is similar to heat(share) among the 256 colours of xterm.
 int heat_of_256(float share) noexcept;
 
 // Returns whether dark text is readable on the colour of this share.
 bool is_bright(float share) noexcept;
 
-// Characters for a terminal without colour.
+// The characters for a terminal without colour, from share 0 to share 1. `shade` returns the character of a share.
 inline constexpr std::string_view shades = " .:-=+*#%@";
 char shade(float share) noexcept;
 

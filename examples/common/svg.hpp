@@ -1,4 +1,4 @@
-// Parts of SVG documents. Lengths are pixels.
+// Functions that write parts of SVG documents. Coordinates and lengths are in pixels.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace examples::svg {
 
 // Returns the beginning of a document: the root element, CSS, and a dark background, so that the picture looks equal on
-// light and dark pages. CSS has the classes title, name and note; `style` adds rules. The document ends with
-// "</svg>\n".
+// light and dark pages. CSS has the classes title, name and note; `style` adds rules. The caller appends "</svg>\n" at
+// the end of the document.
 std::string head(int width, int height, std::string_view style);
 
 // Returns the text with entities for &, < and >.

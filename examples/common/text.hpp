@@ -1,4 +1,4 @@
-// Functions for texts.
+// Formats texts and numbers for messages.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Folders of the user.
+// Finds folders of the user through environment variables.
 #pragma once
 
 #include <cstdlib>

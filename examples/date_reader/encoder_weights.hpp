@@ -1,4 +1,4 @@
-// The arrays of weights.hpp as the encoder's weights: views of the arrays. An array of a wrong size does not compile.
+// Makes the weights of the encoder: views of the arrays in weights.hpp. An array of a wrong size does not compile.
 #pragma once
 
 #include "reader.hpp"

@@ -19,7 +19,7 @@ std::string label(const Reading& reading, std::size_t slot) {
   return format("  %-5s  %c  %6s  ", name, digit, percent(reading.certainty[slot]).c_str());
 }
 
-// Returns a cell with a character in the middle.
+// Returns a text of `width` characters: `c` in the middle, and spaces on both sides.
 std::string cell(char c, std::size_t width) {
   std::string text(width, ' ');
   text[(width - 1) / 2] = c;
@@ -59,7 +59,8 @@ std::string terminal_picture(const Reading& reading, const Attention& attention,
     line = label(reading, s);
     for (std::size_t c = 0; c < text.size(); ++c) {
       const float share = attention.of(layer, head, s, c);
-      // With colour, important cells show their character, so that the reader need not count columns.
+      // With colour, a cell with a share of at least 0.25 shows its character of the text, so that nobody must count
+      // columns.
       line += colour == Colour::none ? std::string(width, shade(share))
                                      : painted(cell(share < 0.25f ? ' ' : text[c], width), share, colour);
     }

@@ -1,4 +1,4 @@
-// Pictures of the attention of each digit to the characters of the text.
+// Draws how much each digit of the date attends to each character of the text.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@ namespace date_reader {
 
 using examples::Colour;
 
-// Returns the head of a layer whose digits have large weights on different characters. For each character, the measure
-// takes the largest weight of any digit, and adds these weights. (The mean over the digits of each digit's largest
-// weight is no useful measure. This mean is also large for a head in which all digits attend to one character.)
+// Returns the head of a layer in which different digits attend to different characters. The measure of a head is a sum
+// over the characters of the text: each character adds the largest weight that any digit gives this character. (The
+// mean over the digits of each digit's largest weight is no useful measure. This mean is also large for a head in which
+// all digits attend to one character.)
 std::size_t pointing_head(const Attention& attention, std::size_t layer, std::size_t characters);
 
 // Returns a picture of one head for the terminal, at most 80 columns wide. Each row is a digit with its probability.

@@ -14,7 +14,8 @@ import random
 
 LINES, SEED, LONGEST = 4000, 20241103, 40
 
-# {d} 3, {dd} 03, {o} 3rd, {b} Feb, {B} February, {m} 2, {mm} 02, {Y} 2024, {y} 24
+# The placeholders of the templates, for 3 February 2024: {d} 3, {dd} 03, {o} 3rd, {b} Feb, {B} February, {m} 2,
+# {mm} 02, {Y} 2024, {y} 24
 WRITTEN = """{d} {B} {Y}|{d} {b} {Y}|{d} {b}. {Y}|{dd} {B} {Y}|{dd} {b} {Y}|{o} {B} {Y}
 {o} {b} {Y}|{o} {B}, {Y}|{d} {B}, {Y}|{d} {b}, {Y}|{o} of {B} {Y}|{o} of {B}, {Y}|{o} of {b} {Y}
 {o} of {b}. {Y}|{o} of {b}., {Y}|{d} of {B} {Y}|the {o} of {B} {Y}|the {o} of {B}, {Y}
@@ -29,7 +30,7 @@ NUMERIC = """{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}-{mm}-{dd}|{Y}/{m}/{d}|{Y}/{mm}/{dd}
 {mm}/{dd}/{Y}|{m}/{dd}/{Y}|{d}.{m}.{y}|{dd}.{mm}.{y}|{m}/{d}/{y}|{mm}/{dd}/{y}|{m}/{d}/'{y}
 {d}.{m}.'{y}"""
 
-# Parts of dates, and dates with errors. No choice of numbers makes a date of these templates.
+# Templates of parts of dates, and of dates with errors. No choice of numbers makes a date from one of these templates.
 BROKEN = """{B}|{b}|{B} {Y}|{b} {Y}|{b}. {Y}|{B}, {Y}|{d} {B}|{o} of {B}|the {o}|the {o} of {B}
 {B} {o}|{b} {d}|{b} '{y}|{Y}|{y}|'{y}|{d}|{o}|{A}|{A}, {d} {B}|{a} {b} {d}|{A} the {o}|{A} {Y}
 {d} {Y}|{o} {Y}|{Y}-{mm}|{mm}/{Y}|{m}/{d}|{d}.{m}.|{d}.{m}|{mm}.{Y}|{Y}/{m}/|{d}-{b}|{b}-{Y}

@@ -17,8 +17,8 @@ struct Int8Matrix {
   std::array<std::int32_t, Out> row_sum{};
 };
 
-// The function has no definition, so a call is not a constant expression. The compiler rejects the call in `quantised`,
-// and its message contains the name of the function.
+// The function has no definition, so a call is not a constant expression. The compiler therefore rejects the call in
+// `quantised`, with an error message that contains the name of the function.
 void a_weight_is_infinite_or_nan();
 
 // Quantises a weight matrix during compilation. A weight that is infinite or NaN does not compile.

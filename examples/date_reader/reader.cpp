@@ -18,7 +18,8 @@ static_assert(std::size(w::slot) == slots * model && std::size(w::position) == l
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");
 static_assert(std::size(w::classifier_weight) == classes * model && std::size(w::classifier_bias) == classes);
 
-// The index of each ASCII character's embedding.
+// The row of each ASCII character in the table of character embeddings. Row 0 is for all characters that are not in
+// w::alphabet.
 constexpr auto character_ids = [] {
   std::array<std::uint8_t, 128> ids{};
   for (std::size_t i = 0; i + 1 < std::size(w::alphabet); ++i) {
@@ -36,7 +37,7 @@ struct Tables {
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Each lane holds one slot.
+// A vector with one lane for each slot.
 using Lanes = ladon::detail::simd::ArrayPack<slots>;
 
 // Sets the likeliest class of each slot, and its probability by the softmax.

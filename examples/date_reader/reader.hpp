@@ -20,8 +20,8 @@ inline constexpr int first_year = 1000, last_year = 2999;
 
 // The slots are the first tokens, and the text follows. In training, the slots followed the 40 places of the text. The
 // order of tokens changes no result, because the model knows places only by their embeddings. With the slots first, the
-// unused places are at the end, so an active length replaces the padding mask. The last layer computes only the first
-// eight tokens. Measured for 16 characters, against a mask over all 48 tokens:
+// unused places are at the end, so the option `keys` (the active length) replaces the padding mask. The last layer
+// computes only the first eight tokens. Measured for 16 characters, against a mask over all 48 tokens:
 //
 //                                 mask    active length
 //     plain arrays, one lane    223 us            77 us
@@ -35,8 +35,8 @@ using EncoderOf =
                    ladon::mask::None, ladon::FinalNorm::with, ladon::layout::InProj::With<Precision>>;
 using Encoder = EncoderOf<ladon::precision::Float32>;
 
-// The scratch memory of the caller. A workspace keeps no data between two texts. The type tells whether the weights are
-// float32 or int8.
+// The scratch memory of `read`, which the caller provides. A workspace keeps no data between two texts. The type of the
+// workspace selects float32 or int8 weights.
 template <class Precision>
 struct WorkspaceOf {
   float tokens[shape.queries][shape.model];
@@ -57,7 +57,7 @@ enum class Status : std::uint8_t { date, no_date, empty, too_long, not_ascii };
 struct Reading {
   Status status;
   Squeezed text;
-  // Valid for date and no_date: the likeliest class of each slot, and its probability.
+  // The likeliest class of each slot, and its probability. Valid only if `status` is date or no_date.
   std::array<std::uint8_t, slots> digits;
   std::array<float, slots> certainty;
 
@@ -73,9 +73,9 @@ struct Reading {
   }
 };
 
-// The attention weights of the slots for each token: map[layer][head][slot][token]. The slots are the first tokens, and
-// the characters follow. The weights beyond the text are 0. All layers except the last also have the rows of the
-// characters.
+// The attention weights: map[layer][head][query][token] is the weight that the token `query` gives to `token`. The
+// slots are the first tokens, and the characters follow. The weights of tokens behind the text are 0. The last layer
+// has only the rows of the slots, and all other layers also have the rows of the characters.
 struct Attention {
   float map[layers][shape.heads][shape.queries][shape.queries];
   constexpr float of(std::size_t layer, std::size_t head, std::size_t slot, std::size_t character) const noexcept {
@@ -83,7 +83,7 @@ struct Attention {
   }
 };
 
-// The logits, by class and then by slot.
+// The logits: logits[class][slot].
 using Logits = std::array<std::array<float, slots>, classes>;
 
 // Lower-cases a text and squeezes its spaces. The result Status::date means only that the model can read the text.

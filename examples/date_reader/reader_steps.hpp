@@ -5,12 +5,12 @@
 
 namespace date_reader {
 
-// Returns the row of a character in the table of characters.
+// Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
 // Looks up the embeddings of the tokens: slots, then characters. The text stands at the end of the 40 places, so that a
-// weekday before a date does not move the date. slot(row, i), character(row, i) and position(row, i) return elements of
-// the tables.
+// weekday before a date does not move the date. The functions slot(row, i), character(row, i) and position(row, i) of
+// `tables` return elements of the embedding tables.
 template <class Tables>
 void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
   for (std::size_t s = 0; s < slots; ++s) {

@@ -19,7 +19,8 @@ struct Failure : std::runtime_error {
 // Prints example texts and their dates. Writes an SVG of the first text if the path is not empty.
 int report_examples(const Model& model, std::ostream& out, const std::string& svg_path);
 
-// Prints the date of a text, each digit's probability, a picture of the attention, and the costs.
+// Prints the date of a text, each digit's probability, a picture of the attention, and the time and the memory that the
+// reading takes.
 int report_text(const Model& model, const std::string& text, std::ostream& out, const std::string& svg_path);
 
 // Prints a line for each line of `in`: the ISO date, or nothing.

@@ -132,7 +132,7 @@ def read(model, texts, threshold):
 
 
 def accuracy(model, samples, threshold):
-    """Returns three shares and the wrong texts: correct dates, misread dates, other texts read as dates."""
+    """Returns three shares (correct dates, misread dates, other texts read as dates) and the wrong texts."""
     samples = [(text, digits if digits and is_day(digits) else None) for text, digits in samples]
     got = read(model, [text for text, _ in samples], threshold)
     wrong = [(text, digits, g) for (text, digits), g in zip(samples, got) if g != digits]
@@ -145,7 +145,7 @@ def accuracy(model, samples, threshold):
 
 
 def held_out():
-    """Returns the set of held_out.py, squeezed, as the model sees texts."""
+    """Returns the held-out set that held_out.py made. The texts are squeezed, as the model sees texts."""
     lines = (line.rstrip("\n").split("\t") for line in HELD_OUT.read_text().splitlines())
     return [(squeeze(text), iso.replace("-", "") or None) for text, iso in lines]
 

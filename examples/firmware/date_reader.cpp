@@ -1,6 +1,6 @@
-// date_reader FILE [MOST [exact]]: prints the dates in the first MOST texts of a list, one date a line. Then prints the
-// instructions and the memory that a text takes. With `exact`, each line also has the probabilities of the digits, as
-// the bits of floats.
+// date_reader FILE [MOST [exact]]: reads the first MOST texts of FILE, which has one text in each line, and prints a
+// line with the date of each text. Then prints the instructions that a text takes, and the memory of the program. With
+// `exact`, each line also has the probabilities of the digits, as the bits of floats.
 #include <algorithm>
 #include <bit>
 #include <charconv>

@@ -12,7 +12,7 @@ namespace {
 
 using namespace date_reader;
 
-constexpr std::size_t texts = 16;  // for the loop, and as many for the interrupt
+constexpr std::size_t texts = 16;  // texts of the loop, and as many texts of the interrupt handler
 
 struct Task {
   std::array<Squeezed, texts> text;

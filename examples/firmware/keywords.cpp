@@ -25,7 +25,8 @@ struct Hearing {
   FrontEnd front_end;
   FeatureStream features{front_end};
 };
-// The encoder runs after the front end, so the workspace of the encoder and the front end share memory.
+// The encoder runs after the front end, so `workspace` first holds the front end (Hearing), and then the workspace of
+// the encoder.
 constinit struct Memory {
   kwt1::Workspace workspace;
   std::array<float, token_count * model_width> x;
@@ -82,7 +83,7 @@ void print_answer(std::string_view name, const Answer& answer, bool with_logits)
   const auto best = std::ranges::max_element(logits);
   float sum = 0;
   for (const float logit : logits) sum += std::exp(logit - *best);
-  name.remove_prefix(name.rfind('/') + 1);  // substr could throw
+  name.remove_prefix(name.rfind('/') + 1);  // substr could throw, and there are no exceptions
   print(name);
   print("\n  ");
   print(labels[static_cast<std::size_t>(best - logits.begin())]);
@@ -112,8 +113,8 @@ void print_memory(std::size_t stack) noexcept {
   print_row("all", image.written + stack);
 }
 
-// Prints the answer for one recording, or the error. Raises `stack` to the stack that the answer takes. Returns whether
-// there is an answer.
+// Prints the answer for one recording, or the error. If the answer takes more bytes of stack than `stack`, raises
+// `stack` to this number. Returns whether there is an answer.
 bool spot(const char* name, bool with_logits, std::size_t& stack) noexcept {
   Wav wav(name);
   const char* error = wav.error();

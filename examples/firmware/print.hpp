@@ -1,4 +1,4 @@
-// Texts and rows of figures on the console of a board.
+// Prints texts and rows of figures on the console of a board.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// RIFF: a file is a list of chunks. Each chunk has a name of four characters, its size in bytes, and a content that is
-// padded to an even size. Numbers are little-endian, as the boards' processors are.
+// Reads the format RIFF. A file is a list of chunks. Each chunk has a name of four characters, its size in bytes, and a
+// content that is padded to an even size. Numbers are little-endian, as the boards' processors are.
 #include "wav.hpp"
 
 #include <algorithm>

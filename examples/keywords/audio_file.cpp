@@ -21,7 +21,8 @@ using examples::Error;
 
 constexpr std::size_t block_size = 1 << 16;  // samples of all channels
 
-// A WAV file of a program that forgot to scale has samples up to 2^15 or 2^31. The limit keeps sums of squares finite.
+// A program that forgot to scale may write samples up to 2^15, which are accepted. Samples beyond 1e6 are rejected, so
+// that sums of squares stay finite.
 constexpr float largest_sample = 1e6f;
 
 std::string name_of(int format) {

@@ -1,4 +1,4 @@
-// Recordings: WAV files of 16-bit PCM or float samples, with any number of channels, at any rate.
+// Reads recordings: WAV files of 16-bit PCM or float samples, with any number of channels, at any sample rate.
 #pragma once
 
 #include <cstddef>

@@ -23,8 +23,8 @@ namespace keywords {
 
 static_assert(sizeof(Complex) == sizeof(kiss_fft_cpx) && alignof(Complex) == alignof(kiss_fft_cpx));
 
-// The position of kiss_fftr_state in the memory. A second part directly follows kiss_fftr_state and holds Lanes. This
-// position aligns the second part.
+// The position of kiss_fftr_state in `state_`. Numbers of type Lanes directly follow kiss_fftr_state, and `offset`
+// aligns these numbers.
 constexpr std::size_t offset =
     (sizeof(kiss_fftr_state) + alignof(Complex) - 1) / alignof(Complex) * alignof(Complex) - sizeof(kiss_fftr_state);
 

@@ -1,4 +1,4 @@
-// The DFT of a real signal by KissFFT, of one signal in each lane.
+// Computes the DFT of real signals with KissFFT, one signal in each lane.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Fft {
   void transform(const float* signal, Complex* spectrum) noexcept;
 
  private:
-  // KissFFT's state: fewer than 80 numbers, and room for 5 complex numbers for each 4 points.
+  // KissFFT's state: fewer than 80 integers, and room for 5 complex numbers for each 4 points of the DFT.
   alignas(Complex) std::byte state_[80 * sizeof(int) + 2 * alignof(Complex) + fft_length / 4 * 5 * sizeof(Complex)];
 };
 

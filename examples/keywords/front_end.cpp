@@ -21,7 +21,8 @@ void FrontEnd::compute_group(const float* samples, std::size_t frames, float* fe
   write_coefficients(frames, features);
 }
 
-// A lane without a frame repeats the last frame, and its results are not used.
+// Multiplies the frames by the Hann window, and writes one frame into each lane of `signal_`. A lane without a frame
+// repeats the last frame, and the results of this lane are not used.
 void FrontEnd::load_signal(const float* samples, std::size_t frames) noexcept {
   for (std::size_t lane = 0; lane < lane_count; ++lane) {
     const float* const frame = samples + std::min(lane, frames - 1) * frame_step;
@@ -36,7 +37,7 @@ void FrontEnd::compute_log_bands() noexcept {
   for (std::size_t i = 0; i <= mel_bands; ++i) {
     Lanes sum(0.0f), rising_sum(0.0f);
     for (std::size_t bin = begin[i]; bin < begin[i + 1]; ++bin) {
-      const auto& [real, imaginary] = spectrum_[bin];  // g++ 12 would copy them through the stack
+      const auto& [real, imaginary] = spectrum_[bin];  // references, because g++ 12 would copy through the stack
       const Lanes magnitude = square_root(add_product(real * real, imaginary, imaginary));
       sum += magnitude;
       rising_sum = add_product(rising_sum, Lanes(rising[bin]), magnitude);

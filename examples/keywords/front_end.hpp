@@ -1,9 +1,8 @@
-// The front end of KWT-1: sound in, features out. A frame of 30 ms becomes 40 mel-frequency cepstral coefficients.
+// The front end of KWT-1 computes features from sound. A frame of 30 ms becomes 40 mel-frequency cepstral coefficients.
 //
 //     samples -> Hann window -> magnitudes of the DFT -> mel bands -> logarithms -> DCT-II
 //
-// The constants are in tables.hpp. They come from the TensorFlow Lite file of the published model, which contains the
-// front end.
+// The constants in tables.hpp are those of the published model, whose TensorFlow Lite file contains the front end.
 #pragma once
 
 #include <array>

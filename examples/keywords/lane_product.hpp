@@ -1,4 +1,4 @@
-// A matrix product for the frame in each lane.
+// Multiplies a matrix by the vectors of several frames, one frame in each lane.
 #pragma once
 
 #include <array>

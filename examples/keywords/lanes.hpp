@@ -1,4 +1,4 @@
-// The front end computes several frames at a time, one frame in each lane of a vector register.
+// Defines Lanes, a vector register of floats. The front end computes several frames at a time, one frame in each lane.
 #pragma once
 
 #include <cmath>

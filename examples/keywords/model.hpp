@@ -33,7 +33,8 @@ inline constexpr ladon::LayerConfig config{.feed_forward = 256, .activation = la
 template <class Layout>
 using EncoderOf = ladon::Encoder<layer_count, shape, config, ladon::mask::None, ladon::FinalNorm::without, Layout>;
 
-// The weights of everything but the encoder layers.
+// The weights outside of the encoder layers: EmbeddingWeights makes the input of the first layer, and Head makes the
+// logits.
 struct EmbeddingWeights {
   const float* class_token;   // [model_width]
   const float* position;      // [token_count][model_width]

@@ -1,4 +1,4 @@
-// Finds the file of the model.
+// Finds the model's file, kwt1.safetensors.
 #pragma once
 
 #include <filesystem>

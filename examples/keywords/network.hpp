@@ -22,7 +22,7 @@ class Network {
   virtual void run(const float* x, float* y, ClassAttention& attention) noexcept = 0;
 };
 
-// These functions return a network with the weights of a file, which must outlive the network. They throw
+// These functions return a network with the weights of a file, which must outlive the network. The functions throw
 // ladon::safetensors::Error if a tensor is missing or wrong, and examples::Error if an int8 network finds a weight that
 // is not finite.
 std::unique_ptr<Network> make_float32_network(const ladon::safetensors::File& file);

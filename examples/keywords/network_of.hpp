@@ -33,7 +33,7 @@ class NetworkOf final : public Network {
 
  private:
   using Encoder = EncoderOf<Layout>;
-  static constexpr typename Encoder::Options options{.queries = 1};  // of the last layer, row 0 only
+  static constexpr typename Encoder::Options options{.queries = 1};  // the last layer computes only row 0
 
   void convert(const auto& from, typename Encoder::Layer::Weights& to) {
     memory_.convert(from.attention.in_proj, to.attention.in_proj);

@@ -11,8 +11,8 @@
 namespace keywords {
 namespace {
 
-// A recording of more than a second, in windows. The recording has zeros before its start and after its end, so that
-// the words at its ends lie in as many windows as the words in its middle.
+// Moves a window of one second through a longer recording. Zeros are added before the start and after the end of the
+// recording, so that a word near the start or the end lies in as many windows as a word in the middle.
 class LongRecording {
  public:
   // `first_second` are samples that were read from the file.
@@ -27,7 +27,8 @@ class LongRecording {
   // less than `stride_` samples, which are 0.
   [[nodiscard]] bool is_inside() const { return position_ >= padding_ && start() + window_length < length_ + stride_; }
   [[nodiscard]] bool is_behind() const { return start() + window_length >= length_ + padding_ + stride_; }
-  // Returns how many samples the window begins after the start of the recording, or 0 if it begins before the start.
+  // Returns the number of samples from the start of the recording to the start of the window, or 0 if the window begins
+  // before the recording.
   [[nodiscard]] std::size_t start() const { return start_of(position_); }
   [[nodiscard]] std::size_t start_of(std::size_t position) const { return std::max(position, padding_) - padding_; }
   [[nodiscard]] Samples samples() const { return samples_; }

@@ -21,7 +21,7 @@ struct Window {
 struct Findings {
   Window window;                    // of a long recording, the window with the largest probability of a word
   bool is_long = false;             // longer than a window
-  std::vector<DetectedWord> words;  // of a long recording
+  std::vector<DetectedWord> words;  // the words of a long recording
 };
 
 // Reads a recording, and spots its words. A recording of less than a second is padded with zeros. In a longer

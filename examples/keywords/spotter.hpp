@@ -1,4 +1,4 @@
-// KWT-1 by Ladon: one second of sound in, the logits of twelve labels out.
+// Computes KWT-1 with Ladon: takes one second of sound, and returns the logits of twelve labels.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace keywords {
 
-// The precision of the matrices of the encoder layers. Everything else is float32.
+// The precision of the matrices of the encoder layers. All other weights are float32.
 enum class Precision { float32, int8 };
 
 using Samples = std::span<const float, window_length>;                // -1 to 1, 16 kHz

@@ -16,8 +16,8 @@ class FeatureStream {
   // `front_end` must outlive the stream.
   explicit FeatureStream(FrontEnd& front_end) noexcept : front_end_(front_end) {}
 
-  // Takes the next samples, any number of them: floats from -1 to 1, 16 kHz. Computes frames as soon as they fill the
-  // lanes of the front end.
+  // Takes the next samples, any number of them: floats from -1 to 1, 16 kHz. Computes the features of lane_count frames
+  // whenever the samples of lane_count frames have arrived.
   void add(std::span<const float> samples) noexcept {
     while (!samples.empty()) {
       const std::size_t taken = std::min(samples.size(), samples_.size() - sample_count_);
@@ -67,7 +67,7 @@ class FeatureStream {
   static_assert(lane_count <= frame_count);
 
   FrontEnd& front_end_;
-  std::array<float, (lane_count - 1) * frame_step + frame_length> samples_{};  // of the frames to be computed
+  std::array<float, (lane_count - 1) * frame_step + frame_length> samples_{};  // of frames that are not computed yet
   std::size_t sample_count_ = 0;
   std::array<float, frame_count * coefficients> rows_{};
   std::size_t computed_ = 0;

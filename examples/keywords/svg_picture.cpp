@@ -25,8 +25,8 @@ constexpr char style[] =
     ".axis { font-size: 12px; fill: #a9a4c0; text-anchor: middle }\n"
     ".side { font-size: 12px; fill: #a9a4c0; text-anchor: end }\n";
 
-// A row of cells of a picture, with values from 0 to 1. Cells of the same colour are one path, because a rectangle for
-// each cell would make the file five times as large.
+// Rows of coloured cells of a picture. Each cell shows a value from 0 to 1. Cells of the same colour are one path,
+// because a rectangle for each cell would make the file five times as large.
 class Cells {
  public:
   void add_row(int x, int y, int cell_height, std::span<const float> shares) {
@@ -64,7 +64,8 @@ std::string ground(int top, int panel_height) {
   return examples::svg::rect(left, top, picture_width, panel_height, examples::heat(0));
 }
 
-// Shows 8 nepers, which are 69 dB, below the loudest band. A recording without a band above 1 is shown as quiet.
+// Draws the mel bands in colours from bright (the loudest band) to dark (8 nepers, which are 69 dB, below the loudest
+// band). If every band is below 1, the brightest colour stands for 1, so that a quiet sound is dark.
 std::string spectrogram(std::span<const float> log_bands) {
   constexpr float range = 8, quiet = 0;
   const float loudest = std::max(*std::ranges::max_element(log_bands), quiet);

@@ -16,7 +16,7 @@ using Probabilities = std::array<float, label_count>;
 inline constexpr std::size_t first_word = 2;
 
 struct DetectedWord {
-  std::size_t start;  // samples from the start of the first window to the start of the second that has the word
+  std::size_t start;  // samples from the start of the first window to the start of the window that has the word
   std::size_t label;  // index in `labels`
   float probability;  // the average
 };
@@ -31,8 +31,8 @@ struct DetectedWord {
 //   4. Reports the same word again after its average was below `threshold`, or after `window_length` samples, when no
 //      window has the reported word any more.
 //
-// The model gives a word at most about 0.91, because it was trained with smoothed labels. So most of the averaged
-// windows must agree.
+// The model gives a word at most about 0.91, because it was trained with smoothed labels. The average therefore reaches
+// `threshold` only if most of the averaged windows have the word.
 class WordDetector {
  public:
   static constexpr std::size_t averaged = sample_rate / 2;

@@ -12,14 +12,15 @@
 namespace minilm {
 namespace {
 
-// The attention weights of one head, or the mean of several heads.
+// The attention of one word to each word of the text, in one head.
 struct HeadWeights {
   std::size_t layer = 0;
   std::size_t head = 0;
   std::vector<float> words;
 };
 
-// Prints attention weights, and selects the weights that show most.
+// Prints the attention of one word to the other words. Each function prints one view: one head, a list of heads, a grid
+// of all heads, the heads with the largest weights, or the mean of the heads.
 class View {
  public:
   View(std::ostream& out, std::vector<Word> words, std::size_t from, std::vector<HeadWeights> heads)
@@ -73,7 +74,7 @@ void View::bars() const {
   }
 }
 
-// Prints some heads, in their order.
+// Prints a line for each head in `heads_`, with the words that have the largest weights.
 void View::list() const {
   constexpr std::size_t most = 6;
   constexpr float least = 0.03f;
@@ -149,7 +150,8 @@ std::string View::words_by_weight(const std::vector<float>& weights, std::size_t
   return text;
 }
 
-// Returns the index of the wanted word. The name is a label of the view, or the word as a person writes it.
+// Returns the index of the word `wanted`, which is a label in `words` or the word as a person writes it. Without
+// `wanted`, returns the index of "it", or of the last word if the text has no "it".
 std::size_t find_word(const std::vector<Word>& words, const std::optional<std::string>& wanted,
                       const WordPiece& tokenizer) {
   const std::string name = wanted.value_or("it");

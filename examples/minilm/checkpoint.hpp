@@ -61,7 +61,7 @@ using Layers = LayersOf<Dense>;
 struct Embeddings {
   const float* word;      // (vocabulary_size, model_width)
   const float* position;  // (position_count, model_width)
-  const float* type;      // (2, model_width): the first and the second sentence; these texts have only the first
+  const float* type;      // (2, model_width): rows for the first and the second sentence; MiniLM uses only the first
   Norm norm;
 };
 

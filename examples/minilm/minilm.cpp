@@ -19,8 +19,8 @@ void check(std::span<const TokenId> ids) {
                      std::to_string(largest) + " (another model's vocab.txt?)");
 }
 
-// Computes LayerNorm of one token. The sums are in double, which costs little: a few hundred additions against the
-// millions of the encoder.
+// Computes LayerNorm of one token. The sums are in double. Double costs little, because LayerNorm has a few hundred
+// additions, and the encoder has millions.
 void normalise(float* token, const Norm& norm) {
   double mean = 0;
   for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;
@@ -36,7 +36,7 @@ void normalise(float* token, const Norm& norm) {
   }
 }
 
-// Returns the mean over the tokens, scaled to length 1. `y` is [tokens][model_width].
+// Returns the mean of the rows of `y` [tokens][model_width], scaled to length 1.
 Embedding pool(const float* y, std::size_t tokens) {
   std::array<double, model_width> sum{};
   for (std::size_t t = 0; t < tokens; ++t)
@@ -71,7 +71,8 @@ SentenceEncoder::AnyLayers find_any_layers(const Safetensors& file, Precision pr
   return find_layers(file);
 }
 
-// Copies the weights of active tokens from [head][capacity][capacity] of each layer to [layer][head][tokens][tokens].
+// Copies the attention weights of the first attention.tokens tokens from `maps` [layer][head][capacity][capacity] to
+// attention.weights [layer][head][tokens][tokens].
 void keep_active(const std::vector<float>& maps, std::size_t capacity, Attention& attention) {
   const std::size_t tokens = attention.tokens;
   attention.weights.clear();
@@ -91,7 +92,7 @@ void show_each_other(std::size_t first, std::size_t count, SharedStack::Sight& s
   std::fill_n(sight.begin() + static_cast<std::ptrdiff_t>(first), count, row);
 }
 
-// Returns how many of the first texts fit in one run.
+// Returns how many of `texts`, from the first text on, fit into one run of max_tokens tokens.
 std::size_t texts_of_one_run(std::span<const std::vector<TokenId>> texts) {
   std::size_t count = 0, tokens = 0;
   while (count < texts.size() && tokens + texts[count].size() <= max_tokens) tokens += texts[count++].size();

@@ -19,7 +19,7 @@ namespace minilm {
 
 using Embedding = std::array<float, model_width>;
 
-// Returns the cosine of two embeddings. Both have the length 1.
+// Returns the cosine of two embeddings. Both embeddings have the length 1, so the cosine is their scalar product.
 float similarity(const Embedding& a, const Embedding& b);
 
 // The attention of each token to each token: [layer_count][head_count][tokens][tokens]. The last index is the key. Each

@@ -11,8 +11,8 @@
 
 namespace minilm {
 
-// The capacities in tokens. The smallest capacity that fits a text computes the text. CMake has this list, and makes a
-// file from stack.cpp.in for each capacity.
+// The capacities in tokens. A text is computed by the encoder with the smallest capacity that is large enough.
+// examples/minilm/CMakeLists.txt sets the list, and makes a file from stack.cpp.in for each capacity.
 inline constexpr auto capacities = std::to_array<std::size_t>({MINILM_CAPACITIES});
 static_assert(capacities.back() == max_tokens);
 
@@ -37,8 +37,8 @@ std::unique_ptr<Stack> make_stack(const Layers& layers);
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
-// Computes several texts, one after another, in one run. The run reads every weight once for all texts. No lane is
-// padded to the length of the longest text.
+// Computes several texts, one after another, in one run. The run reads every weight once for all texts. The tokens of
+// the texts lie one behind another, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
   // Bit k % 32 of word k / 32 of a row tells whether the token of this row may see token k.

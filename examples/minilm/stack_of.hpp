@@ -31,7 +31,7 @@ class Wired {
   std::unique_ptr<typename Encoder::Workspace> workspace_;
 
  private:
-  // Returns the weights of one of Ladon's layers, from the tensors of a layer of BERT's checkpoint.
+  // Converts the tensors of a layer in BERT's checkpoint into the weights of a layer of Ladon.
   static typename Encoder::Layer::Weights wire(const LayerTensors<AnyDense>& tensors) {
     typename Encoder::Layer::Weights layer{};
     layer.norm1 = {tensors.attention_norm.weight, tensors.attention_norm.bias, layer_norm_epsilon};

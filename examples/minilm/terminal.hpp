@@ -1,4 +1,4 @@
-// Functions that fit texts into the columns of a terminal.
+// Makes texts safe to print, and fits texts into the columns of a terminal.
 #pragma once
 
 #include <cstddef>

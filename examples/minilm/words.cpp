@@ -86,8 +86,8 @@ class WordMaker {
     for (utf8proc_ssize_t i = 0; i < count; ++i) put(parts[static_cast<std::size_t>(i)]);
   }
 
-  // Adds a decomposed code point. Marks (class above 0) wait until the end of their run, because the canonical order
-  // sorts the marks of a run.
+  // Adds a decomposed code point. Marks (combining class above 0) wait until the end of a run of marks, because the
+  // canonical order sorts the marks of a run.
   void put(CodePoint c) {
     const auto* property = utf8proc_get_property(c);
     const bool is_accent = property->category == UTF8PROC_CATEGORY_MN;

@@ -8,11 +8,11 @@
 namespace stories {
 namespace {
 
-// Seven 32-bit integers, least significant byte first.
+// The header of the model's file: seven 32-bit integers, least significant byte first.
 using Header = std::array<std::int32_t, 7>;
 
 constexpr Header expected_header{model_width,     feed_forward_width, layer_count, head_count, kv_head_count,
-                                 vocabulary_size,  // a negative number means a separate classifier weight
+                                 vocabulary_size,  // negative in files with a separate classifier weight
                                  max_positions};
 constexpr std::array header_names{"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "seq_len"};
 
@@ -48,7 +48,7 @@ void check(std::span<const std::byte> bytes, const std::filesystem::path& file) 
   if (bytes.size() != file_bytes) refuse(file, std::to_string(file_bytes) + " bytes", found_bytes);
 }
 
-// Returns the floats of a file, from front to back.
+// Takes the floats of a file one array after another, from front to back.
 class Cursor {
  public:
   explicit Cursor(const float* first) : next_(first) {}
@@ -59,7 +59,8 @@ class Cursor {
     return taken;
   }
 
-  // Takes one tensor of every layer. In the file, these tensors are side by side.
+  // Takes one tensor of every layer, `count` floats for each layer. The file stores this tensor of all layers side by
+  // side.
   void take(Checkpoint& found, const float* LayerTensors::* tensor, std::size_t count) {
     for (LayerTensors& layer : found.layers) layer.*tensor = take(count);
   }

@@ -11,7 +11,7 @@ namespace stories {
 
 using TokenId = std::uint32_t;
 
-// karpathy/tinyllamas, folder stories260K: the header of its model file.
+// The sizes in the header of the model's file (karpathy/tinyllamas on Hugging Face, folder stories260K).
 inline constexpr std::size_t model_width = 64;
 inline constexpr std::size_t feed_forward_width = 172;
 inline constexpr std::size_t layer_count = 5;

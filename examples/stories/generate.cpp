@@ -29,7 +29,8 @@ Timing generate(Model& model, const Tokenizer& tokenizer, Sampler& sampler, std:
   steps = std::min(steps, max_positions);
   const auto given = prompt.first(std::min(prompt.size(), steps));
   model.clear();
-  // Feeds the first token alone, because the clock starts after it. Then feeds the rest of the prompt at once.
+  // Feeds the first token alone, because the measured time begins after the first token. Then feeds the rest of the
+  // prompt at once.
   Logits logits = model.extend(given.first(1));
   Clock::time_point start{};
   TokenId token = given.front();

@@ -1,4 +1,4 @@
-// stories260K, computed by Ladon: tokens in, and the logits of the next token out.
+// Computes the model stories260K with Ladon: takes tokens, and returns the logits of the next token.
 #pragma once
 
 #include <filesystem>

@@ -13,7 +13,8 @@
 
 namespace stories {
 
-// The number of tokens of a prompt that one call takes. Few prompts are longer, and this number fills the vectors.
+// The largest number of tokens of a prompt that one call of Prompt::extend takes. Few prompts have more than 32 tokens,
+// and 32 tokens fill the lanes of every vector register.
 inline constexpr std::size_t chunk = 32;
 
 inline constexpr ladon::LayerConfig config{.feed_forward = feed_forward_width,
@@ -48,7 +49,7 @@ class NetworkOf final : public Network {
   [[nodiscard]] std::size_t length() const noexcept override { return caches_.front().length; }
 
   Logits extend(std::span<const TokenId> tokens) noexcept override {
-    std::size_t count = 0;  // the tokens of the last call
+    std::size_t count = 0;  // number of tokens of the last call
     for (; !tokens.empty(); tokens = tokens.subspan(count)) {
       count = std::min(tokens.size(), chunk);
       lookup(tokens.first(count));

@@ -23,7 +23,7 @@ Sampler::Sampler(float temperature, float top_p, std::uint64_t seed) noexcept
 TokenId Sampler::choose(std::span<const float> logits) {
   check(logits);
   const auto likeliest = std::ranges::max_element(logits);
-  // If this quotient overflows, exp() of the distance to the next smaller logit is 0, and so is its probability.
+  // If the quotient overflows, the probability of every smaller logit is 0, so the likeliest token is chosen.
   if (temperature_ == 0 || !std::isfinite(*likeliest / temperature_))
     return static_cast<TokenId>(likeliest - logits.begin());
   soften(logits);
@@ -42,7 +42,7 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Keeps the likeliest candidates, in descending order, up to the candidate with which their sum exceeds top_p.
+// Keeps the likeliest candidates, in descending order: as few candidates as have probabilities whose sum exceeds top_p.
 void Sampler::keep_likeliest() {
   // A candidate below `rare` cannot be among the kept candidates. Erasing it first saves sorting it. The likeliest
   // candidate always stays, also if all candidates are below `rare`, as with top_p < 1 / candidates.

@@ -111,7 +111,7 @@ class Chain {
   std::vector<Link> links_;
 };
 
-// Two neighbours that can become one token. The tokens are those at the time when the pair was found.
+// Two neighbours that can become one token. `left` and `right` are the neighbours at the time when the pair was found.
 struct Pair {
   float score;
   std::size_t place;
@@ -178,8 +178,8 @@ std::vector<TokenId> Tokenizer::code_points(std::string_view text) const {
   return tokens;
 }
 
-// Looks up each pair once, when the pair arises. A pair may be outdated when it is taken from the queue, so `has`
-// checks its tokens.
+// Looks up each pair once, when the pair arises. Before a pair is taken from the queue, one of its tokens may have been
+// joined with another neighbour. So `has` checks that both tokens are still in their places.
 void Tokenizer::merge(std::vector<TokenId>& tokens) const {
   Chain chain(tokens);
   std::priority_queue<Pair, std::vector<Pair>, Later> pairs;

@@ -1,4 +1,4 @@
-// Changes the numbers of differential fuzzers.
+// Scales the random inputs and weights of a fuzzer, and overwrites up to three values of each array by special numbers.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,8 @@
 
 namespace ladon_fuzz {
 
-// The special numbers that may be used: only finite numbers, finite numbers and NaN, or also infinities.
+// The special numbers that `change` may write: `finite` allows only finite numbers, `nan` also NaN, and `all` also
+// infinities.
 enum class Specials { finite, nan, all };
 
 // Multiplies all values by a power of two between 2^lowest and 2^highest. Overwrites up to three values by special

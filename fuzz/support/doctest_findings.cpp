@@ -1,5 +1,5 @@
-// Makes the checks of tests/support usable in a fuzzer. A failed check prints its expression and its context, and ends
-// the program. libFuzzer then stores the input.
+// Makes the doctest assertions of tests/support usable in a fuzzer. A failed assertion prints its expression and its
+// context, and ends the program. libFuzzer then stores the input.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// Converts the floats of a checkpoint as the definitions of their formats state. Fuzzers compare the library with these
-// functions.
+// Converts F32, F16 and BF16 values to float, directly by the definitions of the formats. Fuzzers compare the
+// conversions of src/weights with the functions below.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Functions that check the promises of the library and report findings.
+// Checks the promises of the library. If a promise is broken, ends the program, which libFuzzer reports as a finding.
 #pragma once
 
 #include <cstdio>

@@ -13,7 +13,7 @@
 namespace ladon_fuzz {
 
 // Checks that the tokens from `next` on encode the word: either [UNK], or pieces that make the word. Moves `next`
-// behind these tokens.
+// behind the tokens of the word.
 inline void take_word(const minilm::WordPiece& tokenizer, std::string_view word,
                       const std::vector<minilm::TokenId>& tokens, std::size_t& next) {
   require(next + 1 < tokens.size(), "each word has a token");

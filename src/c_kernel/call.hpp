@@ -18,8 +18,8 @@
 namespace c_kernel {
 
 // The weights, options and lengths of one C call. `Kernel` is the C++ type of the kernel. `W` and `O` are NAME_weights
-// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and `cache_mark`.
-// This number identifies the kernel and the instruction set of the code.
+// and NAME_options. `Settings` has the properties that `Kernel` does not have (definition.hpp.in), and the number
+// `cache_mark`, which identifies the kernel and the instruction set that the code is compiled for.
 template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
@@ -34,16 +34,16 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array. The inner layers of a
-  // stack may write the rows of more queries than the call has.
+  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the inner
+  // layers of a stack may write the rows of more queries than the call has.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);
     });
   }
 
-  // Takes the lengths from the options, and checks that the lengths are within the shape. Must be called before memory
-  // is registered or checked, because the sizes of the memory depend on the lengths.
+  // Takes the lengths from the options, and checks that the lengths are within the shape. Must be called before
+  // check.writes, check.reads and check.reads_x, because the sizes that these functions check depend on the lengths.
   void take_lengths(Checked& check, const O& from) {
     lengths = lengths_of<Settings>(from, shape);
     check.expect(lengths.queries <= shape.queries && lengths.keys <= shape.keys, LADON_LENGTH_BEYOND_SHAPE);
@@ -133,8 +133,8 @@ struct Entry {
     // The reinterpret_cast below is valid, because the struct in NAME.h has the same members as ladon::RotaryTable.
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
-    // `most` keeps the powers of `base` within the range of double. `least` keeps the number of quarter turns of an
-    // angle within 64 bits.
+    // `most` keeps the powers of `base` within the range of double. `least` limits the angle position / scaling, so
+    // that a 64-bit integer holds its number of quarter turns.
     constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);

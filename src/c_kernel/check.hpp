@@ -21,13 +21,15 @@ class Check {
     if (!holds && status_ == LADON_OK) status_ = otherwise;
   }
 
-  // Checks that a workspace or a cache is not null and is aligned to 64 bytes, as NAME.h requires.
+  // Checks that a workspace, a cache or the memory for int8 weights is not null and is aligned to 64 bytes, as NAME.h
+  // requires.
   void aligned(const void* memory, ladon_status if_null) {
     expect(memory != nullptr, if_null);
     expect(reinterpret_cast<std::uintptr_t>(memory) % 64 == 0, LADON_MISALIGNED);
   }
-  // Registers `count` elements at `memory` as written memory, which must not overlap with other written memory. All
-  // written memory must be registered before the first call of `reads` or `reads_x`.
+  // Registers `count` elements at `memory` as written memory: memory that the call writes. The elements must not
+  // overlap with memory that was registered before. All written memory must be registered before the first call of
+  // `reads` or `reads_x`.
   template <class T>
   void writes(const T* memory, std::size_t count) {
     const Piece piece = piece_of(memory, count);

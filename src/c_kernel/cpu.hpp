@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects the instruction sets of this machine, and chooses one of them. A variant of a kernel is compiled for a level
-// of the architecture. A compiler may use every extension of the level, so the machine must support all of them.
+// of the architecture, such as x86-64-v3. The compiler may use every extension of the level, so the machine must
+// support every extension of the level.
 #pragma once
 
 #if defined(__aarch64__)
@@ -33,8 +34,8 @@ static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == 
 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
-// addition, the operating system must save the registers that the extensions use. The variants for VNNI need one
-// extension more than the level. cpuid numbers its results by a leaf and a subleaf.
+// addition, the operating system must save the registers that the extensions use. AVX512_VNNI and AVX-VNNI are one more
+// extension each, which their level does not contain. The arguments of cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -89,8 +90,8 @@ constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
   return LADON_ISA_CHOSEN;
 }
 
-// Returns the instruction set that the caller must use, or LADON_ISA_CHOSEN if `wanted` is not supported.
-// `built` holds the instruction sets of the library.
+// Returns the instruction set that the caller must use, or LADON_ISA_CHOSEN if `wanted` is not supported. `built` is
+// the set of instruction sets for which the library has a variant (see `bits`).
 static ladon_isa usable(int wanted, unsigned built) { return chosen_isa(wanted, supported_isas() & built); }
 
 }  // namespace c_kernel

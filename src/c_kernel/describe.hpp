@@ -3,8 +3,9 @@
 // (describe.cpp.in), and cmake/kernel/put_description.cmake finds the text there. No code of the target is executed, so
 // this method also works in cross compilation.
 //
-// The text begins with the sizes of the memory, and consists of blocks. A block begins with a line "LADON_BLOCK
-// <name>". `Settings` has the properties that `Kernel` does not have (definition.hpp.in).
+// The text begins with a line "LADON_DESCRIPTION", which has the sizes of the kernel's memory. Then blocks follow. A
+// block begins with a line "LADON_BLOCK <name>". `Settings` has the properties that `Kernel` does not have
+// (definition.hpp.in).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a kernel as C text: the parts of NAME.h, and the lists of functions that kernel.cpp.in and
-// dispatch.cpp.in include.
+// Writes the description of a kernel as C text: the parts of NAME.h, and the list of functions that kernel.cpp.in and
+// dispatch.cpp.in include (NAME_functions.inc).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace c_kernel {
 
-// Writes the sizes of the kernel as constants.
+// Writes a #define for each size of the shape, and for the sizes of the feed-forward network, of the stack and of the
+// phases.
 template <class Kernel, class Settings>
 constexpr void write_constants(Writer& out) {
   out << "#define @NAME@_QUERIES @queries@\n#define @NAME@_KEYS @keys@\n#define @NAME@_MODEL @model@\n"
@@ -28,8 +29,8 @@ constexpr void write_constants(Writer& out) {
   if constexpr (!Settings::cache) out << "#define @NAME@_PHASES " << Kernel::phases << "\n";
 }
 
-// Writes the sizes of the memory that only some kernels need. put_description.cmake replaces @cache_bytes@,
-// @shared_bytes@ and @scratch_bytes@ by numbers.
+// Writes NAME_CACHE_BYTES for a kernel with a cache, and NAME_TEAM_WORKSPACE_BYTES for a kernel without a cache.
+// put_description.cmake replaces @cache_bytes@, @shared_bytes@ and @scratch_bytes@ by numbers.
 template <class Settings>
 constexpr void write_memory(Writer& out) {
   if (Settings::cache) {
@@ -47,7 +48,8 @@ constexpr void write_extents(Writer& out, const Extents& extents) {
   }
 }
 
-// Writes a number of rows. in_proj has the rows of queries, keys and values, which are written as a sum.
+// Writes the number of rows of a tensor. For in_proj, writes the numbers of rows of queries, keys and values, with
+// `plus` between them.
 template <ladon::Shape S>
 constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
   if (tensor.part == "in_proj") {

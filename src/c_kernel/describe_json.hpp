@@ -16,7 +16,7 @@
 
 namespace c_kernel {
 
-// Writes the items of an array or an object with commas between them.
+// Writes the commas of a JSON array or object: next() writes a comma before every item except the first item.
 class Commas {
  public:
   constexpr explicit Commas(Writer& out) : out_(out) {}
@@ -59,7 +59,8 @@ constexpr void write_json_names(Writer& out, std::string_view key, const Names& 
   out << "]";
 }
 
-// Writes the type and the shape of an option or a tensor. `count` is the number of arrays, or 0 for a single array.
+// Writes the JSON members "type", "count" and "shape" of an option or a tensor. `count` is the number of arrays. For a
+// single array, `count` is 0, and the member "count" is left out.
 constexpr void write_json_array(Writer& out, const Type& type, std::size_t count, const Extents& extents) {
   out << "\"type\":\"" << type.name << "\"";
   if (count > 0) out << ",\"count\":" << count;

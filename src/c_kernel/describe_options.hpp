@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All members of NAME_options, in the order of the C struct. options.hpp and masks.hpp convert the options.
+// Lists all members of NAME_options, in the order of the C struct. options.hpp and masks.hpp convert these members into
+// the C++ options.
 #pragma once
 
 #include <string_view>

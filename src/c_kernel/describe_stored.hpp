@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of stored weights: the tensors that ladon-weights copies from a checkpoint, and the initialiser of
-// NAME_stored_weights, which points to these copies.
+// Describes stored weights in two texts: the list of the tensors that ladon-weights takes from a checkpoint, and the
+// initialiser of NAME_stored_weights, which points to the stored tensors.
 #pragma once
 
 #include <string_view>
@@ -49,8 +49,9 @@ struct StoredLines {
   constexpr void close() const {}
 };
 
-// Writes the initialiser of NAME_stored_weights. The offsets have the names of the tensors, with "_" instead of ".".
-// The data have one name for each element type (stored_weights.cpp.in).
+// Writes the initialiser of NAME_stored_weights. The constant at::X is the offset of the tensor X in the stored data,
+// with "_" instead of "." in X. The stored data have one name for each element type, such as NAME_stored_float32
+// (stored_weights.cpp.in).
 struct StoredInitialiser {
   Writer& out;
   constexpr void tensors(const Place& place, const Tensors& list) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of a kernel that appends tokens to a text: NAME_extend, NAME_cache_clear and NAME_cache_length.
-// call.hpp describes `Kernel`, `Settings`, `W` and `O`.
+// Implements NAME_extend, the C function of a kernel that appends tokens to a text. The base class CacheEntry
+// implements NAME_cache_clear and NAME_cache_length. call.hpp describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the functions of the C library that a kernel calls. WebAssembly modules are linked without a C library.
+// Defines the functions of the C library that a kernel calls, because WebAssembly modules are linked without a C
+// library.
 #include <cstddef>
 
 extern "C" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the C functions of a kernel: names, parameters and comments. describe_c.hpp and describe_json.hpp write this
-// list. run_entry.hpp, attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the functions.
+// Lists the C functions of a kernel: names, parameters and comments. describe_c.hpp writes the functions into NAME.h,
+// and describe_json.hpp writes their names into the description of a WebAssembly module. run_entry.hpp,
+// attend_entry.hpp, extend_entry.hpp and quantise_weights.hpp implement the functions.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,9 @@ struct Function {
 };
 using Functions = List<Function, 6>;
 
-// Adds the functions of a kernel without a cache. A WebAssembly module has no run_phase, because modules cannot share
-// memory between threads. The function `run` of a module is NAME_run_with, so the function takes options.
+// Adds NAME_run, NAME_run_with and NAME_run_phase, the functions of a kernel without a cache. A WebAssembly module has
+// no run_phase, because modules cannot share memory between threads. A module exports NAME_run_with under the name
+// `run`, so `run` of a module takes options.
 template <class Settings>
 constexpr void add_run(Functions& functions) {
   using namespace parameter;
@@ -89,8 +91,8 @@ constexpr void add_run(Functions& functions) {
   }
 }
 
-// Adds the functions of a kernel that projects a context once. If keys and values come from tokens of different widths,
-// the kernel has two contexts.
+// Adds NAME_project_keys and NAME_attend, the functions of a kernel that projects a context once. If keys and values
+// come from tokens of different widths, the kernel has two contexts.
 template <class Kernel>
 constexpr void add_attend(Functions& functions) {
   using namespace parameter;
@@ -130,7 +132,7 @@ inline constexpr void add_extend(Functions& functions) {
   functions.add(extend << x << cache << weights << y << workspace << options);
 }
 
-// Adds the functions of every kernel that has a cache.
+// Adds NAME_cache_clear and NAME_cache_length, which every kernel with a cache has.
 inline constexpr void add_cache(Functions& functions) {
   Function clear{.name = "cache_clear",
                  .exported = "cache_clear",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ types that the arguments of ladon_add_kernel stand for.
+// Maps the arguments of ladon_add_kernel to C++ types.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace c_kernel {
 
-// CMake writes the values of its arguments as C++ names.
+// CMake writes the values of its arguments into NAME_definition.hpp as C++ names, so the names below are spelled like
+// the values.
 // NOLINTBEGIN(readability-identifier-naming)
 
 // The values of LAYOUT.
@@ -51,8 +52,8 @@ using by_model = ladon::score::ScaledByModel;
 
 // NOLINTEND(readability-identifier-naming)
 
-// The kernel with the given number of layers: a stack, or a single encoder layer if the number is 0. Without a
-// feed-forward network, the kernel is an attention.
+// The C++ type of a kernel: ladon::Encoder if `Layers` is above 0, ladon::EncoderLayer if `Layers` is 0, or
+// ladon::MultiHeadAttention if Config.feed_forward is 0, too.
 template <std::size_t Layers, ladon::Shape S, ladon::LayerConfig Config, ladon::FinalNorm Final, class Layout,
           class Mask, class Score, class Position>
 struct KernelType {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of C kernels: one struct for each value of the argument MASK of ladon_add_kernel. An entry has
+// The masks of C kernels: one struct, called an entry, for each value of the argument MASK of ladon_add_kernel. An
+// entry has
 //
 //     name                              the value of the argument, and of the struct itself
 //     Type<Arguments>                   the C++ mask. `Arguments` has the constants that other arguments give
@@ -9,7 +10,7 @@
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
-// A new mask needs its C++ files and an entry in this file, and nothing else. Two programs read this file as text:
+// A new mask needs only its C++ files in include/ladon and an entry in this file. Two programs read this file as text:
 // CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and
 // wasm/tools/mask-options.mjs reads the options, for the types of TypeScript.
 #pragma once
@@ -48,7 +49,7 @@ struct WithOffset : WithoutOptions {
 // The base class of entries that accept OFFSET run_time and OFFSET <n>.
 struct WithFixedOffset : WithOffset {};
 
-// CMake writes the values of MASK as C++ names.
+// CMake writes the values of MASK into NAME_definition.hpp as C++ names, so the entries are spelled like the values.
 // NOLINTBEGIN(readability-identifier-naming)
 namespace mask {
 

@@ -12,7 +12,7 @@ namespace c_kernel {
 
 // The memory of a kernel without a cache. `Workspace` is the memory of a call by one thread. If several threads compute
 // a call, `Shared` is the part of the memory that all of these threads use. If `Context` is true, the kernel attends to
-// a context, and both types differ from the types for self-attention.
+// a context, and `Workspace` and `Shared` differ from the types for self-attention.
 template <class Kernel, bool Context>
 struct MemoryOf {
   using Workspace = typename Kernel::Workspace;
@@ -37,9 +37,9 @@ struct CacheOf<Kernel> {
   using One = typename Kernel::Layer::Cache;
 };
 
-// The cache of a C kernel. The C program sees only bytes. `mark` is `cleared`, or the mark of the kernel variant that
-// filled the cache (cache_entry.hpp). Only this variant may use `content`, because the layout of `content` depends on
-// the instruction set of the variant.
+// The cache of a C kernel. NAME.h declares only the size of a cache in bytes. `mark` is `cleared`, or the mark of the
+// kernel variant that filled the cache (cache_entry.hpp). Only this variant may use `content`, because the layout of
+// `content` depends on the instruction set of the variant.
 template <class Kernel>
 struct alignas(64) StoredCache {
   using Type = typename CacheOf<Kernel>::Type;
@@ -71,8 +71,8 @@ struct Sizes {
   std::size_t cache;
 };
 
-// NAME_project_keys and NAME_attend use the same workspace. The workspace is as large as the larger of the two
-// workspaces that the C++ functions need.
+// Returns the size of the workspace of a kernel with NAME_project_keys and NAME_attend. Both functions use one
+// workspace, which is large enough for a KeyWorkspace (project_keys) and for a CachedWorkspace (attend).
 template <class Kernel>
 constexpr std::size_t workspace_of_attend() {
   constexpr std::size_t attend = sizeof(typename Kernel::CachedWorkspace),

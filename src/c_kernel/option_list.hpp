@@ -10,7 +10,8 @@
 
 namespace c_kernel {
 
-// A member of NAME_options. Its comment in the header consists of `before`, the extents such as "[4][20]", and `after`.
+// A member of NAME_options. The comment of the member in NAME.h consists of `before`, the extents such as "[4][20]",
+// and `after`.
 struct Option {
   std::string_view name;
   Type type;

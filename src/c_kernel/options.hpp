@@ -72,7 +72,7 @@ struct OptionsReader {
     }
   }
 
-  // The following functions serve the entries of masks (masks.hpp).
+  // The mask structs in masks.hpp call the following functions to convert the options of a mask.
 
   // Converts a pointer into a view, and checks that the elements of the view do not overlap with memory that the call
   // writes.
@@ -82,7 +82,8 @@ struct OptionsReader {
     to = Tensor(from);
   }
   // Converts and checks an array with an element for each pair of a query and a key. `columns` is the number of keys in
-  // a row. The value 0 stands for all keys of the shape, and LADON_NONE stands for no keys.
+  // a row of the array: 0 stands for all keys of the shape, and LADON_NONE stands for no keys. Sets `keys` to this
+  // number.
   template <class T, class Tensor>
   void pairs(const T* from, std::size_t columns, Tensor& to, std::size_t& keys) const {
     const std::size_t count = columns == 0 ? S.keys : columns == LADON_NONE ? 0 : columns;

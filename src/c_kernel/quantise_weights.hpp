@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be included
-// before this file.
+// Implements the C function NAME_quantise, which makes int8 weights from float32 weights on the device. NAME.h must be
+// included before this file.
 #pragma once
 
 #include <cstddef>
@@ -65,8 +65,8 @@ struct FiniteCheck {
   void keep(const float*, const float*&) {}
 };
 
-// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The numbers are equal
-// to the results of ladon::quantise and ladon::row_sums.
+// Makes the int8 tensors in the memory from `next` on, and sets the pointers of the int8 weights. The integers, scales
+// and row sums are equal to the results of ladon::quantise and ladon::row_sums.
 template <class Floats>
 struct Quantiser {
   std::byte* next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. call.hpp describes `Kernel`,
-// `Settings`, `W` and `O`.
+// Implements the C functions of a kernel without a cache: NAME_run, NAME_run_with and NAME_run_phase. call.hpp
+// describes `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ struct RunEntry : Entry<Kernel, Settings, W, O> {
   using Shared = typename MemoryOf<Kernel, Settings::context>::Shared;
   using Scratch = typename Kernel::Scratch;
   static constexpr Sizes bytes = checked_sizes<Kernel, Settings>();
-  static constexpr std::size_t most_shares = 1 << 16;  // with this limit, the size of the workspace cannot overflow
+  // Limits `shares`, so that the size of the workspace cannot overflow.
+  static constexpr std::size_t most_shares = 1 << 16;
 
   // The three functions of a kernel for self-attention. Each function passes a null pointer as `context`.
   static ladon_status run(const float* x, const W* weights, float* y, void* workspace) {

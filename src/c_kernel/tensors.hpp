@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a kernel's weights, read from the C++ type of the weights. The C++ member `part.weight` is the C
-// member `part_weight`. The members `part.scale` and `part.row_sum` of int8 weights are `part_weight_scale` and
-// `part_weight_row_sum` in C.
+// Lists the tensors of a kernel's weights. The lists are computed from the C++ type of the weights. The C++ member
+// `part.weight` is the C member `part_weight`. The members `part.scale` and `part.row_sum` of int8 weights are
+// `part_weight_scale` and `part_weight_row_sum` in C.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 #include "element_types.hpp"
 #include "text.hpp"
 
-// Lists of all parts of weights, in the order of the C structs. The lists of a layer and of a stack do not contain the
-// attention of the layer or the layers of the stack. weights.hpp converts the parts in this order.
+// Lists of all parts of weights, in the order of the C structs. LADON_LAYER_PARTS does not contain the attention of a
+// layer, and LADON_STACK_PARTS does not contain the layers of a stack. weights.hpp converts the parts in this order.
 #define LADON_ATTENTION_PARTS(PART) PART(in_proj) PART(query_proj) PART(key_proj) PART(value_proj) PART(out_proj)
 #define LADON_LAYER_PARTS(PART) PART(gate) PART(linear1) PART(linear2) PART(norm1) PART(norm2)
 #define LADON_STACK_PARTS(PART) PART(norm)
@@ -43,7 +43,7 @@ inline constexpr Type type_of<const std::int8_t> = int8_type;
 template <>
 inline constexpr Type type_of<const std::int32_t> = int32_type;
 
-// The type of the elements, the extents and the number of bytes of a view.
+// The element type, the extents and the size in bytes of a TensorView.
 template <class View>
 struct ViewOf;
 template <class Element, std::size_t... Sizes>
@@ -82,8 +82,8 @@ constexpr void add_part(Tensors& list, std::string_view name, std::size_t count 
 
 #define LADON_ADD(part) \
   if constexpr (requires { Weights::part; }) add_part<decltype(Weights::part)>(list, #part);
-// These functions return the tensors of an attention, of a layer without its attention, and of a stack without its
-// layers.
+// attention_tensors returns the tensors of an attention. layer_tensors returns the tensors of a layer except the
+// tensors of its attention. stack_tensors returns the tensors of a stack except the tensors of its layers.
 template <class Weights>
 constexpr Tensors attention_tensors() {
   Tensors list;
@@ -137,7 +137,7 @@ constexpr std::size_t aligned_size(std::size_t bytes) {
   return (bytes + quantised_alignment - 1) / quantised_alignment * quantised_alignment;
 }
 
-// Returns the size of all tensors that NAME_quantise makes, or 0 if the weights are float32.
+// Returns the size in bytes of all tensors that NAME_quantise makes, or 0 if the weights are not int8.
 template <class Weights>
 constexpr std::size_t quantised_bytes() {
   using Parts = Structure<Weights>;

@@ -18,7 +18,7 @@ struct Placeholders {
   ladon::Shape shape;
 };
 
-// Writes text into an array, and replaces the placeholders. Without an array, only counts the characters.
+// Writes text into the array `out`, and replaces the placeholders. If `out` is null, only counts the characters.
 class Writer {
  public:
   constexpr explicit Writer(const Placeholders& values, char* out = nullptr) : values_(values), out_(out) {}

@@ -6,8 +6,8 @@
 
 namespace ladon::files {
 
-// Flushes a stream. Throws Error with the text "<what> could not be written: <reason>" if this write or an earlier
-// write failed. The reason comes from errno. A program with several writes stops at the first failed write, so that
+// Flushes `out`. Throws Error with the text "<what> could not be written: <reason>" if the flush or an earlier write to
+// `out` failed. The reason comes from errno. A program with several writes stops at the first failed write, so that
 // errno still holds the reason.
 void flush(std::ostream& out, const std::string& what);
 

@@ -52,7 +52,7 @@ std::size_t checked_size(const std::filesystem::path& file, std::uintmax_t size)
   return static_cast<std::size_t>(size);
 }
 
-// Memory for a copy of a file. Like a mapping, the memory begins at a multiple of the page size.
+// The memory for a copy of a file begins at a multiple of `page` bytes, so that a copy is aligned like a mapping.
 constexpr std::align_val_t page{4096};
 struct Delete {
   void operator()(const std::byte* data) const noexcept { ::operator delete(const_cast<std::byte*>(data), page); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces files so that a reader sees either the complete old content or the complete new content of a file. Every
-// program writes its result files with these functions.
+// Replaces files so that a reader sees either the complete old content or the complete new content of a file. All
+// programs of this project write their result files with replace_file or replace_files.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,19 @@ struct Replacement {
   std::string_view content;
 };
 
-// Writes each content into a temporary file with a random name in the same folder. Renames the temporary files after
-// all contents are on the storage device. If a content cannot be written, no file is replaced. A replaced file keeps
-// its permissions (owner, group and others). If a path is a symbolic link, the target of the link is replaced. A device
-// or a pipe is written directly. Throws Error, which names the file and the system's reason.
+// Writes the content of each replacement into a temporary file with a random name, in the folder of the replaced file.
+// Renames the temporary files after all contents are on the storage device. If one of the contents cannot be written,
+// no file is replaced. A replaced file keeps its permissions (owner, group and others). If a path is a symbolic link,
+// the target of the link is replaced. A device or a pipe is written directly. Throws Error, which names the file and
+// the system's reason.
 void replace_files(std::span<const Replacement> replacements);
 
 void replace_file(const std::string& path, std::string_view content);
 
-// Appends bytes to the file that is being written. Throws Error if the bytes cannot be written.
+// A Sink appends bytes to the file that replace_file is writing. Throws Error if the bytes cannot be written.
 using Sink = std::function<void(std::string_view)>;
 
-// Passes the content of a file to a sink, piece by piece.
+// A Content passes the whole content of a file to a sink, piece by piece.
 using Content = std::function<void(const Sink&)>;
 
 // Like replace_file above, but receives the content piece by piece, so that memory need not hold the whole content.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of replacing a file, as calls of the operating system. Each function returns the error that stopped the
-// function, or an empty error code.
+// Implements the steps of replacing a file by calls of the operating system. Each function returns the error that
+// stopped the function, or an empty error code.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   // Creates a file. If a file or a link exists, returns std::errc::file_exists and does not change the file or the
-  // link. A private file is for its owner only; any other file gets the permissions of a new file.
+  // link. If `is_private` is true, only the owner may read and write the file. Otherwise, the file gets the usual
+  // permissions of a new file (umask). Windows ignores `is_private`.
   std::error_code create(const std::filesystem::path& file, bool is_private);
 
   // Opens an existing device or pipe.

@@ -31,7 +31,8 @@ struct NamedTensor {
 
 // Returns the bytes before the data of a safetensors file: the length of the header, and the header. The header ends in
 // spaces, so that the data begin at a multiple of 8 bytes. The header names the tensors in the given order. `metadata`
-// is a result of Safetensors::metadata. Throws Error if the header is longer than a reader accepts.
+// is a result of Safetensors::metadata. Throws Error if the header is longer than 100,000,000 bytes, the limit of
+// readers.
 std::string safetensors_header(std::span<const NamedTensor> tensors, const std::string& metadata);
 
 }  // namespace ladon::files

@@ -7,8 +7,9 @@
 
 namespace ladon::weights {
 
-// The role of a member, and the name of the tensor in a checkpoint, relative to the attention, the layer or the stack
-// of the member. If a role has several rows, the first name that exists in the file is used.
+// Maps the role of a member (Member::role in spec.hpp) to the name of its tensor in a checkpoint. The name is relative
+// to the attention, the layer or the stack of the member. If several rows have the same role, the first name that
+// exists in the checkpoint is used.
 struct Row {
   std::string_view role;
   std::string_view name;
@@ -16,7 +17,7 @@ struct Row {
 
 struct Convention {
   std::string_view title;
-  std::string_view layers;     // name of a stack's list of layers. In C++ and CMake, the prefix ends with this name
+  std::string_view layers;     // name of a stack's list of layers; the user's prefix for a stack ends with this name
   std::string_view attention;  // name of the attention in a layer
   std::span<const Row> of_attention;
   std::span<const Row> of_layer;

@@ -36,7 +36,7 @@ bool is_embedding_name(std::string_view name) {
                              [&](const char* part) { return name.find(part) != name.npos; });
 }
 
-// Chooses the tensors to convert, and collects the problems of the file.
+// Chooses the tensors to convert, and collects the problems that plan_conversion reports.
 class Planner {
  public:
   Planner(const Safetensors& file, Target target, const Selection& selection)
@@ -81,7 +81,8 @@ class Planner {
   }
 
   // Adds a matrix that is computed from the source. If the source has too few bytes for its shape, `bytes` may
-  // overflow. Such a source is reported as a problem.
+  // overflow. The overflow does no harm, because `add` reports such a source as a problem, and a plan with problems is
+  // never used.
   void add_made(const std::string& name, const std::string& dtype, const std::vector<std::uint64_t>& shape,
                 const Tensor& source, Making making) {
     const std::uint64_t bytes = shape[0] * shape[1] * bytes_of_element(dtype);
@@ -98,7 +99,8 @@ class Planner {
            std::ranges::any_of(selection_.keep, [&](const std::regex& keep) { return std::regex_search(name, keep); });
   }
 
-  // Returns whether the tensor has the content of an embedding, which means that the weight is tied.
+  // Returns whether the tensor has the content of an embedding. Such a tensor is the head of a language model that
+  // shares its weights with the embedding (tied weights).
   [[nodiscard]] bool is_tied(const Tensor& tensor) const { return embeddings_.contains(content(tensor)); }
 
   using Content = std::tuple<std::string_view, std::vector<std::uint64_t>, std::string_view>;  // dtype, shape, bytes
@@ -131,7 +133,8 @@ class Planner {
            std::to_string(plan_.already_converted);
   }
 
-  // Sorts the tensors by element size, then by name. Each tensor begins at the end of the previous tensor.
+  // Sorts the output tensors by element size, largest first, and then by name. Each tensor begins at the end of the
+  // previous tensor.
   void place_tensors() {
     std::ranges::sort(plan_.tensors, [](const OutputTensor& a, const OutputTensor& b) {
       const auto size_a = bytes_of_element(a.named.tensor.dtype), size_b = bytes_of_element(b.named.tensor.dtype);

@@ -23,7 +23,7 @@ struct ConversionWords {
 };
 ConversionWords words(Target target);
 
-// The choices of the user.
+// The user's choice of tensors: the options --keep and --embeddings.
 struct Selection {
   std::vector<std::regex> keep;  // a tensor whose name has a match is copied unchanged
   bool embeddings = false;       // if true, embeddings and heads of language models are converted, too
@@ -42,7 +42,7 @@ struct ConversionPlan {
   Target target;
   std::string header;                 // all bytes of the output before the data
   std::vector<OutputTensor> tensors;  // in the order of the output's data
-  std::size_t converted = 0;          // numbers of tensors of the input
+  std::size_t converted = 0;          // number of input tensors that are converted
   std::size_t copied = 0;
   std::size_t already_converted = 0;  // copied tensors that are int8 weights with a scale, or BF16 weights
 };
@@ -51,10 +51,10 @@ struct ConversionPlan {
 // version, "X.weight" has dtype I8, and "X.weight_scale" has dtype F32 and the shape [rows, 1], as in files of
 // compressed-tensors. All other tensors and the "__metadata__" of the header are copied.
 //
-// A tensor is converted if the tensor fulfils three conditions. The tensor has two dimensions, and neither is 0. The
-// dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or "_proj_weight".
-// Embeddings and heads of language models are recognised by their names. A tensor with the content of an embedding is a
-// head, too.
+// A tensor is converted if the tensor fulfils three conditions. The tensor has two dimensions, and both are above 0.
+// The dtype is F32 or F16, or BF16 for a conversion to int8. The name is "weight", or ends in ".weight" or
+// "_proj_weight". Embeddings and heads of language models are converted only if selection.embeddings is true.
+// Embeddings and heads are recognised by their names. A tensor with the content of an embedding counts as a head, too.
 //
 // Larger elements come first in the output, so that every element is aligned.
 //

@@ -28,7 +28,8 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Collects small pieces, and passes large pieces to the sink.
+// Collects the pieces of the output until they fill `bytes_at_once` bytes, and then passes them to the sink at once.
+// Passes a larger piece to the sink directly.
 class Buffer {
  public:
   explicit Buffer(const files::Sink& sink) : sink_(sink) { bytes_.reserve(bytes_at_once); }

@@ -11,8 +11,8 @@
 
 namespace ladon::weights {
 
-// The difference between a converted weight and the original weight. Both numbers are 0 if all elements of the weight
-// are 0.
+// The difference between a converted weight and the original weight. `relative_rms` and `largest_error` are 0 if all
+// elements of the original weight are 0.
 struct Deviation {
   double relative_rms;   // root of (sum of squared errors) / (sum of squared weights)
   double largest_error;  // divided by the weight's largest magnitude

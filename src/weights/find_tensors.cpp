@@ -138,7 +138,7 @@ std::vector<std::string> left_out(const Safetensors& file, const std::vector<Sou
   const std::string beginning = prefix.empty() ? "" : prefix + ".";
   if (spec.kind == Kind::attention) {
     // A tensor of the layer may have a name below the attention, such as BERT's first norm. Such a tensor counts as
-    // used.
+    // used, so that it is not reported as left out.
     const std::string attention = std::string(convention.attention) + ".";
     for (const Row& row : convention.of_layer) {
       if (row.name.starts_with(attention)) used.insert(beginning + std::string(row.name.substr(attention.size())));

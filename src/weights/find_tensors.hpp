@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the members of a kernel in a checkpoint.
+// Finds the tensors of a checkpoint from which the members of a kernel's weights are made.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace ladon::weights {
 struct Found {
   std::vector<Source> members;        // one source for each member of the SPEC, in the order of the SPEC
   std::string_view convention;        // the title of the naming convention of the file
-  std::vector<std::string> left_out;  // tensors of the same part of the model that no member uses
+  std::vector<std::string> left_out;  // tensors below the prefix, or of a stack's last norm, that no member uses
 };
 
 // Returns the sources of all members. Uses the naming convention that finds the most members. `prefix` is the text
@@ -23,8 +23,8 @@ struct Found {
 // layers.
 //
 // Throws files::Error, whose text begins with `file_name`. The text has a line for each member that is missing, or that
-// has a wrong shape or dtype. An int8 member may be float if the file has no int8 weight. In this case, `pack`
-// quantises the member.
+// has a wrong shape or dtype. The source of an int8 member may be float if the file has no int8 weight at all. In this
+// case, `pack` quantises the source.
 Found find_tensors(const files::Safetensors& file, const std::string& file_name, const Spec& spec,
                    const std::string& prefix);
 

@@ -20,11 +20,12 @@ struct Piece {
   std::uint64_t rows;
 };
 
-// The pieces of a member. The member is the concatenation of their rows.
+// The pieces from which a member is made. The member is the concatenation of the rows of the pieces.
 using Source = std::vector<Piece>;
 
-// Returns all sources of the member under the naming convention, the simplest source first. Returns no source if the
-// convention has no name for the member. The prefix of a stack ends before the number of the layer.
+// Returns all sources of the member under the naming convention. A source that is one whole tensor comes before a
+// source that joins tensors or takes rows of a tensor. Returns no source if the convention has no name for the member.
+// The prefix of a stack ends before the number of the layer.
 std::vector<Source> sources(const Spec& spec, const Member& member, const Convention& convention,
                             const std::string& prefix);
 

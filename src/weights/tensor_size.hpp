@@ -10,7 +10,7 @@
 
 namespace ladon::weights {
 
-// Returns the bytes of an element, or 0 if the dtype is unknown or has less than a byte.
+// Returns the number of bytes of an element, or 0 if the dtype is unknown or its elements have less than a byte.
 std::uint64_t bytes_of_element(std::string_view dtype);
 
 // Returns a description of the error if the tensor has a wrong number of bytes. Otherwise, or if the dtype is unknown,

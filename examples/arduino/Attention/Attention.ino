@@ -1,4 +1,5 @@
-// Attention of 8 tokens. The weights are in flash, the workspace is static memory, and nothing is allocated.
+// Computes the attention of 8 tokens. The weights are in flash, the workspace is static memory, and no memory is
+// allocated.
 //
 // Ladon is C++20. If a core compiles an older C++, put the following line into a file platform.local.txt beside the
 // core's platform.txt. Or pass the line to arduino-cli compile by --build-property:

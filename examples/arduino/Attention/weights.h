@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-// Returns small numbers of both signs.
+// Returns `Count` numbers from -0.25 to 0.25.
 template <std::size_t Count>
 constexpr std::array<float, Count> numbers(unsigned long seed) {
   std::array<float, Count> result{};

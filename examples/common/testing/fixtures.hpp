@@ -50,7 +50,8 @@ class TemporaryFolder {
 
 }  // namespace examples
 
-// Leaves the test case if a file is absent. The message begins with the words by which CTest recognises a skipped test.
+// Returns from the test case if the file `path` is absent. The message begins with the words by which CTest recognises
+// a skipped test.
 #define LADON_SKIP_WITHOUT(path)                         \
   if (!std::filesystem::exists(path)) {                  \
     MESSAGE("skipped: there is no " << (path).string()); \

@@ -1,4 +1,4 @@
-// Checks of SVG documents.
+// Checks whether SVG documents are well-formed XML.
 #pragma once
 
 #include <cstddef>

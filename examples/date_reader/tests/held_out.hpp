@@ -1,4 +1,5 @@
-// The held-out set: texts that were not in the training, with their dates. examples/date_reader/held_out.py makes it.
+// Reads the held-out set: texts that were not in the training, with their dates. examples/date_reader/held_out.py makes
+// the file of the set.
 #pragma once
 
 #include <fstream>

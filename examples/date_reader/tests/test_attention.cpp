@@ -84,9 +84,9 @@ TEST_CASE("in the last layer a head points at the character of each digit") {
 TEST_CASE("a head whose digits all look at one place is not the pointing head") {
   attention = {};
   for (std::size_t s = 0; s < slots; ++s) {
-    attention.map[last][1][s][slots] = 1;             // all digits at the first character
-    attention.map[last][2][s][slots + s] = 0.5f;      // each digit at a different character
-    attention.map[last][3][s][slots + s % 2] = 0.9f;  // two groups
+    attention.map[last][1][s][slots] = 1;             // all digits attend to the first character
+    attention.map[last][2][s][slots + s] = 0.5f;      // each digit attends to a different character
+    attention.map[last][3][s][slots + s % 2] = 0.9f;  // the digits attend to two characters
   }
   CHECK(pointing_head(attention, last, 10) == 2);
 }

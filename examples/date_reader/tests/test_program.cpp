@@ -1,4 +1,4 @@
-// Runs the program as a user does.
+// Runs the program date_reader in a shell, as a user does, and checks its output.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // arguments are quoted for a POSIX shell
@@ -67,7 +67,7 @@ Answer run(const std::string& arguments, const std::string& environment = "") {
   return {content_of(folder / "out"), content_of(folder / "err"), WEXITSTATUS(status)};
 }
 
-// Returns the output of the program when its output is a terminal.
+// Runs the program with a pseudo-terminal as its standard output, and returns the output.
 std::string run_in_terminal(const std::string& arguments, const std::string& environment) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(terminal >= 0);

@@ -20,7 +20,7 @@ Register& timer_control() noexcept { return at(0xe000e010); }
 Register& timer_reload() noexcept { return at(0xe000e014); }
 Register& timer_value() noexcept { return at(0xe000e018); }
 Register& interrupt_state() noexcept { return at(0xe000ed04); }
-constexpr std::uint32_t timer_on = 7;  // with its interrupt, at the clock of the processor
+constexpr std::uint32_t timer_on = 7;  // enables the timer and its interrupt, at the clock of the processor
 constexpr std::uint32_t timer_pending = 1u << 26;
 constexpr std::uint32_t longest_period = 1u << 24;
 
@@ -30,7 +30,8 @@ std::uint64_t earlier = 0;  // ticks before `period` was set
 Handler volatile handler = nullptr;
 
 // Returns the ticks since the start. The timer counts down to 0 and then sets its interrupt pending. If this function
-// is called in an interrupt, the handler may not have counted the last period yet, so a pending interrupt counts too.
+// is called in an interrupt handler, board_timer may not have counted the last period in `periods` yet. A pending timer
+// interrupt therefore counts as one more period.
 std::uint64_t ticks() noexcept {
   for (;;) {
     const std::uint32_t before = periods, pending = interrupt_state() & timer_pending;

@@ -49,7 +49,7 @@ void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 
-// Bytes of the image.
+// The sizes in bytes of the parts of the program image.
 struct Image {
   std::size_t flash;    // code, constants and the initial values of variables
   std::size_t written;  // variables: .data and .bss

@@ -15,10 +15,10 @@ std::uint32_t* bottom() noexcept { return reinterpret_cast<std::uint32_t*>(board
 }  // namespace
 
 // `at` points to volatile words. Otherwise, the compiler would call memset, and the painting would overwrite the stack
-// frame of memset.
+// frame of memset. The last 16 words belong to the frame of paint_stack and are not painted.
 __attribute__((noinline)) void paint_stack() noexcept {
   painted_end = static_cast<std::uint32_t*>(__builtin_frame_address(0));
-  for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;  // spares its own frame
+  for (volatile std::uint32_t* at = bottom(); at < painted_end - 16; ++at) *at = paint;
 }
 
 std::size_t stack_used() noexcept {
@@ -29,7 +29,7 @@ std::size_t stack_used() noexcept {
 
 Image image() noexcept {
   const char *const weights = board_weights, *const begin = board_flash_begin, *const end = board_flash_end;
-  const bool apart = weights < begin || weights >= end;  // in a separate flash memory
+  const bool apart = weights < begin || weights >= end;  // the weights are in a separate flash memory
   return {.flash = static_cast<std::size_t>(end - begin + (board_data_end - board_data) +
                                             (apart ? board_weights_end - weights : 0)),
           .written = static_cast<std::size_t>(board_data_end - board_data + (board_bss_end - board_bss)),

@@ -9,7 +9,7 @@
 namespace board {
 namespace {
 
-constexpr std::uint32_t timer_enabled = 1u << 7;  // mie
+constexpr std::uint32_t timer_enabled = 1u << 7;  // a bit of the register mie
 constexpr std::uint32_t timer_cause = 1u << 31 | 7;
 constexpr std::uint32_t instructions_per_tick = 100;
 
@@ -56,7 +56,8 @@ void interrupt_every(std::uint32_t instructions, Handler function) noexcept {
 
 extern "C" {
 
-// The attribute makes the compiler save all registers that a function may change, including registers of the FPU.
+// The attribute gnu::interrupt makes the compiler save all registers that `handler` may change, including registers of
+// the FPU.
 [[gnu::interrupt("machine"), gnu::aligned(4)]] void board_trap() {
   std::uint32_t cause, address;
   asm volatile("csrr %0, mcause\n csrr %1, mepc" : "=r"(cause), "=r"(address));

@@ -27,8 +27,8 @@ inline std::int32_t ask(Operation operation, const void* argument) noexcept {
 #if defined(__riscv)
   register Word answer asm("a0") = static_cast<Word>(operation);
   register const void* second asm("a1") = argument;
-  // These three instructions mark a semihosting call, so that QEMU does not regard ebreak as a breakpoint. They must be
-  // uncompressed and lie on one page.
+  // These three instructions mark a semihosting call, so that QEMU does not regard ebreak as a breakpoint. The three
+  // instructions must be uncompressed (.option norvc) and lie on one page (.balign 16).
   asm volatile(".balign 16\n.option push\n.option norvc\nslli zero, zero, 0x1f\nebreak\nsrai zero, zero, 7\n.option pop"
                : "+r"(answer)
                : "r"(second)

@@ -11,7 +11,7 @@ namespace keywords {
 struct FrameOracle {
   std::array<double, mel_bands> log_bands;
   std::array<double, coefficients> features;
-  // The largest allowed differences between the results of the float32 front end and these numbers.
+  // The largest allowed differences between the results of the float32 front end and `log_bands` and `features`.
   std::array<double, mel_bands> log_band_bound;
   std::array<double, coefficients> feature_bound;
 };

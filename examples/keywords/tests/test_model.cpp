@@ -20,7 +20,7 @@ namespace {
 
 using Second = std::array<float, window_length>;
 
-// A row of tests/data/keywords_litert.tsv. The comment in this file defines the variants.
+// A row of tests/data/keywords_litert.tsv. The comment at the top of the tsv file defines the variants.
 struct LiteRtAnswer {
   std::string recording;
   int shift = 0;  // milliseconds
@@ -56,7 +56,7 @@ Second recording(const std::string& name) {
   return window;
 }
 
-// Computes a variant of a recording as litert_answers.py does. The library is compiled without contraction, so both
+// Computes a variant of a recording as litert_answers.py does. The test is compiled with -ffp-contract=off, so both
 // products are rounded before the sum.
 Second variant(const Second& samples, const Second& noise, const LiteRtAnswer& answer) {
   const int start = 16 * answer.shift;
@@ -75,7 +75,7 @@ double largest_difference(const A& a, const B& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(difference <= most)) most = difference;  // NaN as well
+    if (!(difference <= most)) most = difference;  // also true for NaN
   }
   return most;
 }

@@ -1,7 +1,7 @@
-// Runs the program as a user does.
+// Runs the program keywords in a shell, as a user does, and checks its output.
 #include <doctest/doctest.h>
 
-#ifndef _WIN32  // the shell's quoting is POSIX'
+#ifndef _WIN32  // arguments are quoted for a POSIX shell
 
 #include <algorithm>
 #include <cmath>

@@ -16,7 +16,7 @@ Probabilities certain_of(std::size_t label, float probability = 0.9f) {
   return probabilities;
 }
 
-// Adds `count` windows, and appends the words that they complete.
+// Adds `count` windows with these probabilities to the detector, and appends the detected words to `words`.
 void add(WordDetector& detector, std::vector<DetectedWord>& words, const Probabilities& probabilities, int count) {
   for (int i = 0; i < count; ++i) {
     if (const auto word = detector.add(probabilities)) words.push_back(*word);

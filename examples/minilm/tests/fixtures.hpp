@@ -1,4 +1,4 @@
-// Code that several tests use: temporary folders, and data that may be absent.
+// Code that several tests use: the paths of the model and of the conformance data, and a reader of JSON files.
 #pragma once
 
 #include <cstdlib>

@@ -163,8 +163,8 @@ TEST_CASE("a text has equal embeddings at every capacity, and after any earlier 
 TEST_CASE("several texts in one run have the embeddings that each text has alone") {
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
-  // Texts that begin and end within panels and within words of bits, a text that fills a run, and a text after the last
-  // shared run.
+  // The lengths make texts that begin and end inside a panel of tokens and inside a 32-bit word of SharedStack::Sight.
+  // The text of 256 tokens fills a run alone, and the text of 254 tokens has a run after the last shared run.
   const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
   std::vector<std::vector<TokenId>> texts;
   TokenId next = 2000;

@@ -1,4 +1,4 @@
-// Runs the program as a user does.
+// Runs the program minilm in a shell, as a user does, and checks its output.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // arguments are quoted for a POSIX shell

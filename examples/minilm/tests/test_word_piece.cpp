@@ -58,7 +58,7 @@ TEST_CASE("controls, format signs, private signs and U+FFFD are removed without 
                     "f\u0085g\uFFFDh"sv) == Words{"abcdefgh"});
   CHECK(split_words("a\u200Bb\u200Dc\uFEFFd\u00ADe\u202Ef") == Words{"abcdef"});
   CHECK(split_words("a\uE000b\uF8FFc\U000F0000d\U0010FFFDe") == Words{"abcde"});
-  CHECK(split_words("a\u180Eb") == Words{"ab"});  // formerly a space, now Cf
+  CHECK(split_words("a\u180Eb") == Words{"ab"});  // U+180E was a space in old Unicode, and is a format sign (Cf) now
 }
 
 TEST_CASE("bytes that are not UTF-8 are removed, and all other bytes are kept") {
@@ -97,7 +97,7 @@ TEST_CASE("accents are removed, compatibility forms are kept") {
 TEST_CASE("lower case is computed code point by code point") {
   CHECK(split_words("ABC \u00DCBER") == Words{"abc", "uber"});
   CHECK(split_words("\u0130I") == Words{"ii"});
-  CHECK(split_words("\u03A3\u0391\u03A3") == Words{"\u03C3\u03B1\u03C3"});  // no final sigma
+  CHECK(split_words("\u03A3\u0391\u03A3") == Words{"\u03C3\u03B1\u03C3"});  // the last letter is not the final sigma
   CHECK(split_words("stra\u00DFe \u1E9E") == Words{"stra\u00DFe", "\u00DF"});
   CHECK(split_words("\u0401\u041B\u041A\u0410") == Words{"\u0435\u043B\u043A\u0430"});
 }

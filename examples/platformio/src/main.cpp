@@ -14,8 +14,8 @@ namespace {
 constexpr ladon::Shape shape{.queries = 8, .keys = 8, .model = 16, .heads = 2};
 using Attention = ladon::MultiHeadAttention<shape, ladon::mask::Causal>;
 
-// Returns numbers that stand for trained weights: small, and of both signs. The compiler computes the arrays, so they
-// are constants.
+// Returns `Count` numbers from -0.25 to 0.25, which stand for trained weights. The compiler computes the arrays, so
+// they are constants.
 template <std::size_t Count>
 constexpr std::array<float, Count> weights_of(unsigned seed) {
   std::array<float, Count> weights{};

@@ -1,4 +1,4 @@
-// Code that several tests use: temporary folders, files with small errors, and data that may be absent.
+// Code that several tests use: the errors of loading a file, and the paths of the model and of the conformance data.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,8 @@ std::string bytes_of(Number number) {
   return bytes;
 }
 
-// Loads a file with this name and content. Returns the message of the error, or "" if there is none.
+// Writes a file with this name and content, and loads a `Loaded` from the file. Returns the message of the error, or ""
+// if there is no error.
 template <class Loaded>
 std::string error_of_loading(const std::string& name, const std::string& content) {
   const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// The model in plain float64 loops, one token at a time. Tests compare Ladon's results with this reference.
+// Computes stories260K in plain float64 loops, one token at a time. Tests compare Ladon's results with this reference.
 #pragma once
 
 #include <array>

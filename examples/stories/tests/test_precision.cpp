@@ -90,9 +90,10 @@ TEST_CASE("several tokens at once and one by one give similar logits, with int8 
     for (std::size_t i = 0; i < one_by_one.size(); ++i)
       largest = std::max(largest, std::abs(static_cast<double>(at_once[i]) - one_by_one[i]));
     MESSAGE("logits differ by at most " << largest);
-    // Several tokens at once add in a different order than single tokens, so sums differ by approximately 1e-5. An
-    // activation near the middle between two integers may then be rounded to the integer below instead of the integer
-    // above. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a logit.
+    // A call with several tokens adds in a different order than a call with one token, so sums differ by approximately
+    // 1e-5. With int8 weights, an activation near the middle between two integers may then be rounded to the integer
+    // below instead of the integer above. Over 5 layers and all earlier tokens, these changes add up to 0.18 in a
+    // logit.
     CHECK(largest <= (precision == Precision::int8 ? 0.5 : 2e-3));
   }
 }

@@ -1,4 +1,4 @@
-// Runs the program as a user does.
+// Runs the program stories in a shell, as a user does, and checks its output.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32  // arguments are quoted for a POSIX shell
@@ -92,7 +92,8 @@ TEST_CASE("a prompt may be any text") {
     CHECK(answer.status == 0);
     CHECK(answer.out.starts_with(prompt == " " ? "" : prompt));
   }
-  // Bytes without a token in the vocabulary are read, but not written.
+  // The prompt may contain bytes that are not printable ASCII. The program encodes these bytes, but does not print
+  // them.
   CHECK(run("--temperature 0 --steps 5 --prompt '\u6771\xff'").out == "\n");
   check_refused(run("--prompt '" + std::string(600, 'Q') + "'"), 1,
                 "the prompt is too long: expected at most 512 tokens");

@@ -72,7 +72,8 @@ TEST_CASE("top_p keeps only the likeliest tokens whose sum exceeds top_p") {
 }
 
 TEST_CASE("a top_p below every probability keeps the likeliest token") {
-  // Each of 512 equal probabilities is below (1 - top_p) / 511.
+  // Each of 512 equal probabilities is below (1 - top_p) / 511, the limit below which Sampler erases candidates. Token
+  // 0 must stay, because Sampler always keeps the likeliest candidate.
   const std::vector<float> equal(vocabulary_size, 1.0f);
   CHECK(choices(Sampler(1, 0.001f, 1), 3, equal) == std::vector<TokenId>{0, 0, 0});
   std::vector<float> unequal(vocabulary_size, 0.0f);

@@ -101,7 +101,7 @@ void for_each_tensor_of(Weights& weights, const Visit& visit) {
   }
 }
 
-// Returns the line of a tensor for `find`.
+// Returns the line that describes a tensor in the argument `members` of `find`.
 template <class Element, std::size_t... Sizes>
 std::string line_of(const std::string& name, const TensorView<Element, Sizes...>&, const std::string& rows) {
   std::string line = name + " " + rows;
@@ -134,7 +134,8 @@ void set_epsilon(Weights& weights, float epsilon) {
 //
 // `prefix` is the text before the names, without the last dot. The prefix of a stack ends before the number of a layer:
 // "layers" for PyTorch's TransformerEncoder, and "encoder.layer" for BERT. The prefix is "" if the tensors have no text
-// before these names. SeparateQKV also reads the rows of PyTorch's in_proj. InProj needs the rows in one tensor.
+// before these names. layout::SeparateQKV also accepts PyTorch's in_proj, and uses the rows of in_proj as three
+// tensors. layout::InProj needs the rows of queries, keys and values in one tensor.
 //
 // Throws Error with a line for each tensor that is missing, or that has a wrong shape or dtype.
 template <class Layer>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exception for errors in files.
+// The exception that the functions of ladon::safetensors throw if a file is missing or wrong.
 #pragma once
 
 #include <stdexcept>
