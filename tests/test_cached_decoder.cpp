@@ -297,8 +297,9 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// A stack of one layer: with more layers, the bound is too wide, because rounding may give either of two neighbouring
-// integers.
+// The stack has one layer. In a second layer, a feature of the input may lie so close to the middle between two
+// integers that the kernel and the oracle round the feature to different integers. The bound would have to allow both
+// integers, and would then be too wide.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

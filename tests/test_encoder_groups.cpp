@@ -21,8 +21,8 @@ void check_layer(float epsilon = 1e-5f) {
 
 }  // namespace
 
-// The feed-forward weights are so large that panels share one pass over them. The panels exceed one such group, and the
-// last panel is narrower. The hidden features do not divide into equal chunks.
+// The feed-forward weights are so large that panels share one pass over them. The layer has more panels than one pass
+// takes, and the last panel is narrower than the others. The 515 hidden features do not divide into equal chunks.
 TEST_CASE("layer: several groups of panels, post-LN") {
   check_layer<S{.queries = 32 * 5 + 3, .model = 128, .heads = 2}, LayerConfig{.feed_forward = 515},
               ladon::mask::None>();

@@ -30,7 +30,8 @@ namespace mask = ladon::mask;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t memory_tokens = 7;
 
-// Returns whether the bits are equal, where any NaN equals any other NaN: the bits of a NaN are not specified.
+// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, because the bits of a NaN
+// are not specified.
 bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   return std::ranges::equal(a, b, [](float x, float y) {
     return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));

@@ -37,7 +37,8 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
   }
 }
 
-// Spoils every key, or some of many keys, one after the other: first K, then V, in all heads.
+// For one key after the other, sets the first feature of the key in K, then in V, to NaN or infinity, in all heads. Of
+// many keys, checks about ten.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
   const GivenProblem given = random_given(shape, 3);

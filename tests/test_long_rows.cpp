@@ -43,8 +43,8 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Tests panels of more than 512 KB, which a projection processes in groups: panels of the context, and panels of the
-// concatenated heads.
+// Tests projections whose input panels take more than 512 KB, so that a projection processes the panels in groups. In
+// the first shape, the context has such panels. In the second shape, the concatenated heads have such panels.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(
       attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());

@@ -1,5 +1,5 @@
 // For a query that sees no key, the attention output and the weights are exactly 0. With projections, y is the bias of
-// the output projection. Each kind of mask is tested.
+// the output projection. The tests check every kind of mask.
 #include <algorithm>
 #include <limits>
 #include <span>
