@@ -1,6 +1,6 @@
-// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules compute
-// equal bits. tests/wasm/modules/run_modules.mjs makes equal weights and inputs, and compares the results of the
-// modules with the digest of this test.
+// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules must
+// compute equal bits. This test and tests/wasm/modules/run_modules.mjs make equal weights and inputs, and compare their
+// results with tests/data/int8_same_bits/digest.txt.
 #include <doctest/doctest.h>
 
 #include <cmath>

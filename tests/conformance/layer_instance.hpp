@@ -36,7 +36,8 @@ struct LayerInstance {
   void (*run)(const Sentence&);
 };
 
-// Instances register themselves before main().
+// Each generated source defines an object of this type. The constructor registers the instances of the source before
+// main().
 struct LayerInstances {
   LayerInstances(std::initializer_list<LayerInstance> instances);
 };
