@@ -68,7 +68,7 @@ class InFolder(unittest.TestCase):
 
 
 def numbers(count, seed):
-    """Returns the numbers that the examples compute."""
+    """Returns the pseudo-random numbers with which the examples fill their weights and inputs."""
     result = []
     for _ in range(count):
         seed = (seed * 1664525 + 1013904223) % 2**32

@@ -1,4 +1,4 @@
-// Converts small files, and reads the results.
+// Converts small checkpoints to BF16 or int8, and reads the output files.
 #pragma once
 
 #include <doctest/doctest.h>
