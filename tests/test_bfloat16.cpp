@@ -1,5 +1,6 @@
-// Tests bfloat16 weights: the conversion of numbers, and attention, layers and caches against the oracle. The oracle
-// gets the rounded weights. Its bound then covers only the errors of the kernels, and not the rounding of the weights.
+// Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
+// The oracle gets the rounded weights. Its bound then covers only the errors of the kernels, and not the rounding of
+// the weights.
 #include <bit>
 #include <cmath>
 #include <cstdint>

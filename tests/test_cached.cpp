@@ -24,8 +24,8 @@ using Rotated = RotaryOf<ladon::Pairing::halves, 4, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
-// Returns cuts of two texts. One text has as many tokens as one call takes, and the other text has as many tokens as
-// the cache holds.
+// Returns cuts (cached_check.hpp) of two texts. One text has as many tokens as one call takes, and the other text has
+// as many tokens as the cache holds.
 std::vector<Cut> cuts_of(const S& shape) {
   const std::size_t most = shape.queries, room = shape.keys;
   std::vector<std::size_t> mixed, prefilled{most};

@@ -1,5 +1,6 @@
-// Tests decoders of a growing text, with a cache of the text's tokens. The keys and values of the memory are projected
-// once. For every cut of the text, the outputs and both attention maps must agree with the oracle of the whole text.
+// Tests decoders of a growing text. A cache holds the keys and values of the text so far. The keys and values of the
+// memory, the output of an encoder, are projected once. For every cut of the text into calls, the outputs and the maps
+// of both attentions must agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -90,7 +90,8 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns the evaluation on plain arrays, followed by the evaluations on each vector register of the target.
+// Returns functions that evaluate `Function` on arrays of each number of lanes in `Lanes`, then on the vector registers
+// of the target with these numbers of lanes.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -237,7 +238,7 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(std::isnan(at<Exp2OfNonpositive>(Limits::quiet_NaN())));
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
-    const float x = -static_cast<float>(i) / 64;  // includes halves, which both functions must round alike
+    const float x = -static_cast<float>(i) / 64;  // includes x.5, which both functions must round alike
     if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
     if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));

@@ -1,6 +1,6 @@
-// Tests a growing text in phases and shares (extend_phase). Any number of shares must give the bits of `extend`, in y,
-// in the maps and in the cache. For a single token, `extend` adds in a different order than extend_phase. Any number of
-// shares must then give the bits of one share.
+// Tests extend_phase, which divides `extend` into phases and shares (ladon/threads.hpp). Any number of shares must give
+// the bits of `extend`, in y, in the maps and in the cache. For a single token, `extend` adds in a different order than
+// extend_phase. Any number of shares must then give the bits of one share.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -38,7 +38,7 @@ bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   });
 }
 
-// The caches of a kernel for one text, and the arguments of its calls.
+// The caches of a text, the map of attention weights, and the arguments of the calls that extend the text by `Kernel`.
 template <class Kernel>
 struct Text {
   static constexpr S shape = Kernel::shape;

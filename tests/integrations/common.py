@@ -1,4 +1,5 @@
-"""The shared parts of these tests: the checkout, its version, commands, tools that may be missing, and an oracle."""
+"""Code that the tests of this folder share: the checkout, its version, commands, tools that may be missing, and an
+oracle."""
 
 import importlib.util
 import math

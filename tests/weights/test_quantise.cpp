@@ -1,4 +1,5 @@
-// Tests the int8 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
+// Tests the conversion of a checkpoint to int8: which tensors are quantised, the quantised numbers, and the bytes of
+// the output file.
 #include <doctest/doctest.h>
 
 #include <array>
