@@ -19,7 +19,7 @@ namespace {
 using S = ladon::Shape;
 using ladon::LayerConfig, ladon::mask::Causal, ladon::mask::Window;
 
-// Rotary embedding as in Llama, of neighbouring pairs.
+// Rotary embedding of neighbouring features, as in llama2.c.
 using Rotated = RotaryOf<ladon::Pairing::neighbours, 4, 40>;
 
 template <class Encoder>

@@ -1,6 +1,6 @@
-// Tests that hidden keys cannot change the output of a query. Under each mask, a key, a value or a bias becomes NaN or
-// infinity. A query from which this key is hidden must keep every bit of its output and weights. Each query that sees a
-// NaN must give NaN.
+// Tests that hidden keys cannot change the output of a query. Under each mask, the tests set a key, its value or its
+// bias to NaN or infinity. A query from which this key is hidden must keep every bit of its output and weights. Each
+// query that sees a NaN must give NaN.
 #include <cmath>
 #include <limits>
 #include <span>

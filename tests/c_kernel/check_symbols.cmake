@@ -53,7 +53,7 @@ if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
 endif()
 
 # A library with several instruction sets remembers in a variable which of them the machine supports. Each variant is an
-# object, and one object more chooses a variant.
+# object, and one more object chooses a variant.
 set(expected_objects 1)
 if(VARIANTS)
   math(EXPR expected_objects "${VARIANTS} + 1")

@@ -18,7 +18,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns numbers between -scale and scale, as randomNumbers of tests/wasm/modules/module_memory.mjs does.
+// Generates pseudo-random numbers between -scale and scale. randomNumbers in tests/wasm/modules/module_memory.mjs
+// generates equal numbers.
 class Numbers {
  public:
   const float* next(std::size_t count, double scale) {

@@ -1,4 +1,5 @@
-// Breaks the precondition that its argument names. A checked build prints this precondition and ends the program.
+// Breaks the precondition that the program's argument names. A checked build prints this precondition and ends the
+// program.
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -25,7 +26,7 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention. The output overlaps the keys, the values or the first bytes of the workspace.
+// Runs attention. `where` names what the output overlaps: the keys, the values or the first bytes of the workspace.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};

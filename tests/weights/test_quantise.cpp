@@ -17,7 +17,7 @@ namespace {
 
 using files::Checkpoint, files::floats;
 
-// Returns the text of the error, or "" if there is none.
+// Returns the text of the error of a conversion to int8, or "" if the conversion succeeds.
 std::string error_of_planning(const Checkpoint& checkpoint, const Selection& selection = {}) {
   return error_of_converting(checkpoint, Target::int8, selection);
 }
