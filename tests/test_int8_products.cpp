@@ -78,7 +78,7 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
 template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   using Target = simd::NativeVectors;
-  constexpr Tiling tiles = tiling<Target>(Tokens);
+  constexpr Tiling tiles = tiling<Target>(Tokens, Features);
   constexpr std::size_t width = tiles.width(), panels = tiles.panels(Tokens);
   alignas(64) static float in[panels * Features * width], out[panels * Rows * width];
   for (std::size_t t = 0; t < Tokens; ++t) {
@@ -114,6 +114,11 @@ void check() {
 
 // A product has three kinds of steps: four groups of features at a time, single groups, and an incomplete group.
 TEST_CASE("int8 products: whole panels and an incomplete panel") { check<19, 55, 21>(); }
+TEST_CASE("int8 products: three packs of half registers") {
+  check<24, 128, 17>();
+  check<17, 131, 8>();  // an odd number of groups
+  check<21, 133, 3>();  // an even number of whole groups, and an incomplete group
+}
 TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 7>(); }
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
 TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }

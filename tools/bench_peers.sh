@@ -4,20 +4,46 @@
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench_peers() {
-  local argument arguments=() programs=(ladon_peer) dir=$builds/bench-peers onednn=OFF
-  local files=("$root/bench/ladon_bench/peers/requirements.txt")
-  for argument; do
-    if [ "$argument" = --with-torch ]; then files+=("$(torch_requirements)"); continue; fi
-    if [ "$argument" = --scaling ]; then programs=(ladon_peer_scaling); fi
-    arguments+=("$argument")
+  local arguments=() files=("$root/bench/ladon_bench/peers/requirements.txt") dir=$builds/bench-peers
+  local program=ladon_peer programs shapes='' precision=float32 onednn=OFF
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --with-torch)
+        files+=("$(torch_requirements)")
+        shift
+        continue
+        ;;
+      --scaling) program=ladon_peer_scaling ;;
+      --shapes) shapes=$(listed_after "$@") ;;
+      --precision) precision=${2:-} ;;
+    esac
+    arguments+=("$1")
+    shift
   done
   need_bench
   need python3 pip
-  if has oneapi/dnnl/dnnl.hpp || install oneapi/dnnl/dnnl.hpp; then onednn=ON; fi
-  configure_bench "$dir" -DLADON_BENCH_ONEDNN=$onednn
-  for argument in "${programs[@]}" onednn_peer; do build "$dir" "$argument"; done
+  if [ "$precision" = int8 ]; then
+    programs=(ladon_peer ladon_peer_int8)
+    files=("$root/bench/ladon_bench/peers/requirements-int8.txt")
+  else
+    programs=("$program" onednn_peer)
+    if has oneapi/dnnl/dnnl.hpp || install oneapi/dnnl/dnnl.hpp; then onednn=ON; fi
+  fi
+  configure_bench "$dir" -DLADON_BENCH_ONEDNN=$onednn ${shapes:+"-DLADON_BENCH_PEER_SHAPES=$shapes"}
+  for program in "${programs[@]}"; do build "$dir" "$program"; done
   peer_packages "${files[@]}"
   run_module "$builds/peers-venv/bin/python" peers --programs "$dir/bench/peers" ${arguments[@]+"${arguments[@]}"}
+}
+
+# listed_after OPTION VALUE... [--OPTION ...]: prints the values of the first option, as a list of CMake.
+listed_after() {
+  local values=()
+  shift
+  while [ $# -gt 0 ] && [[ $1 != --* ]]; do
+    values+=("$1")
+    shift
+  done
+  (IFS=';' && printf '%s' "${values[*]}")
 }
 
 bench_minilm() {

@@ -2,6 +2,7 @@
 
 import math
 
+LADON_FLOAT32 = "Ladon float32"  # the name of Ladon with float32 weights beside int8
 ENOUGH = 5  # with fewer undisturbed rounds, disturbed rounds count, too
 
 
@@ -16,7 +17,12 @@ def spread(values):
 
 
 def case_name(row):
-    return f"{row['kind']}/{row['tokens']},{row['model']},{row['heads']}/{row['mask']}"
+    precision = "/int8" if is_int8(row) else ""
+    return f"{row['kind']}/{row['tokens']},{row['model']},{row['heads']}/{row['mask']}{precision}"
+
+
+def is_int8(row):
+    return row.get("precision") == "int8"
 
 
 def counted(*ones):
@@ -51,7 +57,13 @@ def ladon_of(row):
 
 
 def others_of(row):
+    """Returns all contestants except Ladon, and among these Ladon with float32 weights beside int8."""
     return [one for one in row["contestants"] if one["name"] != "Ladon"]
+
+
+def libraries_of(row):
+    """Returns the other libraries."""
+    return [one for one in others_of(row) if one["name"] != LADON_FLOAT32]
 
 
 def peer_names(rows):
@@ -68,7 +80,7 @@ def ratio_to_fastest(row):
 
     Returns None without peers, or if the machine was so busy that nine layers took no longer than one layer.
     """
-    least = min((times_as_fast(ladon_of(row), one)["median"] for one in others_of(row)), default=0)
+    least = min((times_as_fast(ladon_of(row), one)["median"] for one in libraries_of(row)), default=0)
     return least if least > 0 else None
 
 
@@ -88,6 +100,8 @@ def lines(row):
         line = (f"{case_name(row):34} {one['name']:18}" + "".join(f"{100 * share[key]:7.1f}%" for key in
                                                                  ("median", "lower", "upper"))
                 + f"{gflops:9.1f}{quantile(one['peak_gflops'], 0.5):9.1f}{100 * disturbed([one]):10.0f}%")
+        if is_int8(row):
+            line += f"{1e6 * median_seconds(one):10.1f} us, cosine {one['cosine']:.5f}"
         if one["name"] != "Ladon":
             times = times_as_fast(ladon_of(row), one)
             line += f"{times['median']:8.2f} ({times['lower']:.2f}, {times['upper']:.2f})  {one['form']}"
@@ -118,37 +132,40 @@ def markdown(figures):
 
 
 def tables(figures):
-    """Returns the tables of docs/performance.md."""
+    """Returns the tables of docs/performance.md. A cell is blank if a row lacks the contestant."""
     rows = figures["rows"]
     names = peer_names(rows)
-    by_name = lambda row: {one["name"]: one for one in row["contestants"]}
-
-    def shares(row):
-        cells = []
-        for name in ["Ladon", *names]:
-            one = by_name(row).get(name)
-            cells.append(f"{100 * share_of_peak(row, one)['median']:.1f}" if one else "")
-        return shape_cells(row) + cells + [f"{100 * disturbed(row['contestants']):.0f}"]
-
-    def ratios(row):
-        cells = []
-        for name in names:
-            if one := by_name(row).get(name):
-                times = times_as_fast(ladon_of(row), one)
-                cells.append(f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})")
-            else:
-                cells.append("")
-        return shape_cells(row) + cells
-
+    everyone = ["Ladon", *names]
     shape = ["tokens, model, heads", "mask"]
-    parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of disturbed "
-             "rounds:",
-             table([*shape, "Ladon", *names, "disturbed"], map(shares, rows))]
+
+    def cells(row, columns, cell):
+        by_name = {one["name"]: one for one in row["contestants"]}
+        return [cell(row, by_name[name]) if name in by_name else "" for name in columns]
+
+    def of(columns, cell):
+        return table([*shape, *columns], [[*shape_cells(row), *cells(row, columns, cell)] for row in rows])
+
+    def with_disturbed(cell):
+        """Returns a table with a cell for each contestant, and the percentage of disturbed rounds."""
+        return table([*shape, *everyone, "disturbed"],
+                     [[*shape_cells(row), *cells(row, everyone, cell), f"{100 * disturbed(row['contestants']):.0f}"]
+                      for row in rows])
+
+    def ratio(row, one):
+        times = times_as_fast(ladon_of(row), one)
+        return f"{times['median']:.2f} ({times['lower']:.2f}, {times['upper']:.2f})"
+
+    if any(map(is_int8, rows)):
+        parts = ["Microseconds with int8 weights (median of the rounds). The last column has the percentage of "
+                 "disturbed rounds:", with_disturbed(lambda row, one: f"{1e6 * median_seconds(one):.1f}"),
+                 "The smallest cosine between a row of the result and the row in float64:",
+                 of(everyone, lambda row, one: f"{one['cosine']:.5f}")]
+    else:
+        parts = ["Share of the FMA peak in percent (median of the rounds). The last column has the percentage of "
+                 "disturbed rounds:", with_disturbed(lambda row, one: f"{100 * share_of_peak(row, one)['median']:.1f}")]
     if names:
         parts += ["Speed-up of Ladon over each library: the median of the rounds, with the quartiles in parentheses:",
-                  table([*shape, *names], map(ratios, rows)), "The fastest form of each library:",
-                  table([*shape, *names], [shape_cells(row) + [by_name(row).get(name, {}).get("form", "")
-                                                              for name in names] for row in rows])]
+                  of(names, ratio), "The fastest form of each library:", of(names, lambda row, one: one["form"])]
     if all_cells := summary(rows):
         parts.append(f"The {all_cells['cells']} attention rows compare Ladon with the fastest other library of the "
                      "row. The geometric mean of the speed-ups is "

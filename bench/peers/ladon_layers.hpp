@@ -12,6 +12,7 @@
 #include <ladon/ladon.hpp>
 
 #include "cases.hpp"
+#include "linear_memory.hpp"
 #include "numbers.hpp"
 #include "team.hpp"
 
@@ -33,41 +34,83 @@ class AnyLayer {
   std::vector<float> y_;
 };
 
-template <class Linear>
-Linear linear(const Numbers& numbers, const std::string& name) {
+// Returns the linear map `name` of the numbers.
+template <std::size_t Out, std::size_t In, class Precision>
+LinearMemory<Out, In, Precision> linear(const Numbers& numbers, const std::string& name) {
   return {numbers.at(name + "_weight").data(), numbers.at(name + "_bias").data()};
 }
 
-template <class Weights>
-Weights attention_weights(const Numbers& n) {
-  return {.in_proj = linear<decltype(Weights::in_proj)>(n, "in_proj"),
-          .out_proj = linear<decltype(Weights::out_proj)>(n, "out_proj")};
-}
+// The weights of attention. view() returns the weights for a call.
+template <class Attention, class Precision>
+class AttentionMemory {
+ public:
+  explicit AttentionMemory(const Numbers& n)
+      : in_(linear<3 * model, model, Precision>(n, "in_proj")), out_(linear<model, model, Precision>(n, "out_proj")) {}
+
+  typename Attention::Weights view() const { return {.in_proj = in_.view(), .out_proj = out_.view()}; }
+
+ private:
+  static constexpr std::size_t model = Attention::shape.model;
+  LinearMemory<3 * model, model, Precision> in_;
+  LinearMemory<model, model, Precision> out_;
+};
+
+// The weights of an encoder layer.
+template <class Layer, class Precision>
+class EncoderLayerMemory {
+ public:
+  using Weights = typename Layer::Weights;
+
+  explicit EncoderLayerMemory(const Numbers& n)
+      : attention_(n),
+        linear1_(linear<hidden, model, Precision>(n, "linear1")),
+        linear2_(linear<model, hidden, Precision>(n, "linear2")),
+        norm1_{n.at("norm1_weight").data(), n.at("norm1_bias").data()},
+        norm2_{n.at("norm2_weight").data(), n.at("norm2_bias").data()} {}
+
+  Weights view() const {
+    return {.attention = attention_.view(),
+            .linear1 = linear1_.view(),
+            .linear2 = linear2_.view(),
+            .norm1 = norm1_,
+            .norm2 = norm2_};
+  }
+
+ private:
+  struct Attention {  // the parts of a MultiHeadAttention that AttentionMemory needs
+    using Weights = decltype(EncoderLayerMemory::Weights::attention);
+    static constexpr Shape shape = Layer::shape;
+  };
+  static constexpr std::size_t model = Layer::shape.model, hidden = 4 * model;
+  AttentionMemory<Attention, Precision> attention_;
+  LinearMemory<hidden, model, Precision> linear1_;
+  LinearMemory<model, hidden, Precision> linear2_;
+  decltype(Weights::norm1) norm1_;
+  decltype(Weights::norm2) norm2_;
+};
 
 // A layer of Ladon that one thread computes.
-template <class Layer>
+template <class Layer, class Memory>
 class OneLayer : public AnyLayer {
  public:
-  OneLayer(const Numbers& numbers, const typename Layer::Weights& weights)
-      : AnyLayer(Layer::shape.queries * Layer::shape.model), x_(numbers.at("x")), weights_(weights) {}
+  explicit OneLayer(const Numbers& numbers)
+      : AnyLayer(Layer::shape.queries * Layer::shape.model), x_(numbers.at("x")), memory_(numbers) {}
 
   void run() override { Layer::run(x_.data(), weights_, y_.data(), *workspace_); }
 
  private:
   const std::vector<float>& x_;
-  typename Layer::Weights weights_;
+  Memory memory_;
+  typename Layer::Weights weights_ = memory_.view();
   std::unique_ptr<typename Layer::Workspace> workspace_ = std::make_unique<typename Layer::Workspace>();
 };
 
 // A layer of Ladon that several threads compute. The threads exist from the first run of a round to its end.
-template <class Layer>
+template <class Layer, class Memory>
 class TeamLayer : public AnyLayer {
  public:
-  TeamLayer(const Numbers& numbers, const typename Layer::Weights& weights, std::size_t threads)
-      : AnyLayer(Layer::shape.queries * Layer::shape.model),
-        x_(numbers.at("x")),
-        weights_(weights),
-        threads_(threads) {}
+  TeamLayer(const Numbers& numbers, std::size_t threads)
+      : AnyLayer(Layer::shape.queries * Layer::shape.model), x_(numbers.at("x")), memory_(numbers), threads_(threads) {}
 
   void run() override {
     if (!team_) team_ = std::make_unique<Team>(threads_);
@@ -80,17 +123,18 @@ class TeamLayer : public AnyLayer {
 
  private:
   const std::vector<float>& x_;
-  typename Layer::Weights weights_;
+  Memory memory_;
+  typename Layer::Weights weights_ = memory_.view();
   std::size_t threads_;
   using Workspace = typename Layer::template TeamWorkspace<most_threads>;
   std::unique_ptr<Workspace> workspace_ = std::make_unique<Workspace>();
   std::unique_ptr<Team> team_;
 };
 
-template <class Layer>
-std::unique_ptr<AnyLayer> make(const Numbers& numbers, const typename Layer::Weights& weights, std::size_t threads) {
-  if (threads == 1) return std::make_unique<OneLayer<Layer>>(numbers, weights);
-  return std::make_unique<TeamLayer<Layer>>(numbers, weights, threads);
+template <class Layer, class Memory>
+std::unique_ptr<AnyLayer> make(const Numbers& numbers, std::size_t threads) {
+  if (threads == 1) return std::make_unique<OneLayer<Layer, Memory>>(numbers);
+  return std::make_unique<TeamLayer<Layer, Memory>>(numbers, threads);
 }
 
 using MakeLayer = std::unique_ptr<AnyLayer> (*)(const Numbers&, std::size_t threads);
@@ -102,41 +146,32 @@ inline std::map<std::string, MakeLayer>& layers() {
   return all;
 }
 
-template <Shape S, class Mask>
+template <Shape S, class Precision>
+bool add(const char* layer, const char* mask, MakeLayer make_layer) {
+  const Case what{.layer = layer,
+                  .tokens = S.queries,
+                  .model = S.model,
+                  .heads = S.heads,
+                  .mask = mask,
+                  .precision = name_of<Precision>};
+  return layers().emplace(what.name(), make_layer).second;
+}
+
+template <Shape S, class Precision, class Mask>
 bool add_one_attention(const char* mask) {
-  using Attention = MultiHeadAttention<S, Mask>;
-  return layers()
-      .emplace(Case{"attention", S.queries, S.model, S.heads, mask}.name(),
-               [](const Numbers& n, std::size_t threads) -> std::unique_ptr<AnyLayer> {
-                 return make<Attention>(n, attention_weights<typename Attention::Weights>(n), threads);
-               })
-      .second;
+  using Attention = MultiHeadAttention<S, Mask, layout::InProj::With<Precision>>;
+  return add<S, Precision>("attention", mask, make<Attention, AttentionMemory<Attention, Precision>>);
 }
 
-template <Shape S>
+template <Shape S, class Precision>
 bool add_attention() {
-  return add_one_attention<S, mask::None>("full") && add_one_attention<S, mask::Causal>("causal");
+  return add_one_attention<S, Precision, mask::None>("full") && add_one_attention<S, Precision, mask::Causal>("causal");
 }
 
-template <Shape S>
+template <Shape S, class Precision>
 bool add_encoder_layer() {
-  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}>;
-  return layers()
-      .emplace(Case{"encoder_layer", S.queries, S.model, S.heads, "full"}.name(),
-               [](const Numbers& n, std::size_t threads) -> std::unique_ptr<AnyLayer> {
-                 using Weights = typename Layer::Weights;
-                 const auto norm = [&](const std::string& name) {
-                   return decltype(Weights::norm1){n.at(name + "_weight").data(), n.at(name + "_bias").data()};
-                 };
-                 return make<Layer>(n,
-                                    Weights{.attention = attention_weights<decltype(Weights::attention)>(n),
-                                            .linear1 = linear<decltype(Weights::linear1)>(n, "linear1"),
-                                            .linear2 = linear<decltype(Weights::linear2)>(n, "linear2"),
-                                            .norm1 = norm("norm1"),
-                                            .norm2 = norm("norm2")},
-                                    threads);
-               })
-      .second;
+  using Layer = EncoderLayer<S, LayerConfig{.feed_forward = 4 * S.model}, mask::None, layout::InProj::With<Precision>>;
+  return add<S, Precision>("encoder_layer", "full", make<Layer, EncoderLayerMemory<Layer, Precision>>);
 }
 
 }  // namespace ladon_bench

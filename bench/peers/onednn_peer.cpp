@@ -170,7 +170,7 @@ class OneDnnPeer {
     const std::string text =
         std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch);
     json forms = json::array();
-    if (one.layer == "attention") forms = {in_place, copied};
+    if (one.layer == "attention" && one.precision == "float32") forms = {in_place, copied};
     return {{"name", "oneDNN"}, {"versions", {{"onednn", text}}}, {"forms", forms}};
   }
 

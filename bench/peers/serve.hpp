@@ -87,8 +87,8 @@ class Server {
   };
 
   json begin(const json& request) {
-    case_ = {request.at("kind"),  request.at("tokens"), request.at("model"),
-             request.at("heads"), request.at("mask"),   request.at("threads")};
+    case_ = {request.at("kind"), request.at("tokens"),  request.at("model"),    request.at("heads"),
+             request.at("mask"), request.at("threads"), request.at("precision")};
     const std::string path = request.at("numbers");
     std::ifstream file(path, std::ios::binary);
     for (const auto& [name, place] : request.at("places").items()) {

@@ -54,8 +54,9 @@ class DecodeMemory {
     if constexpr (requires { norm.bias; }) norm.bias = make(Size, 1);
   }
   // Fills the cache except for its last token, which the step adds.
-  template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
-  void make(KeyValueCache<Keys, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
+  template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
+            Keep K, class Target>
+  void make(KeyValueCache<Keys, Model, KvHeads, HeadWidth, ValueWidth, K, Target>& cache) {
     for (std::size_t head = 0; head < KvHeads; ++head) {
       for (const std::span<float> part :
            {std::span<float>(cache.keys[head].data), std::span<float>(cache.values[head].data)}) {

@@ -10,6 +10,7 @@
 
 #include <ladon/ladon.hpp>
 
+#include "linear_memory.hpp"
 #include "measurements.hpp"
 #include "parameters.hpp"
 #include "rounds.hpp"
@@ -27,39 +28,15 @@ bench::Flops attention_flops(const Shape& s, bool causal) {
   return precision::is_int8<Precision> ? bench::Flops{rest, products} : bench::Flops{products + rest};
 }
 
-// The memory of the weights of a linear map. The weights are random, as at the start of training.
+// A linear map with random weights, as at the start of training.
 template <std::size_t Out, std::size_t In, class Precision>
-class LinearMemory {
+class RandomLinear {
  public:
-  using View = Linear<Out, In, Order::out_in, Bias::with, Precision>;
-
-  LinearMemory() {
-    if constexpr (precision::is_int8<Precision>) {
-      quantise(Linear<Out, In>{floats_.weight.data(), floats_.bias.data()}, int8_.data(), scale_.data());
-      row_sums<Out, In>(int8_.data(), row_sum_.data());
-    }
-    if constexpr (is_bfloat16) {
-      for (const float w : floats_.weight) bfloat16_.push_back(to_bfloat16(w));
-    }
-  }
-  View view() const {
-    if constexpr (precision::is_int8<Precision>) {
-      return {int8_.data(), scale_.data(), row_sum_.data(), floats_.bias.data()};
-    } else if constexpr (is_bfloat16) {
-      return {bfloat16_.data(), floats_.bias.data()};
-    } else {
-      return {floats_.weight.data(), floats_.bias.data()};
-    }
-  }
+  auto view() const { return linear_.view(); }
 
  private:
-  static constexpr bool is_bfloat16 = std::is_same_v<Precision, precision::BFloat16>;
-  static constexpr std::size_t int8_rows = precision::is_int8<Precision> ? Out : 0;
   Parameters floats_{Out, In};
-  std::vector<BFloat16> bfloat16_;
-  std::vector<std::int8_t> int8_ = std::vector<std::int8_t>(int8_rows * In);
-  std::vector<float> scale_ = std::vector<float>(int8_rows);
-  std::vector<std::int32_t> row_sum_ = std::vector<std::int32_t>(int8_rows);
+  LinearMemory<Out, In, Precision> linear_{floats_.weight.data(), floats_.bias.data()};
 };
 
 // The data that a mask reads. Every pair is visible, so that the mask skips no work.
@@ -86,8 +63,8 @@ struct MaskMemory<mask::Additive, S> {
 template <Shape S, class Precision, class Mask, class Score>
 void measure_attention(benchmark::State& state, double patience) {
   using Attention = MultiHeadAttention<S, Mask, layout::InProj::With<Precision>, Score>;
-  const LinearMemory<3 * S.model, S.model, Precision> in;
-  const LinearMemory<S.model, S.model, Precision> out;
+  const RandomLinear<3 * S.model, S.model, Precision> in;
+  const RandomLinear<S.model, S.model, Precision> out;
   const std::vector<float> x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);
   const auto workspace = std::make_unique<typename Attention::Workspace>();
@@ -104,10 +81,10 @@ template <Shape S, class Precision>
 void measure_encoder_layer(benchmark::State& state, double patience) {
   constexpr std::size_t hidden = 4 * S.model;
   using Layer = EncoderLayer<S, LayerConfig{.feed_forward = hidden}, mask::None, layout::InProj::With<Precision>>;
-  const LinearMemory<3 * S.model, S.model, Precision> in;
-  const LinearMemory<S.model, S.model, Precision> out;
-  const LinearMemory<hidden, S.model, Precision> first;
-  const LinearMemory<S.model, hidden, Precision> second;
+  const RandomLinear<3 * S.model, S.model, Precision> in;
+  const RandomLinear<S.model, S.model, Precision> out;
+  const RandomLinear<hidden, S.model, Precision> first;
+  const RandomLinear<S.model, hidden, Precision> second;
   const std::vector<float> ones(S.model, 1.0f), zeros(S.model, 0.0f), x = random_numbers(S.queries * S.model, 1);
   std::vector<float> y(S.queries * S.model);
   const auto workspace = std::make_unique<typename Layer::Workspace>();
@@ -132,13 +109,6 @@ inline bool add(Case what, Measurement::Run run) {
   measurements().push_back({std::move(what), run});
   return true;
 }
-
-template <class Precision>
-inline constexpr const char* name_of = "float32";
-template <>
-inline constexpr const char* name_of<precision::BFloat16> = "bfloat16";
-template <int Bits>
-inline constexpr const char* name_of<precision::Int8<Bits>> = "int8";
 
 template <Shape S, class Precision>
 Case named(const char* layer, const char* mask) {

@@ -32,7 +32,7 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  using Workspace = AttentionWorkspace<shape, Target>;
+  using Workspace = AttentionWorkspace<detail::without_model(shape), Target>;
   using Queries = TensorView<const float, shape.heads, shape.queries, shape.head_width>;
   using Keys = TensorView<const float, shape.kv_heads, shape.keys, shape.head_width>;
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
@@ -51,7 +51,8 @@ struct Attention {
   // - Aliasing: if value_width equals head_width, `out` may be the same array as `q`. Apart from this case, no two
   //   arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
+  // - Errors: options.queries must not exceed shape.queries, and options.keys must not exceed shape.keys. Otherwise,
+  //   the call breaks a precondition (checks.hpp).
   // - Capture: `to` receives an additional output. If `to` is a Map, the output is the attention weights. If `to` is a
   //   Capture<G>, the output is the result of stage G (attention_map.hpp). Without `to`, there is no additional output.
   template <class To = detail::CaptureNothing>
@@ -65,16 +66,18 @@ struct Attention {
                           workspace);
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
-    detail::simd::with_packs<Target>(
-        [&]<class Simd>(Simd) { detail::AttentionSteps<shape, Score, Position, Target, Simd>::run(call, workspace); });
+    detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
+      using Steps = detail::AttentionSteps<detail::without_model(shape), Score, Position, Target, Simd>;
+      Steps::run(call, workspace);
+    });
   }
 
   LADON_REJECT_OPTIONS(run(Queries, Keys, Values, Output, const Workspace&, ...));
   LADON_REJECT_CALL(run, "q, k, v, out, workspace, options, map");
 
  private:
-  // Returns the part of an array [heads][tokens][width] from its first element to the last element of the first
-  // `count` tokens of the last head.
+  // Returns the part of `array` that a call with `count` active tokens may use. The part begins at element 0, and ends
+  // after token `count` - 1 of the last head.
   template <class T, std::size_t Heads, std::size_t Tokens, std::size_t Width>
   static constexpr detail::Floats active(TensorView<T, Heads, Tokens, Width> array, std::size_t count) noexcept {
     return {array.data, count == 0 ? 0 : ((Heads - 1) * Tokens + count) * Width};

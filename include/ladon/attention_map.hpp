@@ -21,8 +21,8 @@ using AttentionMap = TensorView<float, S.heads, S.queries, S.keys>;
 // key with the score s is proportional to e^s. Inside the kernels, scores are multiplied by log2(e), because the
 // kernels compute powers of two.
 //
-// The enumerators have the same numbers, 0 to 3, as the attribute qk_matmul_output_mode of the ONNX operator Attention.
-// Versions of ONNX before pull request 7913 use the number 1 for `masked` and the number 2 for `capped`.
+// The enumerators have the values 0 to 3, like the attribute qk_matmul_output_mode of the ONNX operator Attention. In
+// versions of ONNX before pull request 7913, the value 1 means `masked`, and the value 2 means `capped`.
 enum class Stage {
   scaled,   // scale * q . k for every active key, visible or hidden
   capped,   // after the softcap, before the mask

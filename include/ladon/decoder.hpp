@@ -36,8 +36,8 @@ struct Decoder {
   using CachedWorkspace = typename Layer::CachedWorkspace;
   template <std::size_t Threads>
   using CachedTeamWorkspace = typename Layer::template CachedTeamWorkspace<Threads>;
-  // Caches has one cache for each layer, for the tokens of the text. MemoryCaches has one cache for each layer, for the
-  // memory.
+  // Element i of Caches stores the keys and values of the text's tokens for layer i. Element i of MemoryCaches stores
+  // the keys and values of the memory for layer i.
   using Caches = std::array<typename Layer::Cache, Layers>;
   using MemoryCaches = std::array<typename Layer::MemoryCache, Layers>;
   using Options = typename Layer::Options;
@@ -54,8 +54,8 @@ struct Decoder {
   // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 + 4i to 4 + 4i compute layer
   // i, like phases 1 to 4 of DecoderLayer. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 4 * Layers;
-  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
-  // into more shares, the additional shares are empty.
+  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
+  // more shares than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model] and `memory` [Memory][model]. DecoderLayer::run describes
@@ -77,7 +77,8 @@ struct Decoder {
     compute(detail::WholeCall{}, x, memory, weights, y, workspace.shared, workspace.scratch, options, in(maps));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
+  // `scratch`.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
@@ -135,7 +136,8 @@ struct Decoder {
                    in(maps));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
+  // and `scratch`.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches,
                                      const MemoryCaches& memory, const Weights& weights, Output y, ExtendShared& shared,
                                      ExtendScratch& scratch, const Options& options = {}) noexcept {
@@ -154,7 +156,8 @@ struct Decoder {
   LADON_REJECT_CALL(extend, "x, caches, memory, weights, y, workspace, options, maps");
 
  private:
-  // Function objects that return the captures of layer i: no captures, or captures that write to maps[i].
+  // `nothing` and in(maps) are function objects. For layer i, `nothing` returns captures that write nothing, and
+  // in(maps) returns captures that write to maps[i].
   static constexpr auto nothing = [](std::size_t) { return Layer::nothing; };
   static constexpr auto in(const auto& maps) noexcept {
     return [&](std::size_t i) { return Layer::captures_of(maps[i]); };
@@ -213,7 +216,7 @@ struct Decoder {
     });
   }
 
-  // If the stack has a final norm, computes the final norm. Then converts the panels of the tokens into the rows of
+  // If the stack has a final norm, applies the norm to the panels tokens.x. Then converts these panels into the rows of
   // `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, auto& tokens, Output y) noexcept {

@@ -146,12 +146,12 @@ struct DecoderLayer {
   template <class Simd>
   using Steps = detail::DecoderSteps<shape, Memory, Config, Weights, Score, Position, Target, Simd>;
 
-  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phases 1 and 3 compute the attention
-  // of all heads: to the decoder's tokens, and to the memory. Phases 2 and 4 compute the steps after attention. Phase 4
-  // also writes `y`.
+  // How many phases run_phase has. Phase 0 converts `x` and `memory` into panels. Phase 1 computes the attention of all
+  // heads to the decoder's tokens, and phase 2 the steps after this attention. Phase 3 computes the attention of all
+  // heads to the memory. Phase 4 computes the remaining steps and writes `y`.
   static constexpr std::size_t phases = 5;
-  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
-  // into more shares, the additional shares are empty.
+  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
+  // more shares than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<cross, Target>(phase);
   }
@@ -162,7 +162,8 @@ struct DecoderLayer {
   //   `memory` are active.
   // - Aliasing: `y` may be the same array as `x`. Apart from this case, no two arguments may overlap.
   // - Workspace: the caller owns the workspace, aligned to 64 bytes. Two concurrent runs need two workspaces.
-  // - Errors: a length that exceeds the shape breaks a precondition (checks.hpp).
+  // - Errors: more active tokens than shape.queries, or more active tokens of `memory` than Memory, break a
+  //   precondition (checks.hpp).
   // - Maps: `maps` is DecoderMaps, or DecoderCaptures<G> for the results of stage G (attention_map.hpp). Without
   //   `maps`, attention weights are not written.
   static constexpr void run(Input x, MemoryInput memory, const Weights& weights, Output y, Workspace& workspace,
@@ -181,7 +182,8 @@ struct DecoderLayer {
             captures_of(maps));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
+  // `scratch`.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, MemoryInput memory, const Weights& weights,
                                   Output y, Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options.self), phase, phases, share), x, memory, weights, y, shared,
@@ -223,9 +225,9 @@ struct DecoderLayer {
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
   // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
-  //   to the memory, token t of the text has the position t + Memory - shape.keys, unless the data of MemoryMask
-  //   contain another offset. Such an offset counts from the first token of `x`.
-  // - Maps: a row of `self` has one element for each token that the cache has room for.
+  //   to the memory, token t of the text has the position t + Memory - shape.keys. If options.memory.mask sets an
+  //   offset, token i of `x` instead has the position i + this offset.
+  // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
   //   (checks.hpp).
   static constexpr void extend(Input x, Cache& cache, const MemoryCache& memory, const Weights& weights, Output y,
@@ -246,7 +248,8 @@ struct DecoderLayer {
                    captures_of(maps));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
+  // and `scratch`.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const MemoryCache& memory,
                                      const Weights& weights, Output y, ExtendShared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {

@@ -62,8 +62,8 @@ struct Encoder {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 + 2i computes the attention of layer i,
   // and phase 2 + 2i computes the remaining steps of layer i. The last phase also writes `y`.
   static constexpr std::size_t phases = 1 + 2 * Layers;
-  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
-  // into more shares, the additional shares are empty.
+  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
+  // more shares than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept { return Layer::parts(phase); }
 
   // Computes `y` [queries][model] from `x` [queries][model]. EncoderLayer::run describes lengths, aliasing, workspace
@@ -87,7 +87,8 @@ struct Encoder {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, capture_in(captures));
   }
 
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
+  // `scratch`.
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {}) noexcept {
     compute(detail::part_of_call(detail::caller_of(options), phase, phases, share), x, weights, y, shared, scratch,
@@ -114,8 +115,8 @@ struct Encoder {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
                    capture_none);
   }
-  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i]. A row of the
-  // weights has one element for each token that the cache has room for.
+  // Computes `y` like the function above, and writes the attention weights of layer i to attention[i]. A row of
+  // attention[i] has shape.keys elements, one for each token that the cache has room for.
   static constexpr void extend(Input x, Caches& caches, const Weights& weights, Output y, CachedWorkspace& workspace,
                                const Options& options, const Maps& attention) noexcept {
     compute_extend(detail::WholeCall{}, x, caches, weights, y, workspace.shared, workspace.scratch, options,
@@ -129,7 +130,8 @@ struct Encoder {
                    capture_in(captures));
   }
 
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
+  // and `scratch`.
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Caches& caches, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch,
                                      const Options& options = {}) noexcept {
@@ -224,7 +226,8 @@ struct Encoder {
     });
   }
 
-  // If the stack has a final norm, computes the final norm. Then converts the panels of `shared` into the rows of `y`.
+  // If the stack has a final norm, applies the norm to the panels shared.x. Then converts these panels into the rows of
+  // `y`.
   template <class Steps, class Part>
   static constexpr void leave(Part part, const Weights& weights, std::size_t queries, Shared& shared,
                               Output y) noexcept {

@@ -89,8 +89,8 @@ struct EncoderLayer {
   // How many phases run_phase has. Phase 0 converts `x` into panels. Phase 1 computes the attention of all heads. Phase
   // 2 computes the steps after attention and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
-  // into more shares, the additional shares are empty.
+  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
+  // more shares than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -102,7 +102,8 @@ struct EncoderLayer {
                             const Options& options = {}, To&& to = {}) noexcept {
     compute(detail::WholeCall{}, x, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases and memory.
+  // Computes one share of one phase of `run`. MultiHeadAttention::run_phase describes shares, phases, `shared` and
+  // `scratch`.
   template <class To = detail::CaptureNothing>
   static constexpr void run_phase(std::size_t phase, Share share, Input x, const Weights& weights, Output y,
                                   Shared& shared, Scratch& scratch, const Options& options = {},
@@ -119,7 +120,8 @@ struct EncoderLayer {
                                const Options& options = {}, To&& to = {}) noexcept {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
-  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases and memory.
+  // Computes one share of one phase of `extend`. MultiHeadAttention::extend_phase describes shares, phases, `shared`
+  // and `scratch`.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Input x, Cache& cache, const Weights& weights,
                                      Output y, Shared& shared, ExtendScratch& scratch, const Options& options = {},

@@ -26,16 +26,22 @@ namespace ladon::inline LADON_ABI {
 //     latest   the latest tokens, in a ring: a new token replaces the oldest token (mask::Window<Left>)
 enum class Keep { every, latest };
 
-// A cache with room for `Keys` tokens, aligned to 64 bytes. `keys` and `values` have the layout of panels
-// (detail/memory/panels.hpp):
+// A cache with room for `Keys` tokens of a model of width `Model`, aligned to 64 bytes. `keys` and `values` have the
+// layout of panels (detail/memory/panels.hpp):
 //
 //     keys            K^T [kv_heads][panels][head_width][width]
 //     values          V^T [kv_heads][panels][value_width][width]
 //     length          how many tokens were stored, including tokens that a ring has replaced
-//     not_finite_end  values of tokens from this number on are finite; 0 if no value was infinite or NaN
+<<<<<<< HEAD
+//     not_finite_end  from token number not_finite_end on, all values are finite; 0 if no value was infinite or NaN
 template <std::size_t Keys, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth, Keep K, class Target>
+=======
+//     not_finite_end  values of tokens from this number on are finite; 0 if no value was infinite or NaN
+template <std::size_t Keys, std::size_t Model, std::size_t KvHeads, std::size_t HeadWidth, std::size_t ValueWidth,
+          Keep K, class Target>
+>>>>>>> half
 struct KeyValueCache {
-  static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys);
+  static constexpr detail::Tiling tiling = detail::tiling<Target>(Keys, Model);
   static constexpr bool ring = K == Keep::latest;
   static constexpr std::size_t capacity = Keys;
   Panels<Keys, HeadWidth, tiling> keys[KvHeads];
@@ -43,8 +49,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. In a ring, a token with an infinite or NaN value is replaced
-  // after `Keys` further tokens.
+  // Returns whether all values in the cache are finite. In a ring, `Keys` further tokens replace a token with an
+  // infinite or NaN value. After that, all values are finite again.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.
@@ -57,7 +63,7 @@ struct KeyValueCache {
 // The cache of an attention with the shape S and the mask `Mask`. The cache has room for S.keys tokens. The cache is a
 // ring if `Mask` is mask::Window<Left>, Left is not `all`, and the mask is not combined with another mask.
 template <Shape S, class Mask, class Target>
-using CacheOf = KeyValueCache<S.keys, S.kv_heads, S.head_width, S.value_width,
+using CacheOf = KeyValueCache<S.keys, S.model, S.kv_heads, S.head_width, S.value_width,
                               detail::can_use_ring<Mask> ? Keep::latest : Keep::every, Target>;
 
 }  // namespace ladon::inline LADON_ABI

@@ -99,8 +99,8 @@ struct MultiHeadAttention {
   // How many phases run_phase has. Phase 0 converts tokens into panels. Phase 1 computes the attention of all heads.
   // Phase 2 computes the output projection and writes `y`.
   static constexpr std::size_t phases = 3;
-  // Returns how many parts a phase has (threads.hpp). At most this number of shares have work. If a phase is divided
-  // into more shares, the additional shares are empty.
+  // Returns into how many parts (panels or head groups) the work of a phase is divided (threads.hpp). If a phase has
+  // more shares than parts, the additional shares have no work.
   static constexpr std::size_t parts(std::size_t phase) noexcept {
     return detail::parts_of_phase<shape, Target>(phase);
   }
@@ -209,12 +209,13 @@ struct MultiHeadAttention {
     compute_extend(detail::WholeCall{}, x, cache, weights, y, workspace.shared, workspace.scratch, options, to);
   }
   // Computes one share of one phase of `extend`. The threads must follow the rules of run_phase of self-attention.
-  // There are `phases` phases. In phase 0, at most parts(2) shares have work, because `x` has at most shape.queries
-  // tokens. No other call may use `cache` until all phases are finished.
+  // There are `phases` phases. In phase 0, at most parts(2) shares have work. parts(0) may be greater, because parts(0)
+  // also counts the panels of shape.keys tokens, but `extend` converts at most shape.queries tokens. No other call may
+  // use `cache` until all phases are finished.
   //
-  // Any number of shares gives the same bits of `y`. With several tokens, these are the bits of `extend`. With a single
-  // token, the last bits may differ from the result of `extend`, because `extend` projects the queries of all heads in
-  // one product.
+  // `y` is bit-identical for any number of shares. With several tokens, `y` is also bit-identical to the result of
+  // `extend`. With a single token, the last bits may differ from the result of `extend`, because `extend` projects the
+  // queries of all heads in one product.
   template <class To = detail::CaptureNothing>
   static constexpr void extend_phase(std::size_t phase, Share share, Queries x, Cache& cache, const Weights& weights,
                                      Output y, ExtendShared& shared, ExtendScratch& scratch,
@@ -273,8 +274,8 @@ struct MultiHeadAttention {
   }
 
   // Computes the part of self-attention that `part` selects: the whole call, or one share of one phase (threads.hpp).
-  // Keys are projected from the panels of the queries. The number of queries equals the number of keys, so both have
-  // the same panels.
+  // Queries, keys and values are projected from the panels of `x`. One array of panels suffices, because shape.queries
+  // equals shape.keys, so panels of queries and panels of keys have the same width.
   template <class Part, class To>
   static constexpr void compute(Part part, Queries x, const Weights& weights, Output y, Shared& shared,
                                 Scratch& scratch, const Options& options, To& to) noexcept {

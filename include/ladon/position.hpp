@@ -74,7 +74,7 @@ concept Rotating =
       { data.offset } -> std::convertible_to<std::size_t>;
     };
 
-// A position encoding: None, Rotary, or a type that is derived from one of them.
+// A position encoding: None, Rotary, or a type that is derived from None or Rotary.
 template <class T>
 concept Policy = std::default_initializable<typename T::Data> && requires {
   { T::rotates } -> std::convertible_to<bool>;

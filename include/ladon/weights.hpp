@@ -3,9 +3,9 @@
 // library reads the tensors in place and never copies a whole tensor. Products of several tokens may convert bfloat16
 // and int8 weights on the stack, a few rows at a time.
 //
-// A layout determines the precision of the weights and the strides with which matrix products read them. With at least
-// nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or keys,
-// the layout also determines the order of additions, so the last bits of a result may differ:
+// A layout determines the precision of the weights and the strides with which matrix products read the weights. With at
+// least nine queries and nine keys, all layouts of float32 weights give bit-identical results. With fewer queries or
+// keys, the layout also determines the order of additions, so the last bits of a result may differ:
 //
 // - A single token: the lanes of a register hold contiguous weights. The layout determines whether these weights belong
 //   to one sum or to different sums.
@@ -97,7 +97,7 @@ struct Linear<Out, In, O, Bias::without, precision::Float32> {
   }
 };
 
-// A linear map with bfloat16 weights, (out, in).
+// A linear map with bfloat16 weights. The order of the weight must be out_in.
 template <std::size_t Out, std::size_t In, Order O, Bias B>
 struct Linear<Out, In, O, B, precision::BFloat16> {
   static_assert(O == Order::out_in,
@@ -310,8 +310,8 @@ template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. Some instructions add two products in 16 bits: vpmaddubsw of AVX2 and the relaxed dot product of
-// WebAssembly. With 7 bits, such an instruction does not saturate, so its results are exact.
+// more precise. On some x86 processors, the relaxed dot product of WebAssembly adds two products in 16 bits (vpmaddubsw
+// of AVX2). With 7 bits, such a sum does not saturate, so the result is exact.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

@@ -4,12 +4,21 @@
 namespace {
 
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
+constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
+using Int8 = ladon::layout::Int8<ladon::layout::InProj>;
 using Layer =
     ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536, .activation = ladon::Activation::gelu},
-                        ladon::mask::None, ladon::layout::Int8<ladon::layout::InProj>>;
+                        ladon::mask::None, Int8>;
+
+template <class Block>
+void run_block(const float* x, const void* weights, float* y, void* workspace) {
+  Block::run(x, *static_cast<const typename Block::Weights*>(weights), y,
+             *static_cast<typename Block::Workspace*>(workspace));
+}
 
 }  // namespace
 
 void run(const float* x, const void* weights, float* y, void* workspace) {
-  Layer::run(x, *static_cast<const Layer::Weights*>(weights), y, *static_cast<Layer::Workspace*>(workspace));
+  run_block<Layer>(x, weights, y, workspace);
+  run_block<ladon::MultiHeadAttention<half_packs, ladon::mask::None, Int8>>(x, weights, y, workspace);
 }

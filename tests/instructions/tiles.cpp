@@ -13,6 +13,8 @@ void run(const float* x, const void* weights, float* y, void* workspace, const v
 constexpr ladon::Shape wide{.queries = 256, .model = 1024, .heads = 8};
 constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
 
+constexpr ladon::Shape half_packs{.queries = 24, .model = 384, .heads = 12};
+
 struct Capped : ladon::score::Scaled {
   static constexpr float softcap = 50;
 };
@@ -30,4 +32,5 @@ const Run runs[] = {
 #endif
     run<ladon::MultiHeadAttention<usual, ladon::mask::None, ladon::layout::InProj, Capped>>,
     run<ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536}>>,
+    run<ladon::MultiHeadAttention<half_packs>>,
 };

@@ -19,6 +19,9 @@ def is_of_peers(measured):
 
 
 def draw_peers(measured, folder):
+    """Draws the figures of float32 weights. Figures of int8 weights have no pictures, only tables."""
+    if measured.get("precision") == "int8":
+        return
     rows, suffix = measured["rows"], f"_{measured['threads']}_threads" if measured.get("threads", 1) > 1 else ""
     if measured["scaling"]:
         return peers.draw_scaling(rows, folder / "scaling.svg")

@@ -5,18 +5,17 @@ import importlib.metadata
 
 import numpy as np
 from ai_edge_litert.compiled_model import CompiledModel, CpuOptions, Options
-from ai_edge_litert.interpreter import Interpreter
 
 from ladon_bench.keywords.model import LABELS
 from ladon_bench.keywords.serving import FLOAT32, INT8, INT8_EVERYWHERE, serve
 from ladon_bench.keywords.tflite_files import tflite_of
+from ladon_bench.peers.litert import interpreter_of
 
 FORMS = ["Interpreter", "CompiledModel"]
 
 
 def by_interpreter(content):
-    interpreter = Interpreter(model_content=content, num_threads=1)
-    interpreter.allocate_tensors()
+    interpreter = interpreter_of(content, threads=1)
     details, output = interpreter.get_input_details()[0], interpreter.get_output_details()[0]["index"]
 
     def logits(x):

@@ -7,11 +7,11 @@ For int8, ai-edge-quantizer converts the file: weights become int8, and inputs a
 import pathlib
 import sys
 
-import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_quantizer import quantizer, recipe
 
 from ladon_bench.keywords.serving import CHAIN, FLOAT32, INT8, INT8_EVERYWHERE, MODEL
+from ladon_bench.peers.litert import packed
 
 EMBEDDING = b"kws_transformer/dense/Tensordot/MatMul"  # the weight of the first operator after the front end
 BEHIND_THE_FRONT_END = "^(?!speech_features/)"  # matches operators by the names of their results
@@ -26,9 +26,7 @@ def without_front_end(content):
     first = reads_embedding.index(True)
     graph.inputs = [graph.operators[first].inputs[0]]
     graph.operators = graph.operators[first:]
-    builder = flatbuffers.Builder(len(content))
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return packed(model)
 
 
 def quantised(content, precision):

@@ -17,7 +17,7 @@ from ladon_bench.minilm import tables
 from ladon_bench.minilm.model import Weights, expected, flops
 from ladon_bench.paths import ROOT
 from ladon_bench.peers import driver
-from ladon_bench.peers.contestant import TOLERANCE
+from ladon_bench.peers.contestant import LADON_FLOAT32, compared, name_of, precision_of
 from ladon_bench.peers.model_contestant import ModelContestant
 from ladon_bench.peers.rounds import race
 from ladon_bench.process import Process, python_peers
@@ -27,29 +27,22 @@ SENTENCES = [1, 2, 4, 8, 16, 32]  # numbers of sentences of mixed lengths
 SHORTEST, LONGEST = 4, 40  # tokens of sentences of mixed lengths
 SEED = 20261101
 EACH, TOGETHER = tables.EACH, tables.TOGETHER
-LEAST_COSINE = 0.97  # smallest accepted cosine between a vector with int8 weights and the vector in float64
-LADON_FLOAT32 = "ladon_float32"  # Ladon with float32 weights, in a run with --precision int8
 
 
 class Contestant(ModelContestant):
     def __init__(self, key, command, way, sentences, work, options):
         self.way = way
-        self.precision = "float32" if key == LADON_FLOAT32 else options.precision
+        self.precision = precision_of(key, options.precision)
         super().__init__(key, command, f"{len(sentences)} sentences, {way}", work, options.cores,
                          model=str(options.model / "model.safetensors"), sentences=sentences,
                          together=way == TOGETHER, precision=self.precision)
-        if key == LADON_FLOAT32:
-            self.name += " float32"
+        self.name = name_of(key, self.name)
         self.cosine = {}  # for each form, the smallest cosine of all sentences
 
     def wrong(self, form, output, wanted):
-        """Returns a description of the error of the vectors, or None. Both comparisons are false for NaN."""
-        lengths = np.linalg.norm(output, axis=1) * np.linalg.norm(wanted, axis=1)
-        self.cosine[form] = float(((output * wanted).sum(axis=1) / lengths).min())
-        if self.precision == "int8":
-            return None if self.cosine[form] >= LEAST_COSINE else f"cosine {self.cosine[form]:.4f}"
-        error = np.abs(output - wanted).max() / np.abs(wanted).max()
-        return None if error <= TOLERANCE else f"off by {error:.1e} of the largest number"
+        """Returns a description of the error of the vectors, or None."""
+        self.cosine[form], wrong = compared(output, wanted, self.precision)
+        return wrong
 
     def figures(self):
         return {"name": self.name, "way": self.way, "form": self.form, "precision": self.precision,

@@ -1,9 +1,10 @@
 """peers --programs FOLDER [--rounds N] [--shapes 16,32,4 ...] [--masks full causal]
-[--kinds attention encoder_layer] [--peers NAME ...] [--threads N] [--core N] [--seconds S] [--patience S]
-[--json FILE] [--markdown FILE] [--scaling]
+[--kinds attention encoder_layer] [--precision float32|int8] [--peers NAME ...] [--threads N] [--core N] [--seconds S]
+[--patience S] [--json FILE] [--markdown FILE] [--scaling]
 
 Compares Ladon with other libraries in alternating rounds, with one thread each on one core, or with several threads on
-the same number of cores. `./dev bench peers` builds the programs, installs the peers, and runs this program.
+the same number of cores. With --precision int8, the linear layers have int8 weights, and Ladon runs twice: with int8
+and with float32 weights. `./dev bench peers` builds the programs, installs the peers, and runs this program.
 """
 
 import argparse
@@ -14,9 +15,12 @@ from ladon_bench import figures
 from ladon_bench.machine import machine_of, pinned
 from ladon_bench.peers import driver
 from ladon_bench.peers.cases import Case
+from ladon_bench.peers.contestant import LADON_FLOAT32
 from ladon_bench.peers.rounds import measure
 from ladon_bench.process import python_peers
 from ladon_bench.shapes import shapes, texts
+
+INT8_PEERS = ["litert", "onnxruntime", "openvino"]  # the peers with forms of int8
 
 
 def chosen_cases(options):
@@ -31,14 +35,18 @@ def chosen_cases(options):
     for shape in options.shapes or []:
         if (text := ",".join(map(str, shape))) not in known:
             raise SystemExit(f"bench: there is no shape {text}; there are {' '.join(known)}")
-    return [dataclasses.replace(case, threads=options.threads) for case in cases]
+    return [dataclasses.replace(case, threads=options.threads, precision=options.precision) for case in cases]
 
 
 def commands_of(options):
     """Returns {name: command}: Ladon first, then the chosen peers."""
     peers = {"onednn": [str(options.programs / "onednn_peer")], **python_peers("peers")}
-    program = options.programs / ("ladon_peer_scaling" if options.scaling else "ladon_peer")
-    return {"ladon": [str(program)], **{key: peers[key] for key in (peers if options.peers is None else options.peers)}}
+    program = lambda name: [str(options.programs / name)]
+    ladon = {"ladon": program("ladon_peer_scaling" if options.scaling else "ladon_peer")}
+    if options.precision == "int8":
+        ladon = {"ladon": program("ladon_peer_int8"), LADON_FLOAT32: program("ladon_peer")}
+    every = INT8_PEERS if options.precision == "int8" else list(peers)
+    return {**ladon, **{key: peers[key] for key in (every if options.peers is None else options.peers)}}
 
 
 def parse():
@@ -51,8 +59,13 @@ def parse():
     parser.add_argument("--masks", nargs="+", choices=["full", "causal"], default=["full", "causal"])
     parser.add_argument("--kinds", nargs="+", choices=["attention", "encoder_layer"],
                         default=["attention", "encoder_layer"])
-    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers("peers")], help="default: all")
+    parser.add_argument("--precision", choices=["float32", "int8"], default="float32",
+                        help="precision of the weights of linear layers (default: %(default)s)")
+    parser.add_argument("--peers", nargs="*", choices=["onednn", *python_peers("peers")],
+                        help="default: all that have the precision")
     options = parser.parse_args()
+    if options.scaling and options.precision == "int8":
+        parser.error("--scaling measures float32 only")
     options.cores = pinned(options.threads, options.core)
     return options
 
@@ -60,7 +73,8 @@ def parse():
 def main():
     options = parse()
     commands = commands_of(options)
-    all_figures = {"machine": {}, "scaling": options.scaling, "threads": options.threads, "rows": []}
+    all_figures = {"machine": {}, "scaling": options.scaling, "threads": options.threads,
+                   "precision": options.precision, "rows": []}
     for case in chosen_cases(options):
         row, contestants = measure(case, commands, options)
         if not all_figures["rows"]:

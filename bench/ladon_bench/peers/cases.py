@@ -17,6 +17,7 @@ class Case:
     heads: int
     mask: str  # full, causal
     threads: int = 1  # number of threads that compute a call together
+    precision: str = "float32"  # float32 or int8: of the weights of linear layers, and of their products
 
     @property
     def name(self):

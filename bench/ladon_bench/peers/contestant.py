@@ -6,7 +6,9 @@ import numpy as np
 
 from ladon_bench.process import Failure, Process, say
 
-TOLERANCE = 1e-4  # largest accepted error, as a part of the largest expected number
+TOLERANCE = 1e-4  # largest accepted error with float32 weights, as a part of the largest expected number
+LEAST_COSINE = 0.97  # smallest accepted cosine with int8 weights
+LADON_FLOAT32 = "ladon_float32"  # the key of Ladon with float32 weights, with --precision int8
 # The number of layers in a long call. The difference between the times of a long call and a call with one layer,
 # divided by 8, is the time of a layer without the overhead of a call.
 CHAIN = 9
@@ -20,6 +22,26 @@ class WrongNumbers(Exception):
     pass
 
 
+def precision_of(key, precision):
+    """Returns the precision of the contestant `key` in a comparison of contestants with this precision."""
+    return "float32" if key == LADON_FLOAT32 else precision
+
+
+def name_of(key, name):
+    return f"{name} float32" if key == LADON_FLOAT32 else name
+
+
+def compared(output, wanted, precision):
+    """Returns the smallest cosine between a row of the output and its row in float64, and a description of the error or
+    None. All comparisons are false for NaN."""
+    lengths = np.linalg.norm(output, axis=1) * np.linalg.norm(wanted, axis=1)
+    cosine = float(((output * wanted).sum(axis=1) / lengths).min())
+    if precision == "int8":
+        return cosine, None if cosine >= LEAST_COSINE else f"cosine {cosine:.4f}"
+    error = np.abs(output - wanted).max() / np.abs(wanted).max()
+    return cosine, None if error <= TOLERANCE else f"off by {error:.1e} of the largest number"
+
+
 class Contestant:
     """A peer in one case: starts the peer's process, chooses the fastest form, and collects the seconds of a layer in
     each round. The constructor raises Failure if the peer cannot start."""
@@ -27,16 +49,19 @@ class Contestant:
     def __init__(self, key, command, case, places, work, cores):
         self.case, self.work, self.key, self.title = case, work, key, case.name
         self.process = Process(command, cores, case.threads, work / f"{key}.log")
+        self.precision = precision_of(key, case.precision)
         fields = {name: getattr(case, name) for name in ("kind", "tokens", "model", "heads", "mask", "threads")}
         try:
-            hello = self.process.ask("case", numbers=str(work / "numbers"), places=places, **fields)
+            hello = self.process.ask("case", numbers=str(work / "numbers"), places=places, precision=self.precision,
+                                     **fields)
         except Failure:
             self.process.end()
             raise
-        self.name, self.versions, self.forms = hello["name"], hello["versions"], hello["forms"]
+        self.name, self.versions, self.forms = name_of(key, hello["name"]), hello["versions"], hello["forms"]
         self.machine = hello.get("machine")
         self.layers = (CHAIN, 1) if case.chained and hello.get("chains") else (1,)
         self.form, self.built, self.seconds, self.peaks, self.disturbed = None, set(), [], [], []
+        self.cosines = {}  # for each form, the smallest cosine of one layer
 
     def choose_form(self, wanted, seconds, wait_for_quiet):
         """Keeps the fastest form with right results.
@@ -83,10 +108,11 @@ class Contestant:
 
     def check(self, form, layers, wanted):
         output = np.fromfile(self.work / "output", dtype=np.float32).reshape(wanted.shape)
-        error = np.abs(output - wanted).max() / np.abs(wanted).max()
-        if not error <= TOLERANCE:  # also true for NaN
-            raise WrongNumbers(f"{self.case.name}: {self.name}, {form}, {layers} layers in a call: "
-                               f"off by {error:.1e} of the largest number")
+        cosine, wrong = compared(output, wanted, self.precision)
+        if layers == 1:
+            self.cosines[form] = cosine
+        if wrong:
+            raise WrongNumbers(f"{self.case.name}: {self.name}, {form}, {layers} layers in a call: {wrong}")
 
     def times(self, form, layers, seconds):
         rounds = [self.process.ask("round", form=form, layers=count, seconds=seconds) for count in layers]
@@ -108,5 +134,6 @@ class Contestant:
         return taken
 
     def figures(self):
-        return {"name": self.name, "form": self.form, "layers_in_a_call": self.layers[0], "seconds": self.seconds,
-                "peak_gflops": self.peaks, "disturbed": self.disturbed}
+        return {"name": self.name, "form": self.form, "precision": self.precision, "cosine": self.cosines[self.form],
+                "layers_in_a_call": self.layers[0], "seconds": self.seconds, "peak_gflops": self.peaks,
+                "disturbed": self.disturbed}

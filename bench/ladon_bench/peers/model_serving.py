@@ -23,7 +23,7 @@ import gc
 
 import numpy as np
 
-from ladon_bench.peers.protocol import Contestant, answer_lines
+from ladon_bench.peers.protocol import Contestant, answer_lines, forms_of
 
 
 def serve_model(name, versions, forms, build, new_case):
@@ -39,9 +39,7 @@ def serve_model(name, versions, forms, build, new_case):
         what, form = request["do"], request.get("form")
         if what == "case":
             case = new_case(request)
-            if case.precision not in forms:
-                raise ValueError(f"{name} has no form of {case.precision} here")
-            return {"name": name, "versions": versions, "forms": forms[case.precision]}
+            return {"name": name, "versions": versions, "forms": forms_of(name, forms, case)}
         if what == "build":
             compute = build(case, form)
             results = np.concatenate([np.array(part) for part in compute()])

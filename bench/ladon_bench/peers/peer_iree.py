@@ -153,4 +153,4 @@ def build(case, numbers, form, layers):
 
 if __name__ == "__main__":
     serve("IREE", {name: importlib.metadata.version(name) for name in ("iree-base-compiler", "iree-base-runtime")},
-          lambda case: FORMS, build)
+          {"float32": FORMS}, build)

@@ -65,4 +65,4 @@ def build(case, numbers, form, layers):
 if __name__ == "__main__":
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_cpu_enable_async_dispatch", False)
-    serve("JAX", {"jax": jax.__version__, "jaxlib": jaxlib.__version__}, lambda case: FORMS, build)
+    serve("JAX", {"jax": jax.__version__, "jaxlib": jaxlib.__version__}, {"float32": FORMS}, build)

@@ -1,4 +1,7 @@
-"""Runs layers in ONNX Runtime: with each of its three attention operators, or with attention from plain operators."""
+"""Runs layers in ONNX Runtime: with each of its three attention operators, or with attention from plain operators. For
+int8, quantize_dynamic makes operators with int8 weights, such as QAttention of com.microsoft.Attention."""
+
+import logging
 
 import numpy as np
 import onnx
@@ -6,6 +9,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from ladon_bench.peers.cases import EPSILON
+from ladon_bench.peers.onnx_sessions import QUANTISED, quantised, session_of
 from ladon_bench.peers.protocol import score_scale, serve
 
 MICROSOFT = "com.microsoft"
@@ -13,6 +17,9 @@ CONTRIB_ATTENTION = "com.microsoft.Attention"
 CONTRIB_MULTI_HEAD = "com.microsoft.MultiHeadAttention"
 STANDARD = "ai.onnx Attention"
 PLAIN = "MatMul, Softmax"
+FORMS = [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN]
+# quantize_dynamic cannot convert ai.onnx Attention: it mistakes the operator for com.microsoft.Attention.
+FORMS_OF_INT8 = {f"{form}, {QUANTISED}": form for form in (CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, PLAIN)}
 
 
 class Graph:
@@ -38,6 +45,9 @@ class Graph:
         if part is not None:
             rows = slice(part * self.case.model, (part + 1) * self.case.model)
             name, weight, bias = f"{name}{part}", weight[rows], bias[rows]
+        if self.case.precision == "int8":  # quantize_dynamic needs a weight (in, out)
+            product = self.op("MatMul", x, self.constant(f"{name}_weight", weight.T))
+            return self.op("Add", product, self.constant(f"{name}_bias", bias))
         constants = [self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
         return self.op("Gemm", x, *constants, transB=1)
 
@@ -97,13 +107,8 @@ class Graph:
 
 
 def build(case, numbers, form, layers):
-    output, model = Graph(case, numbers).model(form, layers)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = case.threads, 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(case.threads > 1)))
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    output, model = Graph(case, numbers).model(FORMS_OF_INT8.get(form, form), layers)
+    session = session_of(quantised(model) if form in FORMS_OF_INT8 else model, case.threads)
     x = onnxruntime.OrtValue.ortvalue_from_numpy(numbers["x"])
     y = onnxruntime.OrtValue.ortvalue_from_shape_and_type([case.tokens, case.model], np.float32)
     binding = session.io_binding()
@@ -113,5 +118,6 @@ def build(case, numbers, form, layers):
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)
     serve("ONNX Runtime", {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
-          lambda case: [CONTRIB_ATTENTION, CONTRIB_MULTI_HEAD, STANDARD, PLAIN], build)
+          {"float32": FORMS, "int8": list(FORMS_OF_INT8)}, build)

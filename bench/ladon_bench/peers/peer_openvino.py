@@ -1,15 +1,17 @@
 """Runs layers in OpenVINO: with its attention operator or with attention from plain operators, after one projection or
-three projections."""
+three projections. For int8, nncf quantises weights and inputs, or only weights."""
 
 import numpy as np
 import openvino
 from openvino import opset13 as ops
 
 from ladon_bench.peers.cases import EPSILON
+from ladon_bench.peers.openvino_models import DYNAMIC, HAS_NNCF, STATIC, compiled, versions
 from ladon_bench.peers.protocol import score_scale, serve
 
 FORMS = [f"{attention}, {projections}" for attention in ("ScaledDotProductAttention", "MatMul, Softmax")
          for projections in ("one projection", "three projections")]
+FORMS_OF_INT8 = {f"{form}, {way}": (form, way) for way in (STATIC, DYNAMIC) for form in FORMS}
 
 
 def model(case, numbers, form, layers):
@@ -70,14 +72,12 @@ def model(case, numbers, form, layers):
 
 
 def build(case, numbers, form, layers):
-    # The default precision is bfloat16 on processors with bfloat16 products.
-    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": case.threads, "NUM_STREAMS": 1,
-                "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    compiled = openvino.Core().compile_model(model(case, numbers, form, layers), "CPU", settings)
-    request = compiled.create_infer_request()
+    form, way = FORMS_OF_INT8.get(form, (form, None))
+    network = model(case, numbers, form, layers)
+    request = compiled(network, case.threads, way, [[numbers["x"]]]).create_infer_request()
     request.set_input_tensor(openvino.Tensor(numbers["x"], shared_memory=False))
     return request.infer, lambda: request.get_output_tensor().data
 
 
 if __name__ == "__main__":
-    serve("OpenVINO", {"openvino": openvino.__version__.split("-")[0]}, lambda case: FORMS, build)
+    serve("OpenVINO", versions(), {"float32": FORMS, **({"int8": list(FORMS_OF_INT8)} if HAS_NNCF else {})}, build)

@@ -103,4 +103,4 @@ if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     torch.set_num_interop_threads(1)
     serve("PyTorch", {"torch": torch.__version__},
-          lambda case: [LAYER, FUNCTION, FUNCTION_ONEDNN, COMPILED, FROZEN, FROZEN_ONEDNN], build)
+          {"float32": [LAYER, FUNCTION, FUNCTION_ONEDNN, COMPILED, FROZEN, FROZEN_ONEDNN]}, build)

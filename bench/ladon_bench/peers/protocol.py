@@ -1,7 +1,7 @@
 """The protocol of a peer's process, which reads requests from its standard input and writes answers to its standard
 output. Each request and each answer is a line of JSON. An answer is indented below:
 
-    {"do": "case", "kind", "tokens", "model", "heads", "mask", "threads", "numbers": FILE, "places": {...}}
+    {"do": "case", "kind", "tokens", "model", "heads", "mask", "threads", "precision", "numbers": FILE, "places": {...}}
                                                          the first request, once
         {"name", "versions", "forms": [...], "chains"}   forms: ways to compute the case, of which the fastest counts;
                                                          chains: a call has overhead, so short cases are also measured
@@ -72,9 +72,19 @@ def answer_lines(do):
         answers.flush()
 
 
+def forms_of(name, forms, case):
+    """Returns the forms for the precision of the case."""
+    if case.precision not in forms:
+        raise ValueError(f"{name} has no form of {case.precision} here")
+    return forms[case.precision]
+
+
 def serve(name, versions, forms, build):
-    """Answers the driver for one library. forms(case) returns the names of forms. build(case, numbers, form, layers)
-    returns the two functions of Contestant."""
+    """Answers the driver for one library.
+
+    `forms` has the names of the forms for each precision that the library supports. build(case, numbers, form, layers)
+    returns the two functions of Contestant.
+    """
     case = numbers = None
     built = {}
 
@@ -82,9 +92,9 @@ def serve(name, versions, forms, build):
         nonlocal case, numbers
         what, form, layers = request["do"], request.get("form"), request.get("layers")
         if what == "case":
-            case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask", "threads")))
+            case = Case(*(request[key] for key in ("kind", "tokens", "model", "heads", "mask", "threads", "precision")))
             numbers = read_numbers(request["numbers"], request["places"])
-            return {"name": name, "versions": versions, "forms": forms(case), "chains": True}
+            return {"name": name, "versions": versions, "forms": forms_of(name, forms, case), "chains": True}
         if what == "build":
             built[form, layers] = Contestant(*build(case, numbers, form, layers))
             output = built[form, layers].result()

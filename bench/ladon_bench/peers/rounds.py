@@ -107,5 +107,5 @@ def left_out_if_it_fails(one, contestants):
 
 def row_of(case, contestants):
     return {"kind": case.kind, "tokens": case.tokens, "model": case.model, "heads": case.heads, "mask": case.mask,
-            "flops": case.flops,
+            "precision": case.precision, "flops": case.flops,
             "contestants": [one.figures() for one in contestants]}

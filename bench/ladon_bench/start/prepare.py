@@ -40,7 +40,7 @@ def openvino(case, given, folder):
 def litert(case, given, folder):
     from ladon_bench.peers import peer_litert as peer
 
-    (folder / "model.tflite").write_bytes(peer.Model(case, given).content(peer.ONE, 1))
+    (folder / "model.tflite").write_bytes(peer.Model(case, given).stack(peer.ONE, 1))
 
 
 def iree(case, given, folder):

@@ -16,8 +16,8 @@
 namespace ladon::inline LADON_ABI::mask {
 
 // `may_see` is [queries][keys], or [heads][queries][keys] if PerHead is true. The byte 0 hides the key from the query.
-// Any other byte shows the key. If `may_see` is a null pointer, which is the default, every active key that has a
-// column is visible.
+// Any other byte shows the key. If `may_see` is a null pointer, which is the default, the mask hides only inactive keys
+// and keys without a column (next paragraph).
 //
 // The member `keys` is the number of columns of `may_see`. The default is the shape's number of keys. If `keys` is
 // smaller, every key without a column is hidden. ONNX's Attention has this rule since opset 24. Precondition: `keys` is

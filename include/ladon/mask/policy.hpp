@@ -12,7 +12,7 @@
 //
 // Placement has the active lengths of the run, `lengths.queries` and `lengths.keys`, and the `offset` of the run. Query
 // i has the position i + `offset` among the keys. The kernels use only the following members of a bound mask. All
-// functions among them are constexpr and noexcept.
+// functions of a bound mask are constexpr and noexcept.
 //
 //     hides_keys           constant; may be false only if every query sees every active key
 //     adds_to_scores       constant; may be false only if add() returns every score unchanged

@@ -20,6 +20,13 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
+// Returns the shape with `model` = 0. Attention without projections has no products with weights, and `model` = 0 says
+// so to `tiling` (detail/simd/vectors.hpp).
+constexpr Shape without_model(Shape shape) noexcept {
+  shape.model = 0;
+  return shape;
+}
+
 // The arguments of a call of attention without projections. The four arrays are row-major and belong to the caller.
 template <class Options, class BoundMask, class CaptureOf>
 struct AttentionCall {

@@ -13,8 +13,8 @@ namespace ladon::inline LADON_ABI::detail {
 // first key of a panel. Every block except the last ends at a multiple of MaxKeys. The ends do not depend on the width
 // of a panel, so sums over keys are rounded in the same way for any number of lanes.
 //
-// If OnlyOne is true, all keys of the shape fit into one block. If no key is visible, the sequence has one block, and
-// no key of this block is visible.
+// If OnlyOne is true, all keys of the shape fit into one block. If no key is visible, the sequence still has one block,
+// so that the kernels write an output. This block contains no visible key.
 template <std::size_t KeyWidth, std::size_t MaxKeys, bool OnlyOne>
 class KeyBlocks {
  public:

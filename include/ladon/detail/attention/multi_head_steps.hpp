@@ -85,7 +85,7 @@ struct MultiHeadSteps {
   // - There is a single token.
   //
   // Attention to a context in a cache (MultiHeadAttention::attend) always projects one head at a time. The result is
-  // therefore bit-identical to that of attend_layer.
+  // therefore bit-identical to the result of attend_layer.
   static constexpr bool projects_all_heads = target::Current::streams > 1 && (Weights::heads_adjacent) &&
                                              (S.head_width == S.value_width) && is_single_token<Simd, q>;
 
@@ -230,8 +230,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. `input` is memory for the quantised heads, if the
-  // weights are int8.
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the weights are int8, `input` receives the
+  // quantised output of the heads.
   template <class Input, class Part = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {
@@ -272,8 +272,8 @@ struct MultiHeadSteps {
     return stored_finite<k, S.keys, S.value_width>(cache.values[g].data, tokens, past);
   }
 
-  // Projects the keys and values of the active tokens of `call.x`, for the heads that belong to `part`. Appends the
-  // keys and values to the cache.
+  // Projects the keys and values of the active tokens of `call.x`, for the heads of keys and values that belong to
+  // `part`. Appends the keys and values to the cache.
   template <class Call, class Cache, class Part>
   static constexpr void append(const Call& call, Cache& cache, CachedScratch<S, Target>& scratch, Part part) noexcept {
     const std::size_t tokens = call.lengths.queries;

@@ -37,7 +37,8 @@ constexpr void rotate(const typename Position::Data& data, std::ptrdiff_t positi
   constexpr bool neighbours = Position::pairing == Pairing::neighbours;
   for (std::size_t v = 0; v < Packs && v * Pack::lanes < tokens; ++v) {
     const std::size_t at = first + v * Pack::lanes;
-    // Lanes without a token load 0 instead of an entry of the table, because the table may end before these lanes.
+    // Lanes without a token load 0 instead of a cosine or sine, because the table may end before the positions of these
+    // lanes.
     const std::size_t used = tokens - v * Pack::lanes < Pack::lanes ? tokens - v * Pack::lanes : Pack::lanes;
     const auto load = [&](const float* from) {
       return used == Pack::lanes ? Pack::load(from + at) : Pack::load_partial(from + at, used);

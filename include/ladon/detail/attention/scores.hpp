@@ -22,8 +22,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The running maxima of a tile's queries. Each query has Chains independent maxima, and `store` combines them. With a
-// single maximum per query, each max instruction of a tile of one pack would wait for the previous max instruction.
+// The running maxima of a tile's queries. Each query has Chains independent maxima, and `store` combines these maxima
+// into one. With a single maximum per query, each max instruction of a tile of one pack would wait for the previous max
+// instruction.
 template <class Pack, std::size_t Packs, std::size_t Chains>
 struct TileMaximum {
   Pack largest[Chains][Packs];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the attention of a single query in one head. Each lane has one key, as in the panels of K^T and V^T
 // (detail/memory/panels.hpp). A sum over keys has a partial sum in each lane. The partial sums of the lanes are added
-// only once, at the end. attend.hpp defines masks, scores and panels for one and for several queries.
+// only once, at the end. detail/attention/attend.hpp computes the attention of several queries.
 //
 //     query   [head width]        scores  [keys], scratch        out  [value width]
 //
@@ -26,7 +26,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// How many keys a block has. Each lane adds 256 keys of a block.
+// How many keys a block has: 256 keys for each lane of a pack.
 template <class Pack>
 inline constexpr std::size_t single_query_block = 256 * Pack::lanes;
 
@@ -230,7 +230,8 @@ LADON_INLINE constexpr void add_weighted_keys(const float* values, const float* 
 //
 // With several streams, weighted_sum_of_streams adds most of the panels that have only visible keys. add_weighted_keys
 // adds the keys before and after these panels. With one stream, add_weighted_keys adds all keys. The order of addition
-// does not depend on Selected, so a hidden infinite or NaN value changes no bit.
+// does not depend on Selected. The value of a hidden key therefore changes no bit of `out`, even if the value is
+// infinite or NaN.
 template <class Pack, Tiling K, std::size_t Keys, std::size_t ValueWidth, bool Selected, std::size_t Streams>
 LADON_KERNEL constexpr void single_query_weighted_sum(const float* values, const float* p, Range visible, float factor,
                                                       float* out) noexcept {

@@ -74,14 +74,15 @@ struct RunningSoftmax {
     to_exponentials<Width, Chains>(scores, keys);
   }
 
-  // Like `exponentials`, but for one key, and adds the weights to `total`. The weighted sum calls exponentials_of_key
-  // between the steps of a tile. The tile needs the registers, so `shift_` is read from memory for each key.
+  // Like `exponentials`, but for one key, and adds the weights to `total` instead of `sum`. The weighted sum calls
+  // exponentials_of_key between the steps of a tile. The tile needs the registers, so `shift_` is read from memory for
+  // each key.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_key(float* scores, Pack (&total)[Packs]) const noexcept {
     exponentials_together<Width, 1>(scores, opaque(&shift_[0]), total);
   }
 
-  // Like `exponentials`, but for the last pack only, and adds the weights to `total`.
+  // Like `exponentials`, but for the last pack of queries only, and adds the weights to `total` instead of `sum`.
   template <std::size_t Width>
   LADON_INLINE constexpr void exponentials_of_last_pack(float* scores, std::size_t keys,
                                                         Pack (&total)[Packs]) const noexcept {
@@ -135,8 +136,8 @@ struct RunningSoftmax {
     p.store(score);
   }
 
-  // Replaces the scores of Keys keys and all packs by their exponentials, and adds the exponentials to `total`. These
-  // Keys * Packs packs are computed side by side, to hide latency.
+  // Replaces the scores of Keys keys and all packs by their exponentials, and adds the exponentials to `total`. The
+  // Keys * Packs packs of exponentials are computed side by side, to hide latency.
   template <std::size_t Width, std::size_t Keys>
   static LADON_INLINE constexpr void exponentials_together(float* scores, const Pack* largest,
                                                            Pack (&total)[Packs]) noexcept {

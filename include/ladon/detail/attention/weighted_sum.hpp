@@ -32,17 +32,17 @@ struct Rescale {
   const Pack (&after)[Packs];
 };
 
-// A `Work` parameter of weighted_sum_tile: the tile computes nothing else between its steps.
+// An argument `work` of weighted_sum_tile. With NoInterleavedWork, the tile computes nothing else between its steps.
 struct NoInterleavedWork {
   static constexpr std::size_t keys_ahead = 0;
   constexpr void last_pack(std::size_t, std::size_t) noexcept {}
   constexpr void end() noexcept {}
 };
 
-// A `Work` parameter of weighted_sum_tile: between its steps, the tile also computes the exponentials of the scores.
-// The exponentials of a key are the weights of the key. The weights of a key are computed `keys_ahead` keys before the
-// tile uses them. The sums of the weights are complete only after the last exponential. `end` therefore stores these
-// sums and sets `after`. detail/target/avx512.hpp has the measurements.
+// An argument `work` of weighted_sum_tile. With InterleavedExponentials, the tile also computes the exponentials of the
+// scores between its steps. The exponentials of a key are the weights of the key. The weights of a key are computed
+// `keys_ahead` keys before the tile uses them. The sums of the weights are complete only after the last exponential, so
+// only `end` stores these sums in softmax.sum and sets `after`. detail/target/avx512.hpp has the measurements.
 template <class Form>
 struct InterleavedExponentials {
   using Pack = typename Form::Pack;

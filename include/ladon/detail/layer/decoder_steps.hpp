@@ -5,7 +5,7 @@
 //
 //     self_input       the input of self-attention: norm1(x) in pre-LN, x in post-LN
 //     attend_self      attention of all heads to the decoder's tokens
-//     after_self       output projection, residual connection, and the norm before or after it
+//     after_self       output projection, residual connection, and norm: norm2(x) in pre-LN, norm1(x) in post-LN
 //     attend_memory    attention of all heads to the memory
 //     after_memory     output projection, residual connections, norms and feed-forward network
 //
@@ -55,8 +55,8 @@ struct DecoderLengths {
   Lengths memory;
 };
 
-// The steps of one decoder layer. The argument `shared` is the workspace part for the decoder's tokens, and shared.x
-// holds the tokens.
+// The steps of one decoder layer. An argument `shared` of type Shared is the workspace part for the decoder's tokens,
+// and shared.x holds the tokens.
 template <Shape S, std::size_t Memory, LayerConfig Config, class Layer, class Score, class Position, class Target,
           class Simd>
 struct DecoderSteps {
@@ -83,8 +83,8 @@ struct DecoderSteps {
   }
 
   // Computes all steps after self_input. The steps are the phases `first` to `first` + 3 of a call (threads.hpp). The
-  // function computes only the phases and shares that `part` selects. `captures` has the captures of both attentions
-  // (DecoderLayer::Captures).
+  // function computes only the phases and shares that `part` selects. `captures` has one capture for self-attention and
+  // one for the attention to the memory (DecoderLayer::Captures).
   template <class Options, class DecoderShared, class Scratch, class Captures, class Part>
   static constexpr void run(const Layer& w, const DecoderLengths& lengths, const Options& options,
                             DecoderShared& shared, Scratch& scratch, const Captures& captures, Part part,

@@ -10,8 +10,8 @@
 //     normed    [panels][model][width]          pre-LN only: norm(x), the input of the next sublayer
 //     hidden    [panels][chunk][width]          hidden features of the feed-forward network
 //
-// Special cases: the tokens of the last panel may fill fewer packs than those of the other panels. for_panels handles
-// this case. Lanes without a token are computed and ignored.
+// Special cases: the last panel may have fewer tokens than the other panels, so its tokens may fill fewer packs.
+// for_panels handles this case. Lanes without a token are computed and ignored.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

@@ -12,16 +12,16 @@
 //     out      [panels][Model][width]   residual, updated in place; `in` and `out` may be the same array
 //
 // W1 and W2 hold most of a layer's weights and are often too large for the L1 and L2 caches. Reading all weights again
-// for each panel is too slow. Each read of the weights therefore serves a few panels.
+// for each panel is too slow. One pass over the weights therefore multiplies a few panels.
 //
-// `hidden` has room for the hidden features of about one panel. If a read of the weights serves several panels, each
-// panel gets a part of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels
+// `hidden` has room for the hidden features of about one panel. If one pass over the weights multiplies several panels,
+// each panel gets a part of `hidden`. The hidden features are therefore computed in chunks of feed_forward / panels
 // features, rounded up. The product of W2 and each chunk is added to `sums`, in the same order as with a single chunk.
 //
 // With int8 weights, `in` is quantised (detail/memory/linear_input.hpp), and `hidden` is quantised before the second
 // product. A quantised token has one scale for all its hidden features, so there is a single chunk. On
-// microcontrollers, a read of int8 weights serves several panels if the hidden features of these panels fit into the
-// memory of the keys (EncoderScratch).
+// microcontrollers, one pass over int8 weights multiplies several panels if the hidden features of these panels fit
+// into the memory of the keys (EncoderScratch).
 //
 // Special cases: the last chunk may have fewer than Chunk features. `run` handles this chunk. The matrix products
 // handle rows that do not fill a tile. Lanes without a token are computed and ignored.
@@ -41,16 +41,17 @@
 namespace ladon::inline LADON_ABI::detail {
 
 struct FeedForwardPlan {
-  std::size_t panels;  // how many panels share one read of the weights
+  std::size_t panels;  // how many panels one pass over the weights multiplies
   std::size_t chunk;   // how many hidden features a chunk has
 };
 
-// The plan of a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, one read of the weights serves
-// up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
+// The plan of a layer. If W1 and W2 together exceed target::Current::second_cache_bytes, one pass over the weights
+// multiplies up to feed_forward_panels panels (four). detail/target/defaults.hpp has the measurements.
 //
 // In four cases, the plan has a single panel, even if the weights exceed second_cache_bytes:
 //
-// - The weights are int8. The hidden features of a token are quantised together, so all of them must be in one chunk.
+// - The weights are int8. The hidden features of a token are quantised together, so all hidden features must be in one
+//   chunk.
 // - The target has no vectors. Such a target is usually a microcontroller without a cache.
 // - There is a single token.
 // - concat_width is less than `model`. The caller stores `sums` in the array of the concatenated heads, which would be

@@ -5,19 +5,20 @@
 //
 //     in, out         [Features][T.width()]; `in` and `out` may be the same array
 //     weight, bias    [Features]; without a bias, bias[i] is 0
-//     mean, scale     [Packs] packs in registers, one number per token
+//     mean, scale     [Packs] packs in registers, one number per token; scale is 1 / sqrt(variance + epsilon)
 //
 // All features of a token are in the same lane, so no sum crosses lanes. The variance is computed in a second pass,
 // from the deviations from the mean. The formula (mean of squares) - mean^2 would be less accurate, because the
 // subtraction cancels digits.
 //
-// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The tokens of the
-// last panel of a shape may fill fewer packs than those of the other panels. `Packs` is the number of packs that the
-// panel's tokens fill. Lanes without a token are computed and ignored.
+// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The last panel of a
+// shape may have fewer tokens than the other panels, so its tokens may fill fewer packs. `Packs` is the number of packs
+// that the panel's tokens fill. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. The alternative, an always-inline function for each loop, was
-// rejected: g++ 12 then makes different inlining decisions in the whole layer. On AVX-512, the code of 24 of the 45
-// functions of seven encoder layers changed. The speed of the alternative was not measured.
+// rejected: g++ 12 then makes different inlining decisions in the whole layer. Seven encoder layers on AVX-512 consist
+// of 45 functions, and the alternative changed the machine code of 24 of these functions. The speed of the alternative
+// was not measured.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

@@ -5,13 +5,13 @@
 //
 //     in, out    [Features][T.width()]; `in` and `out` may be the same array
 //     weight     [Features]
-//     scale      [Packs] packs in registers, one number per token
+//     scale      [Packs] packs in registers, one number per token: 1 / sqrt(mean of squares + epsilon)
 //
 // All features of a token are in the same lane, so no sum crosses lanes.
 //
-// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The tokens of the
-// last panel of a shape may fill fewer packs than those of the other panels. `Packs` is the number of packs that the
-// panel's tokens fill. Lanes without a token are computed and ignored.
+// Special cases: a panel (detail/memory/panels.hpp) holds whole packs, so no loop has a remainder. The last panel of a
+// shape may have fewer tokens than the other panels, so its tokens may fill fewer packs. `Packs` is the number of packs
+// that the panel's tokens fill. Lanes without a token are computed and ignored.
 //
 // All loops are in one function, normalize_panel. layer_norm.hpp gives the reason.
 //

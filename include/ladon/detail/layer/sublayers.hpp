@@ -7,8 +7,8 @@
 //     heads     [panels][concat width][width]   output of all heads; scratch memory after add_attention
 //     hidden    [panels][chunk][width]          scratch memory of the feed-forward network
 //
-// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The tokens of the last
-// panel may fill fewer packs than those of the other panels. for_panels handles this case.
+// Special cases: lanes without a token are computed and ignored (detail/memory/panels.hpp). The last panel may have
+// fewer tokens than the other panels, so its tokens may fill fewer packs. for_panels handles this case.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once

@@ -66,14 +66,14 @@ inline constexpr std::size_t panels_at_a_time = [] {
 }();
 
 // How many steps of the inner index share a register. The product is folded if the number is greater than 1
-// (linear/micro_kernel_folded.hpp). A product is folded only if the tokens of a panel would leave lanes of the register
-// idle. A folded product adds lanes of a register, so its order of addition depends on the target. A deterministic
-// build therefore never folds.
+// (linear/micro_kernel_folded.hpp). A product is folded only if a pack of the panel is narrower than a register. With
+// three packs, the columns of the weights may also be contiguous. A folded product adds lanes of a register, so its
+// order of addition depends on the target. A deterministic build therefore never folds.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix>
 inline constexpr std::size_t folded_steps = [] {
-  constexpr bool leaves_lanes = T.packs == 1 && T.lanes > 1 && T.lanes < Simd::lanes;
-  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && Matrix::rows_contiguous &&
-                Inner >= target::Current::shortest_folded_sum) {
+  constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
+  constexpr bool any_order = Matrix::rows_contiguous || T.packs == 3;
+  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order && Inner >= target::Current::shortest_folded_sum) {
     constexpr std::size_t steps = Simd::lanes / T.lanes;
     if (simd::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
   }
@@ -94,8 +94,8 @@ struct StartAtBias {
     return Pack::broadcast(tile_bias[row_of_tile]);
   }
 };
-// A start value for the sums of a product: the element of `sums`, the product over an earlier part of the inner index.
-// `sums` has the layout of the output, in panels.
+// A start value for the sums of a product: the corresponding element of `sums`. `sums` holds the product over the
+// earlier part of the inner index, and has the layout of the output: [panels][rows][Width].
 template <std::size_t Width>
 struct Accumulate {
   const float* sums;
@@ -107,16 +107,17 @@ struct Accumulate {
   }
 };
 
-// Computes the folded product of a single panel. Without folding, a panel with few tokens would leave lanes of a
+// Computes the folded product of a single panel. Without folding, the tokens of the panel would leave lanes of a
 // register idle (linear/micro_kernel_folded.hpp).
-template <class Simd, Tiling T, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
+          class Epilogue>
 LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel, Epilogue epilogue) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   using Pack = typename Simd::template Pack<T.lanes>;
-  for_row_tiles<Rows, tile_rows<T, 1, Matrix>>([&]<std::size_t R>(std::size_t first) {
+  for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
     const auto bias = w.bias.from(first);
     const Matrix rows = w.weight.rows_from(first);
-    FoldedMicroKernel<Wide, R, folded_steps<Simd, T, Inner, Matrix>> tile;
+    FoldedMicroKernel<Wide, R, Packs, folded_steps<Simd, T, Inner, Matrix>> tile;
     if constexpr (is_bfloat16<Matrix>) {
       WidenedRows<R, Inner> widened;
       for_widened<Wide>(widened, rows, false, [&](std::size_t k, std::size_t count, auto weights) {
@@ -125,7 +126,9 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
     } else {
       tile.template accumulate<prefetches_rows<Matrix>>(Inner, rows, panel, rows.rows_from(R));
     }
-    tile.finish([&](std::size_t r, const Pack& sum) { epilogue(0, first + r, 0, Pack::broadcast(bias[r]) + sum); });
+    tile.finish([&](std::size_t r, std::size_t v, const Pack& sum) {
+      epilogue(0, first + r, v, Pack::broadcast(bias[r]) + sum);
+    });
   });
 }
 
@@ -137,8 +140,8 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const fl
                                           Epilogue epilogue, [[maybe_unused]] Start start = {},
                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (folded_steps<Simd, T, Inner, Matrix> > 1) {
-    static_assert(Packs == 1 && std::is_same_v<Start, StartAtBias>, "a few tokens are one panel and one chunk");
-    if (panels > 0) matmul_folded<Simd, T, Rows, Inner>(w, in, epilogue);
+    static_assert(Packs == T.packs && std::is_same_v<Start, StartAtBias>, "a few tokens are one panel and one chunk");
+    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in, epilogue);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
     for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {

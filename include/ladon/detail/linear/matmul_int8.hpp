@@ -27,6 +27,7 @@
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/fold.hpp>
 #include <ladon/detail/simd/int8_kernels.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
@@ -45,6 +46,10 @@ struct GroupsInPlace {
   LADON_INLINE constexpr std::int32_t group(std::size_t r, std::size_t k) const noexcept {
     const std::int8_t* const weight = data + r * RowStride + Group * k;
     return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
+  }
+  // Returns the weights that group(r, k) and group(r, k + 1) return. Precondition: both groups are whole.
+  LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
+    return simd::load_two_groups<Group>(address(r, k));
   }
   // Returns the address of the weights that group(r, k) returns.
   LADON_INLINE constexpr const std::int8_t* address(std::size_t r, std::size_t k) const noexcept {
@@ -85,8 +90,16 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
+<<<<<<< HEAD
   // Prefetches nothing. The next tile reads its rows once, to convert them, and not in each step.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
+=======
+  LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
+    std::int64_t result;
+    std::memcpy(&result, &weight[r][2 * k], sizeof result);
+    return result;
+  }
+>>>>>>> half
 };
 
 // How many rows of weights a tile of an int8 product has.
@@ -155,6 +168,52 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
+// Whether an int8 product is folded: a register holds two steps of half as many tokens as the register has lanes
+// (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
+template <class Simd, Tiling T, class Element>
+inline constexpr bool folds_int8 = [] {
+  using Wide = typename Simd::template Pack<Simd::lanes>;
+  if constexpr (T.packs == 3 && 2 * T.lanes == Simd::lanes) return simd::Fold<Wide, 2>::exists;
+  return false;
+}();
+
+// Computes the sums of a folded tile, without the start values. `panel` is [groups][width][group]. Lanes 2 i and 2 i +
+// 1 of a folded sum belong to token i of a pack.
+template <class Simd, Tiling T, std::size_t Rows, class Groups, class Element, class Sums>
+LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][3]) noexcept {
+  using Wide = typename Simd::template Pack<Simd::lanes>;
+  using Dot = simd::GroupDot<Element, Wide>;
+  constexpr std::size_t row = Dot::group * T.width();
+  LADON_UNROLL
+  for (std::size_t i = 0; i < 3 * Rows; ++i) folded[i / 3][i % 3] = Dot::Sums::zero();
+  const auto add = [&](const Element* from, auto weights) LADON_INLINE_LAMBDA {
+    Wide x[3];
+    simd::Fold<Wide, 2>::load_three(from, x);
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const std::int64_t both = weights(r);
+      LADON_UNROLL
+      for (std::size_t v = 0; v < 3; ++v) Dot::add_folded(folded[r][v], x[v], both);
+    }
+  };
+  std::size_t k = 0;
+  for (; k + 2 <= Groups::whole; k += 2) {
+    add(panel + k * row, [&](std::size_t r) LADON_INLINE_LAMBDA { return groups.two_groups(r, k); });
+  }
+  // At most one whole group and one incomplete group are left. Full loads would read beyond the panel.
+  constexpr bool has_whole = Groups::whole % 2 == 1;
+  constexpr std::size_t rest_groups = (has_whole ? 1 : 0) + (Groups::has_last ? 1 : 0);
+  if constexpr (rest_groups > 0) {
+    alignas(64) Element rest[2 * row] = {};
+    std::memcpy(rest, panel + k * row, rest_groups * row * sizeof(Element));
+    add(rest, [&](std::size_t r) LADON_INLINE_LAMBDA {
+      std::int32_t last = 0;
+      if constexpr (Groups::has_last) last = groups.template group<true>(r, Groups::whole);
+      return has_whole ? simd::two_groups(groups.template group<false>(r, k), last) : simd::two_groups(last, 0);
+    });
+  }
+}
+
 // Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
 // of the row. After a store, the compiler would have to read the scales and the bias again.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
@@ -188,7 +247,9 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   using Sums = typename Dot::Sums;
   constexpr std::size_t width = T.width();
   for (std::size_t p = 0; p < panels; ++p) {
+    const Element* const panel = in.data + p * in.stride;
     Sums sum[Rows][Packs];
+<<<<<<< HEAD
     start_sums<Pack, width>(in, p, w, first_row, sum);
     if (p + 1 == panels) groups.prefetch_next(Rows);
     std::size_t k = 0;
@@ -196,15 +257,31 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
       for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
         const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
         int8_steps_by_lane<Dot, T.lanes, width>(groups, k, panel, sum);
+=======
+    if constexpr (folds_int8<Simd, T, Element>) {
+      simd::IntegerSums<typename Simd::template Pack<Simd::lanes>> folded[Rows][Packs];
+      int8_folded_steps<Simd, T>(groups, panel, folded);
+      start_sums<Pack, width>(in, p, w, first_row, sum);
+      LADON_UNROLL
+      for (std::size_t i = 0; i < Rows * Packs; ++i) {
+        Sums& each = sum[i / Packs][i % Packs];
+        each = folded[i / Packs][i % Packs].add_steps(each);
       }
-    }
-    for (; k < Groups::whole; ++k) {
-      const Element* const panel = in.data + p * in.stride + Dot::group * k * width;
-      int8_step<false, Dot, T.lanes>(groups, k, panel, sum);
-    }
-    if constexpr (Groups::has_last) {
-      const Element* const panel = in.data + p * in.stride + Dot::group * Groups::whole * width;
-      int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel, sum);
+    } else {
+      start_sums<Pack, width>(in, p, w, first_row, sum);
+      std::size_t k = 0;
+      if constexpr (multiplies_by_lane<Dot>) {
+        for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
+          int8_steps_by_lane<Dot, T.lanes, width>(groups, k, panel + Dot::group * k * width, sum);
+        }
+      }
+      for (; k < Groups::whole; ++k) {
+        int8_step<false, Dot, T.lanes>(groups, k, panel + Dot::group * k * width, sum);
+      }
+      if constexpr (Groups::has_last) {
+        int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * width, sum);
+>>>>>>> half
+      }
     }
     finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);
   }

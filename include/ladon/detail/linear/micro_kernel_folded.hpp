@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+<<<<<<< HEAD
 // A tile for a panel with few tokens, for example half or a quarter as many as a register has lanes. The tile of
 // micro_kernel.hpp would leave the lanes without a token idle. The folded tile uses all lanes: it computes Steps steps
 // of the inner index k at once, with Steps = lanes / number of tokens. Lane i * Steps + j of each sum belongs to token
 // i and to the steps k with k % Steps == j:
+=======
+// A tile for a panel whose tokens would leave lanes of a register idle. There are two cases:
+//
+// - The tokens fill at most half or a quarter of a register. Steps is then the number of lanes divided by the number of
+//   tokens, and the tile has one pack.
+// - The tokens fill one and a half registers. Steps is then 2, and the tile has three packs of half a register each.
+//
+// The tile of micro_kernel.hpp would leave the other lanes idle. The folded tile uses all lanes: each folded pack holds
+// Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the steps k
+// with k % Steps == j:
+>>>>>>> half
 //
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
 // At the end, the Steps partial sums of each token are added.
 //
-// The tile reads Steps neighbouring weights of a row of `a` at once, in place. A row of the panel has width = lanes /
-// Steps floats, so one load reads Steps rows into a register. The lanes of this register are then transposed into the
-// order i * Steps + j (detail/simd/fold.hpp).
+// The tile reads Steps weights of a row of `a` at once, in place. The tile loads Steps rows of the panel and reorders
+// the lanes (detail/simd/fold.hpp).
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -22,17 +33,21 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The micro-kernel of a folded product. Wide is the target's widest pack.
-template <class Wide, std::size_t Rows, std::size_t Steps>
+// The micro-kernel of a folded product. Wide is the target's widest pack. The tokens of a panel fill Packs folded
+// packs.
+template <class Wide, std::size_t Rows, std::size_t Packs, std::size_t Steps>
 class FoldedMicroKernel {
   using Fold = simd::Fold<Wide, Steps>;
 
  public:
-  static constexpr std::size_t width = Wide::lanes / Steps;  // how many tokens a panel has
+  static constexpr std::size_t width = Packs * Wide::lanes / Steps;  // how many tokens a panel has
 
   LADON_INLINE FoldedMicroKernel() noexcept {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = Wide::broadcast(0.0f);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) sum_[r][v] = Wide::broadcast(0.0f);
+    }
   }
 
   // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. If Prefetch is
@@ -40,51 +55,83 @@ class FoldedMicroKernel {
   // function prefetches the rows of the next tile, `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
-    accumulate_steps<Matrix::row_stride, Prefetch>(inner, a.data, panel, next.data);
+    accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // Calls finish(row, sums) for each row. `sums` is a pack of `width` lanes, with the sum of one token in each lane.
+  // Calls finish(row, pack, sums) for each row and pack. `sums` is a pack of lanes / Steps lanes, with the sum of one
+  // token in each lane.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) finish(r, Fold::add_steps(sum_[r]));
+    for (std::size_t r = 0; r < Rows; ++r) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) finish(r, v, Fold::add_steps(sum_[r][v]));
+    }
   }
 
  private:
-  template <std::size_t RowStride, bool Prefetch>
+  template <std::size_t RowStride, std::size_t InnerStride, bool Prefetch>
   LADON_INLINE void accumulate_steps(std::size_t inner, const float* LADON_RESTRICT a,
                                      const float* LADON_RESTRICT panel, const float* next) noexcept {
     std::size_t k = 0;
     for (; k + cache_line <= inner; k += cache_line) {
       const float* const ahead = ahead_in_row(a, k, inner, next);
-      LADON_UNROLL
-      for (std::size_t i = 0; i < cache_line; i += Steps) {
-        if constexpr (Prefetch) {
-          for (std::size_t r = i; r < i + Steps && r < Rows; ++r) prefetch_to_nearest_cache(ahead + r * RowStride);
-        }
-        add<RowStride>(a + k + i, Wide::load(panel + (k + i) * width));
+      const auto step = [&](std::size_t i) LADON_INLINE_LAMBDA {
+        if constexpr (Prefetch) prefetch<RowStride, InnerStride>(ahead, next + k * InnerStride, i);
+        add<RowStride, InnerStride>(a + (k + i) * InnerStride, panel + (k + i) * width);
+      };
+      if constexpr (Packs == 1) {
+        LADON_UNROLL
+        for (std::size_t i = 0; i < cache_line; i += Steps) step(i);
+      } else {
+        // If this loop were unrolled, g++ 12 would keep sums in memory.
+        for (std::size_t i = 0; i < cache_line; i += Steps) step(i);
       }
     }
-    for (; k + Steps <= inner; k += Steps) add<RowStride>(a + k, Wide::load(panel + k * width));
+    for (; k + Steps <= inner; k += Steps) add<RowStride, InnerStride>(a + k * InnerStride, panel + k * width);
     if (k < inner) {
       // Fewer than Steps steps are left. Full loads would read beyond the rows of `a` and beyond the panel.
-      alignas(64) float rest[Rows * Steps] = {};
+      alignas(64) float rest[Rows * Steps] = {}, rest_of_panel[Steps * width] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
-        for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + k + j];
+        for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + (k + j) * InnerStride];
       }
-      add<Steps>(rest, Wide::load_partial(panel + k * width, (inner - k) * width));
+      for (std::size_t i = 0; i < (inner - k) * width; ++i) rest_of_panel[i] = panel[k * width + i];
+      add<Steps, 1>(rest, rest_of_panel);
     }
   }
 
-  // Adds Steps steps to the sums. `rows` holds the rows of the panel that belong to these steps.
-  template <std::size_t RowStride>
-  LADON_INLINE void add(const float* a, const Wide& rows) noexcept {
-    const Wide b = Fold::interleave(rows);
-    LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sum_[r] = fma(Fold::repeat(a + r * RowStride), b, sum_[r]);
+  // Prefetches the weights of Steps steps. Over all steps of a cache line, the function prefetches the cache line
+  // `ahead` of each row. If columns of `a` are contiguous, it prefetches the next tile's columns instead.
+  template <std::size_t RowStride, std::size_t InnerStride>
+  static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
+    if constexpr (InnerStride != 1) {
+      for (std::size_t j = step; j < step + Steps; ++j) prefetch_to_second_cache(next + j * InnerStride);
+    } else if constexpr (Packs == 1) {
+      for (std::size_t r = step; r < step + Steps && r < Rows; ++r) prefetch_to_nearest_cache(ahead + r * RowStride);
+    } else {
+      static_assert(Rows * Steps <= cache_line);
+      if (step / Steps < Rows) prefetch_to_nearest_cache(ahead + step / Steps * RowStride);
+    }
   }
 
-  Wide sum_[Rows];
+  // Adds Steps steps to the sums. `panel` points to the rows of the panel that belong to these steps.
+  template <std::size_t RowStride, std::size_t InnerStride>
+  LADON_INLINE void add(const float* a, const float* panel) noexcept {
+    Wide b[Packs];
+    if constexpr (Packs == 1) {
+      b[0] = Fold::interleave(Wide::load(panel));
+    } else {
+      Fold::load_three(panel, b);
+    }
+    LADON_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const Wide weights = Fold::template alternate<InnerStride>(a + r * RowStride);
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) sum_[r][v] = fma(weights, b[v], sum_[r][v]);
+    }
+  }
+
+  Wide sum_[Rows][Packs];
 };
 
 }  // namespace ladon::inline LADON_ABI::detail

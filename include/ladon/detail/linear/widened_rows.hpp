@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the bfloat16 weights of a tile to floats on the stack. A product of several tokens
 // (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is exact, so the results are
-// bit-identical to those of float32 weights with equal values. For a single token, detail/linear/matrix_vector.hpp
-// converts the weights in registers.
+// bit-identical to the results of float32 weights with equal values. For a single token,
+// detail/linear/matrix_vector.hpp converts the weights in registers.
 //
 // If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
 // If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
-// conversion for each panel. The converted weights take at most 4 * Rows * widened_features bytes of the stack: 2 KB
-// for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// conversion for each panel. The converted weights take at most about 4 * Rows * widened_features bytes of the stack: 2
+// KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -28,7 +28,8 @@ struct WidenedRows {
   static constexpr std::size_t features =
       Inner < target::Current::widened_features ? Inner : target::Current::widened_features;
   static constexpr bool whole = features == Inner;
-  // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache.
+  // Rows that are a multiple of aliasing_bytes apart would compete for one set of the L1 cache, so the stride is then
+  // cache_line floats longer.
   static constexpr std::size_t stride =
       features * sizeof(float) % target::Current::aliasing_bytes == 0 ? features + cache_line : features;
   using Matrix = WeightMatrix<float, stride, 1>;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that add a number to each score. Each pair of query and key has a number.
+// Masks that add a number to each score. The array `values` has a number for each pair of query and key.
 //
 // Inside the kernels, scores are exponents of two (score.hpp), so the numbers are multiplied by log2(e). Only -inf
-// hides a key. A finite number stays finite after the multiplication, because Hugging Face uses the lowest finite float
-// instead of -inf. If all numbers of a query are the lowest float, the output of the query is the mean of the value
-// vectors.
+// hides a key. A finite number stays finite after the multiplication: Hugging Face uses the lowest finite float instead
+// of -inf, and this number must not become -inf and hide the key. If all numbers of a query are the lowest float, the
+// output of the query is the mean of the value vectors.
 //
 // detail/memory/panels.hpp defines packs.
 #pragma once
@@ -36,7 +36,7 @@ struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the numbers of a block to the scores of the block.
+// Adds the mask's numbers to one block of scores. `values` is the array of PairScratch.
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -44,12 +44,12 @@ struct AdditiveLanes {
   LADON_INLINE constexpr Pack at(std::size_t v, std::size_t key) const noexcept {
     return Pack::load(values + (key - first_key) * Width + v * Pack::lanes);
   }
-  // Returns false only in lanes whose number is -inf. NaN does not hide a key.
+  // Returns false only in lanes in which the mask's number is -inf. NaN does not hide a key.
   LADON_INLINE constexpr typename Pack::Mask may_see(std::size_t v, std::size_t key) const noexcept {
     return !(at(v, key) == Pack::broadcast(-std::numeric_limits<float>::infinity()));
   }
-  // Returns the score plus the number. The sum is clamped to the finite floats, so that the sum of two finite numbers
-  // is finite. A score that is already -inf, because the product q . k overflowed, stays -inf.
+  // Returns the score plus the mask's number. The sum is clamped to the finite floats, so that the sum of two finite
+  // numbers is finite. A score that is already -inf, because the product q . k overflowed, stays -inf.
   LADON_INLINE constexpr Pack add(std::size_t v, std::size_t key, const Pack& score) const noexcept {
     using Limits = std::numeric_limits<float>;
     const Pack at_least = max(Pack::broadcast(Limits::lowest()), score + at(v, key));
@@ -81,8 +81,8 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes the numbers of the block to `out` [KeyWidth][Width], as exponents of two. The function transposes squares of
-  // Pack::lanes x Pack::lanes numbers in registers. Keys beyond the last active key get the number -inf.
+  // Writes the mask's numbers for `block` to `out` [KeyWidth][Width], as exponents of two. The function transposes
+  // squares of Pack::lanes x Pack::lanes numbers in registers. Keys beyond the last active key get the number -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;

@@ -16,8 +16,9 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Transposes a square of N x N bits: swaps bit c of row r with bit r of row c. The first step swaps halves of the
-// square, the next step swaps quarters, and so on (Warren, Hacker's Delight, 7-3).
+// Transposes a square of N x N bits: swaps bit c of row r with bit r of row c. The first step swaps two quarters of the
+// square, the upper right and the lower left. The next step does the same within each quarter, and so on (Warren,
+// Hacker's Delight, 7-3).
 template <std::size_t N>
 constexpr void transpose_bits(std::uint32_t (&row)[N]) noexcept {
   static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a call that one thread computes: the whole call, or one share of one phase. threads.hpp explains phases
-// and shares. The parts of a phase are panels or heads (parts_of_phase in detail/memory/panels.hpp).
+// and shares. The parts of a phase are panels, or heads of keys and values (parts_of_phase in
+// detail/memory/panels.hpp).
 #pragma once
 
 #include <cstddef>

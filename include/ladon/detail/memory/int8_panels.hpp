@@ -65,8 +65,8 @@ struct Int8PanelsView {
   }
 };
 
-// Finds the range of the features of the tokens in one pack, and whether all features are finite. Four independent
-// ranges hide the latency of the instructions.
+// Finds the lowest and the highest feature of each token of a pack, and whether all features of the token are finite.
+// Four independent ranges hide the latency of min, max and fma.
 template <class Pack>
 class FeatureRanges {
  public:
@@ -77,8 +77,8 @@ class FeatureRanges {
     range[1] = max(x, range[1]);
     range[2] = fma(x, zeros(), range[2]);
   }
-  // Returns the lowest feature or 0, whichever is lower; the highest feature or 0, whichever is higher; and 0 if all
-  // features are finite, otherwise NaN.
+  // low() returns the lowest feature of each token, but at most 0. high() returns the highest feature of each token,
+  // but at least 0. nan_if_not_finite() returns 0 if all features of a token are finite, otherwise NaN.
   LADON_INLINE constexpr Pack low() const noexcept { return min(min(at(0, 0), at(1, 0)), min(at(2, 0), at(3, 0))); }
   LADON_INLINE constexpr Pack high() const noexcept { return max(max(at(0, 1), at(1, 1)), max(at(2, 1), at(3, 1))); }
   LADON_INLINE constexpr Pack nan_if_not_finite() const noexcept {
@@ -119,7 +119,8 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
   const auto token = token_scale<Pack, Features, Width, ActivationBits>(features);
   const Pack zeros = Pack::broadcast(0.0f), zero = Pack::broadcast(simd::least_feature<Element>()) - token.least;
   const auto usable = zeros < token.reciprocal;
-  // The product is never below token.least (quantised_feature in detail/simd/token_scale.hpp says why).
+  // Only token.most needs a clamp: the rounded product is never below token.least (quantised_feature in
+  // detail/simd/token_scale.hpp gives the reason).
   const auto integer = [&](std::size_t i) LADON_INLINE_LAMBDA {
     return min(select(usable, Pack::load(features + i * Width), zeros) * token.reciprocal, token.most);
   };
@@ -139,8 +140,8 @@ LADON_INLINE constexpr void quantise_pack(const float* features, Element* to, fl
   if constexpr (simd::adds_zero<Element>) zero.store(tokens + Width);
 }
 
-// Quantises a single token. Each lane has a feature, so the loop that rounds features is one that compilers vectorise.
-// The result equals the result of quantise_pack.
+// Quantises a single token. Each lane of a pack holds one feature. The last loop, which rounds the features, uses
+// single floats, because compilers vectorise this loop. The result equals the result of quantise_pack.
 template <class Simd, std::size_t Features, int ActivationBits, class Element>
 LADON_KERNEL constexpr void quantise_single_token(const float* features, Element* to, float* tokens) noexcept {
   using Pack = typename Simd::template Pack<Simd::lanes>;

@@ -7,11 +7,12 @@
 //
 // A LinearInput makes these views from panels of floats:
 //
-//     quantise       quantises some panels, and returns a view of all panels
-//     view           returns a view of all panels, which have been quantised before
+//     quantise(panels, first, count)   quantises `count` panels from panel `first` on; returns a view of all panels
+//     view(panels)                     returns a view of all panels; precondition: `quantise` has quantised the panels
+//                                      that the caller will read through the view
 //
-// For float32 and bfloat16 weights, a LinearInput is empty, `quantise` does nothing, and the views are the panels of
-// floats.
+// For float32 and bfloat16 weights, a LinearInput is empty. `quantise` and `view` then only return a view of the floats
+// in `panels`.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once

@@ -6,7 +6,7 @@
 //
 // A panel holds `width` tokens side by side. One load of a vector register reads one feature of several tokens. All
 // features of a token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes
-// to 0. The kernels compute the lanes without a token like all others, but from_panels does not store these lanes.
+// to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
 // One kernel uses the lanes differently. If a panel of a few tokens is narrower than a register, the kernel in
 // detail/linear/micro_kernel_folded.hpp keeps partial sums in the idle lanes. At the end, the kernel adds the partial
@@ -64,8 +64,8 @@ static_assert(key_block > 0 && key_block % 32 == 0,
 // Describes the panels of the queries and of the keys of a shape, and gives the number of keys in a key block.
 template <Shape S, class Target>
 struct PanelLayout {
-  static constexpr Tiling queries = tiling<Target>(S.queries);
-  static constexpr Tiling keys = tiling<Target>(S.keys);
+  static constexpr Tiling queries = tiling<Target>(S.queries, S.model);
+  static constexpr Tiling keys = tiling<Target>(S.keys, S.model);
   // `block` is the number of keys in a key block of this shape. A key block consists of whole panels. A key block has
   // at most detail::key_block keys, or all keys if the shape has fewer keys.
   //
@@ -83,8 +83,8 @@ struct PanelLayout {
 // the parts of a phase among themselves (threads.hpp). With more threads than parts, some threads would have no work.
 //
 // Odd phases compute attention, so their parts are the heads of keys and values. Even phases convert the input or
-// compute the output, so their parts are panels. In phase 0, the number of parts is the larger of two numbers: the
-// panels of queries and the panels of keys.
+// compute the output, so their parts are panels. In phase 0, a call may convert both queries and keys. The number of
+// parts is then the number of panels of queries or of keys, whichever is greater.
 template <Shape S, class Target>
 constexpr std::size_t parts_of_phase(std::size_t phase) noexcept {
   using L = PanelLayout<S, Target>;

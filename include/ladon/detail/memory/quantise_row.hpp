@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantises rows of float weights to int8: scale of a row, rounding, limits. quantise.hpp and the tool ladon-weights
-// use these functions.
+// Functions that quantise rows of float weights to int8. quantise.hpp and the tool ladon-weights call these functions.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of a folded tile (linear/micro_kernel_folded.hpp). A folded pack is a vector register for lanes /
-// Steps tokens. For each token, the pack holds the features of Steps consecutive steps (values of the inner index) of a
-// product. Lane i * Steps + j holds step j of token i.
+// The operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a vector
+// register for lanes / Steps tokens. For each token, the pack holds the features of Steps consecutive steps (values of
+// the inner index) of a product. Lane i * Steps + j holds step j of token i.
 //
 // Fold exists only for AVX, AVX2 and AVX-512. Fold needs registers with half as many lanes, and shuffles that do not go
 // through memory.
@@ -50,9 +50,33 @@ struct Fold<XsimdPack<N>, Steps> {
 #endif
   }
 
+  // Returns the numbers from[0] and from[Stride], alternating over all lanes: the weights of one row for two steps.
+  template <std::size_t Stride>
+  static LADON_INLINE Pack alternate(const float* from) noexcept {
+    if constexpr (Stride == 1) return repeat(from);
+#if defined(__AVX512F__)
+    if constexpr (Stride != 1) {
+      static_assert(N == 16 && Steps == 2);
+      return Pack(_mm512_mask_broadcastss_ps(_mm512_set1_ps(*from), 0xaaaa, _mm_load_ss(from + Stride)));
+    }
+#endif
+  }
+
   // Converts Steps rows of a panel into a folded pack. `rows` holds these rows one after another, as in memory: lane j
   // * tokens + i holds token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
+
+  // Loads two rows of a panel that is one and a half registers wide, and converts the rows into three folded packs. The
+  // elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  static LADON_INLINE void load_three(const void* from, Pack (&folded)[3]) noexcept {
+    static_assert(Steps == 2);
+    const float* const rows = static_cast<const float*>(from);
+    // `a` is the first part of row 0. `b` is the rest of row 0 and the beginning of row 1. `c` is the rest of row 1.
+    const Pack a = Pack::load(rows), b = Pack::load(rows + N), c = Pack::load(rows + 2 * N);
+    folded[0] = interleave_halves<0, 1>(a, b);
+    folded[1] = interleave_halves<1, 0>(a, c);
+    folded[2] = interleave_halves<0, 1>(b, c);
+  }
 
   // Returns the sum over the steps of each token: lane i is the sum of token i. The function transposes the folded pack
   // back into rows, one row per step. The function then adds the upper half of the rows to the lower half until one row
@@ -73,6 +97,15 @@ struct Fold<XsimdPack<N>, Steps> {
   static LADON_INLINE Pack transposed(const Pack& rows) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return shuffle<(I % Rows * (N / Rows) + I / Rows)...>(rows, rows);
+    }(LaneIndices<Pack>{});
+  }
+
+  // Lane 2 i of the result is lane i of half HalfA of `a`. Lane 2 i + 1 is lane i of half HalfB of `b`. Half 0 is the
+  // lower half of the lanes, and half 1 is the upper half.
+  template <std::size_t HalfA, std::size_t HalfB>
+  static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return shuffle<(I % 2 == 0 ? HalfA * tokens + I / 2 : N + HalfB * tokens + I / 2)...>(a, b);
     }(LaneIndices<Pack>{});
   }
 

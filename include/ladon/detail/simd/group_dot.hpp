@@ -65,9 +65,38 @@ LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexce
 // equally near. The low 16 bits of the sum are the low 16 bits of this integer.
 inline constexpr float round_to_low_bits = 12582912.0f;  // 1.5 * 2^23
 
+<<<<<<< HEAD
 // The implementation for plain arrays. The implementations for vectors give equal results. An implementation need not
 // store the integers of a group in the order [lanes][group], because only the functions of this implementation read the
+=======
+// Returns `first` in the lower half and `second` in the upper half of 64 bits.
+LADON_INLINE constexpr std::int64_t two_groups(std::int32_t first, std::int32_t second) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint32_t>(first) |
+                                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32);
+}
+
+// Returns load_group<Group>(weight) in the lower half, and load_group<Group>(weight + Group) in the upper half.
+template <std::size_t Group>
+LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
+  if constexpr (Group == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
+    std::int64_t result;
+    std::memcpy(&result, weight, sizeof result);
+    return result;
+  }
+  return two_groups(load_group<Group>(weight), load_group<Group>(weight + Group));
+}
+
+// The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
+// integers of a group in another order than [lanes][group], because only the functions of this implementation read the
+>>>>>>> half
 // integers.
+//
+// If a product is folded (detail/linear/matmul_int8.hpp), the implementation for the widest register also has this
+// function:
+//
+//     add_folded(sum, integers, weights)      adds two steps for half as many tokens. Lanes 2 i and 2 i + 1 of
+//                                             `integers` hold the groups of token i. `weights` has the weights of the
+//                                             two groups (load_two_groups)
 //
 // If an instruction multiplies by one lane of a register, an implementation also has these members:
 //

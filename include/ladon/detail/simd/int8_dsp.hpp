@@ -3,9 +3,9 @@
 // adds both products to a sum. This file has the inner loop, the conversion of weights to 16 bits, and the
 // quantisation. detail/linear/cortex_m/int8_dsp_tile.hpp computes products with these functions.
 //
-// A quantised panel holds q in 16 bits. Two instructions convert four weights to 16 bits: SXTB16 gives weights 0 and 2,
-// and SXTB16 with a rotation by 8 gives weights 1 and 3. The features of a panel are therefore stored in the same
-// pairs:
+// A quantised panel holds q (detail/memory/int8_panels.hpp) in 16 bits. Two instructions convert four weights to 16
+// bits: SXTB16 gives weights 0 and 2, and SXTB16 with a rotation by 8 gives weights 1 and 3. The features of a panel
+// are therefore stored in the same pairs:
 //
 //     quads   [features / 4][2][width][2]   pair j of quad i holds features 4 i + j and 4 i + j + 2
 //     rest    [pairs][width][2]             features in order; 0 if a feature is missing
@@ -64,8 +64,8 @@ LADON_INLINE float to_float(const std::int32_t& integer) noexcept {
 #endif
 }
 #if LADON_CORTEX_M_FPU
-// The numbers that quantise four tokens. For each token, `limit` holds 32767 - (the largest q of the token) twice, in
-// 16 bits each.
+// The arguments of quantise_quads for four tokens. `reciprocal` holds 1 / scale of each token. For each token, `limit`
+// holds 32767 - (the largest q of the token) twice, in 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   float rounding = round_to_low_bits;
@@ -222,7 +222,8 @@ LADON_NOINLINE inline void sums_of_2x4(const std::int16_t* x, const std::uint32_
 
 }  // namespace dsp
 
-// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens need to contain numbers.
+// Quantises the first Packs tokens of a panel [Features][Width]: on this target, a pack has one token. The floats of
+// the other tokens may have any values, because the products discard the results of these tokens.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   constexpr bool quads = LADON_CORTEX_M_FPU && Width == 4 && Features >= 4;

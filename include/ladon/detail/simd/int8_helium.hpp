@@ -9,12 +9,13 @@
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
 //
-//     data     [packs][features / 16][4 tokens][16]   the packs of a panel divide its bytes evenly
+//     data     [packs][features / 16][4 tokens][16]   all packs of a panel have equally many bytes
 //     tokens   [2][width]                             scale as a float; z as an integer of 32 bits
-//     a single token                                  [features], and its scale and z
+//
+// For a single token, `data` is [features], and `tokens` is [2].
 //
 // The memory beyond the last feature may hold any numbers, because the loops load a weight of 0 for each of these
-// numbers. In constant evaluation, panels have the order and the numbers of group_dot.hpp.
+// numbers. In constant evaluation, panels hold q + zero in the order of group_dot.hpp.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -71,12 +72,13 @@ struct Range {
   }
 };
 
-// The numbers that quantise four tokens. For each token, `zero` holds z twice, in 16 bits each.
+// The arguments of quantise_blocks and quantise_rest for four tokens. `reciprocal` holds 1 / scale of each token. For
+// each token, `zero` holds z twice, in 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
 };
-// Computes the numbers that quantise four tokens, and writes the scale and z of each token. The function is not
+// Sets `how` for four tokens, and writes the scale and z of each token to `scales` and `zeros`. The function is not
 // inlined. If the function were inlined, g++ 12 would spill its constants for each pack.
 template <int ActivationBits>
 LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* zeros, Quantisation& how) noexcept {
@@ -95,7 +97,7 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z
 //
-// The instruction vqmovnt limits s to 127.
+// The instructions vqmovnb and vqmovnt limit s to 127.
 template <std::size_t Width>
 LADON_NOINLINE void quantise_blocks(const float* panel, std::size_t blocks, const Quantisation& how,
                                     std::uint8_t* bytes) noexcept {
@@ -284,7 +286,8 @@ LADON_INLINE void sums_of_single(const std::int8_t* rows, const std::uint8_t* fe
 
 }  // namespace helium
 
-// Quantises a panel [Features][Width]. Only the first Packs packs of its tokens are quantised.
+// Quantises the first Packs packs of a panel [Features][Width]. A pack has four tokens. If Width is 1, the panel has a
+// single token.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::uint8_t* to, float* tokens, std::size_t stride) noexcept {
   if constexpr (Width == 1) {

@@ -14,7 +14,8 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// Whether the target has a function quantise_panel, which quantises a panel in an order that depends on the target.
+// Whether the target has a function quantise_panel, which writes the integers of a panel in an order that depends on
+// the target.
 template <class Element, class Simd>
 inline constexpr bool quantises_panels =
     uses_dsp<Element, Simd> || uses_helium<Element, Simd> || uses_one_lane<Element, Simd>;

@@ -19,7 +19,7 @@ template <class Element, class Simd>
 inline constexpr bool uses_one_lane = !LADON_DSP && std::is_same_v<Element, std::int16_t> && Simd::lanes == 1;
 
 #if !LADON_DSP
-// Quantises a panel [Features][Width]. Only the first Packs of its Width tokens are quantised.
+// Quantises the first Packs tokens of a panel [Features][Width]: on these targets, a pack has one token.
 template <std::size_t Features, std::size_t Width, std::size_t Packs, int ActivationBits>
 LADON_NOINLINE void quantise_panel(const float* panel, std::int16_t* to, float* scales, std::size_t) noexcept {
   for (std::size_t t = 0; t < Packs; ++t) {

@@ -136,6 +136,11 @@ struct IntegerSums<XsimdPack<16>> {
     const __m256i low = _mm512_castsi512_si256(a.sum), high = _mm512_extracti64x4_epi64(a.sum, 1);
     return reduce_add(IntegerSums<XsimdPack<8>>{_mm256_add_epi32(low, high)});
   }
+  // Returns start + the sum of the two lanes of each token. Lanes 2 i and 2 i + 1 belong to token i.
+  LADON_INLINE IntegerSums<XsimdPack<8>> add_steps(const IntegerSums<XsimdPack<8>>& start) const noexcept {
+    const __m512i both = _mm512_add_epi32(sum, _mm512_srli_epi64(sum, 32));
+    return {_mm256_add_epi32(start.sum, _mm512_cvtepi64_epi32(both))};
+  }
   LADON_INLINE Pack to_float() const noexcept { return Pack::Batch(_mm512_cvtepi32_ps(sum)); }
 };
 #endif

@@ -9,13 +9,6 @@
 
 #include <ladon/detail/target/compiler.hpp>
 
-// LADON_HAS_SHUFFLE is 1 if the compiler has __builtin_shufflevector. Without this builtin, shuffles go through memory.
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-#define LADON_HAS_SHUFFLE 1
-#else
-#define LADON_HAS_SHUFFLE 0
-#endif
-
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // Returns a pack of lanes of `a` and `b`. If Index[i] < lanes, lane i of the result is lane Index[i] of `a`. Otherwise

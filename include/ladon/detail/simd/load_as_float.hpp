@@ -32,8 +32,8 @@ LADON_INLINE constexpr Pack load_partial_as_float(const BFloat16* from, std::siz
   return Pack::load(lane);
 }
 
-// Loads a pack of bfloat16 weights. The float of a bfloat16 has the bits of the bfloat16 in its upper half, and zeros
-// in its lower half.
+// Loads a pack of bfloat16 weights. The float of a bfloat16 has the bits of the bfloat16 in its upper 16 bits, and
+// zeros in its lower 16 bits.
 template <class Pack>
 LADON_INLINE constexpr Pack load_as_float(const BFloat16* from) noexcept {
   if (!std::is_constant_evaluated()) {

@@ -18,8 +18,8 @@
 namespace ladon::inline LADON_ABI::detail::simd {
 
 // Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
-// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations,
-// but their number of tokens is known at run time only.
+// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations.
+// GCC 12 cannot know that, because the number of tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -134,7 +134,7 @@ struct ArrayPack {
   friend LADON_INLINE constexpr ArrayPack max(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return max_scalar(a.lane[i], b.lane[i]); });
   }
-  // Returns a < b ? a : b. The results for NaN are those of max.
+  // Returns a < b ? a : b. If an operand is NaN, the result is that of max in the table above.
   friend LADON_INLINE constexpr ArrayPack min(const ArrayPack& a, const ArrayPack& b) noexcept {
     return apply([&](std::size_t i) LADON_INLINE_LAMBDA { return min_scalar(a.lane[i], b.lane[i]); });
   }

@@ -36,8 +36,8 @@ template <std::size_t N>
 inline constexpr bool has_register = !std::is_void_v<xsimd::make_sized_batch_t<float, N>>;
 
 // Disables a wrong warning of GCC 12. GCC 12 unrolls the loops over tokens. If the compiler can see the size of the
-// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations,
-// but their number of tokens is known at run time only.
+// caller's array, GCC 12 warns about iterations beyond the end of the array. The loops never reach these iterations.
+// GCC 12 cannot know that, because the number of tokens is known at run time only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"

@@ -72,6 +72,10 @@ struct GroupDot<std::int16_t, XsimdPack<16>> {
   static LADON_INLINE void add(Sums& sum, const std::int16_t* panel, std::int32_t weights) noexcept {
     sum.sum = _mm512_add_epi32(sum.sum, _mm512_madd_epi16(_mm512_loadu_si512(panel), _mm512_set1_epi32(weights)));
   }
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
+    const __m512i products = _mm512_madd_epi16(_mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
+    sum.sum = _mm512_add_epi32(sum.sum, products);
+  }
   static LADON_INLINE void add_products(Sums& sum, const std::int16_t* x, const std::int8_t* weight) noexcept {
     const __m512i words = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(weight)));
     sum.sum = _mm512_add_epi32(sum.sum, _mm512_madd_epi16(_mm512_loadu_si512(x), words));

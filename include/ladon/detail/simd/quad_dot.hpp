@@ -15,9 +15,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 // add_dot(sum, x, w) returns `sum` plus the products of unsigned `x` and signed `w`.
 //
-// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators and stores some of
-// them in the loop. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the loop reaches 90 to
-// 94% (Zen 5).
+// For g++, the instruction is written in assembly. With the intrinsic, g++ 12 copies accumulators in the loop and
+// stores some accumulators to memory. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the
+// loop reaches 90 to 94% (Zen 5).
 //
 // LADON_VEX selects the encoding of AVX-VNNI. Without LADON_VEX, assemblers choose the encoding of AVX-512. The operand
 // constraint "v" means one of 32 registers with AVX-512, and one of 16 without.
@@ -121,6 +121,9 @@ struct GroupDot<std::uint8_t, XsimdPack<16>> {
 
   static LADON_INLINE void add(Sums& sum, const std::uint8_t* panel, std::int32_t weights) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_loadu_si512(panel), _mm512_set1_epi32(weights));
+  }
+  static LADON_INLINE void add_folded(Sums& sum, const Pack& integers, std::int64_t weights) noexcept {
+    sum.sum = add_dot(sum.sum, _mm512_castps_si512(integers.batch), _mm512_set1_epi64(weights));
   }
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = add_dot(sum.sum, _mm512_loadu_si512(x), _mm512_loadu_si512(weight));

@@ -89,9 +89,9 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 #endif
 }
 
-// The duration of the next three functions does not depend on their arguments, because programs for microcontrollers
-// rely on the duration of a call. For a Cortex-M with an FPU, the functions are written in assembly. Without assembly,
-// g++ 12 would compile a branch if an argument is a constant.
+// Programs for microcontrollers rely on a constant duration of a call. On a Cortex-M with an FPU, the next three
+// functions are therefore written in assembly, so that their duration does not depend on their arguments. From C++
+// code, g++ 12 would compile a branch if an argument is a constant.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {

@@ -13,15 +13,15 @@
 
 namespace ladon::inline LADON_ABI::detail::simd {
 
-// The numbers that quantise the tokens of one pack, one token in each lane. `reciprocal` is 1 / scale, or 0 for a token
-// whose integers q are all 0. The integers q are clamped to `least` .. `most`.
+// The scales and limits of the tokens of one pack, one token in each lane. `reciprocal` is 1 / scale, or 0 for a token
+// whose integers q are all 0. The integers q of a token lie in `least` .. `most`.
 template <class Pack>
 struct TokenScale {
   Pack scale, reciprocal, least, most;
 };
 
-// Returns the numbers that quantise tokens whose features are between `low` <= 0 and `high` >= 0. `finite` is true in
-// the lanes of tokens that have only finite features.
+// Returns the TokenScale of tokens whose features lie between `low` <= 0 and `high` >= 0. `finite` is true in the lanes
+// of tokens that have only finite features.
 template <int ActivationBits, class Pack>
 LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pack& high,
                                                        const typename Pack::Mask& finite) noexcept {
@@ -37,7 +37,7 @@ LADON_INLINE constexpr TokenScale<Pack> scale_of_range(const Pack& low, const Pa
   return {select(finite, select(usable, scale, zeros), nan), reciprocal, zeros - zero, levels - zero};
 }
 
-// The next functions quantise one token at a time.
+// The next functions are for targets that quantise one token at a time.
 
 LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   std::uint32_t word;
@@ -45,12 +45,12 @@ LADON_INLINE std::uint32_t load_word(const void* from) noexcept {
   return word;
 }
 
-// Returns the numbers that quantise one token. The features of the token are `stride` floats apart.
+// Returns the TokenScale of one token. The features of the token are `stride` floats apart.
 //
-// The function compares the bits of floats as integers. A Cortex-M4 has no instruction for the maximum of two floats,
-// and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a larger float gives a
-// larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude gives a larger
-// integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
+// The function compares the bits of floats as integers. The reason is that a Cortex-M4 has no instruction for the
+// maximum of two floats, and a Cortex-M0+ has no FPU. If the bits of positive floats are read as signed integers, a
+// larger float gives a larger integer. If the bits of negative floats are read as unsigned integers, a larger magnitude
+// gives a larger integer. Infinity and NaN give the largest integers, so `high` or `low` shows an infinity or a NaN.
 template <std::size_t Features, int ActivationBits>
 LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std::size_t stride) noexcept {
   std::int32_t high = 0;
@@ -66,9 +66,9 @@ LADON_INLINE TokenScale<ArrayPack<1>> scale_of_token(const float* features, std:
                                         ArrayPack<1>{ladon::bit_cast<float>(high)}, ArrayPack<1>::Mask{finite});
 }
 
-// Returns the integer q of a feature. `most` is the largest q of the token. The product x * reciprocal, rounded, is
-// never below the smallest q. The reason: the smallest q is the smallest feature of the token (or 0), scaled and
-// rounded in the same way.
+// Returns the integer q of the feature `x`: x * reciprocal, rounded, but at most `most`, the largest q of the token. No
+// lower clamp is needed. scale_of_range computes the smallest q of the token in the same way from the lowest feature
+// (or 0). A greater x never gets a smaller q.
 LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int32_t most) noexcept {
   const auto bits = ladon::bit_cast<std::uint32_t>(x * reciprocal + round_to_low_bits);
   const std::int32_t q = static_cast<std::int16_t>(bits & 0xffffu);
@@ -76,7 +76,7 @@ LADON_INLINE std::int16_t quantised_feature(float x, float reciprocal, std::int3
 }
 
 // Returns a + b modulo 2^32. If a token has an infinite or NaN feature, its integers may be any 16 bits, so its sums
-// may overflow.
+// may overflow. Without the modulo, an overflow would be undefined behaviour.
 LADON_INLINE std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

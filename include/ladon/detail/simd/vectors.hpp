@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the packs that Ladon computes with: xsimd's vectors, Helium's vectors or plain arrays. A pack is a vector of
-// floats, usually one vector register (pack_array.hpp). The chosen packs are a template argument of the kernels,
-// usually named Simd or Target, with these members:
+// floats, usually one vector register (pack_array.hpp). A struct such as XsimdVectors describes the chosen packs. The
+// kernels get this struct as a template argument, usually named Simd or Target. The struct has these members:
 //
 //     lanes        how many floats the widest register has
 //     has<N>       whether there is a register of N floats
 //     Pack<N>      the pack of N floats
 //
-// The type also has the constants of detail/target/defaults.hpp, for example the function tiling(tokens, lanes).
+// Apart from ConstantPacks, each such struct also has the constants of detail/target/defaults.hpp, for example the
+// function tiling(tokens, lanes).
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -134,13 +135,17 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the layout of `tokens` tokens in panels, and the shape of the tiles of their products. A single token has
-// panels of width 1. In products of a single token, the lanes hold different features or keys of this token instead of
-// different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum across lanes depends on
-// the number of lanes. A deterministic build therefore treats a single token like several tokens.
+// Returns the layout of `tokens` tokens in panels, and the shape of the tiles of their products. `model` is the width
+// of a token in the products with weights, or 0 if there are no such products. A single token has panels of width 1. In
+// products of a single token, the lanes hold different features or keys of this token instead of different tokens
+// (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum across lanes depends on the number of
+// lanes. A deterministic build therefore treats a single token like several tokens.
 template <class Target>
-constexpr Tiling tiling(std::size_t tokens) noexcept {
+constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};
+  if (model >= Target::narrowest_model_of_half_packs && tokens > Target::lanes && tokens <= 3 * Target::lanes / 2) {
+    return {Target::lanes / 2, 3, Target::rows_of_half_packs};
+  }
   return Target::tiling(tokens, simd::lanes_for<Target>(tokens));
 }
 

@@ -36,12 +36,13 @@
     "ladon: LADON_DETERMINISTIC needs sums that are rounded to float at once; on 32-bit x86 compile with -mfpmath=sse"
 #endif
 
-// LADON_KEY_BLOCK is the number of keys in a block. A row of scores with more keys is computed block by block: first
-// the scores of a block, then the attention weights, then the weighted sum of the block's values.
+// LADON_KEY_BLOCK is the number of keys in a block. Attention to more keys is computed block by block: first the scores
+// of a block, then the attention weights, then the weighted sum of the block's values.
 //
 // The workspace holds the scores of one block of keys and one panel of queries (detail/memory/panels.hpp), 4 bytes per
 // score. A smaller block therefore reduces the workspace. The block size also determines how sums over keys are divided
-// into partial sums. If a row has more keys than a block, the last bits of the results depend on the block size.
+// into partial sums. If there are more keys than a block has, the last bits of the results therefore depend on the
+// block size.
 #if !defined(LADON_KEY_BLOCK)
 #define LADON_KEY_BLOCK 256
 #endif
@@ -54,6 +55,14 @@
 // plain arrays, and compilers take up to 1.5 times as long. The setting does not change the results at run time.
 #if !defined(LADON_CONSTANT_EVALUATION)
 #define LADON_CONSTANT_EVALUATION 1
+#endif
+
+// LADON_HAS_SHUFFLE is 1 if the compiler has __builtin_shufflevector. Without this builtin, shuffles go through memory
+// (detail/simd/lane_order.hpp).
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define LADON_HAS_SHUFFLE 1
+#else
+#define LADON_HAS_SHUFFLE 0
 #endif
 
 // LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for

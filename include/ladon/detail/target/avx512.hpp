@@ -33,6 +33,29 @@ struct Avx512 : X86 {
   static constexpr Tiling tiling(std::size_t tokens, std::size_t lanes) noexcept {
     return tokens <= lanes ? Tiling{lanes, 1, 16} : Tiling{lanes, 2, 12, 16};
   }
+#if !LADON_DETERMINISTIC && LADON_HAS_SHUFFLE && defined(__AVX512BW__)
+  // Two packs of 16 lanes leave up to 15 lanes idle for 17 to 24 tokens. Three packs of 8 lanes leave at most 7 lanes
+  // idle. In products with weights, a register holds two steps of 8 tokens, so two steps take three multiply-adds
+  // instead of four. Scores and weighted sums use registers of 8 lanes. On Zen 5, an instruction for 8 lanes takes as
+  // long as an instruction for 16 lanes, so three packs slow down scores and weighted sums. In a wide model, products
+  // with weights take most of the time. Time with three packs, relative to two packs, on Zen 4; and throughput in % of
+  // peak FMA throughput with two packs and with three packs on Zen 5:
+  //
+  //                               Zen 4               Zen 5
+  //                               float32   int8      float32
+  //   (24,384,12)                 0.79      0.81      71%, 87%
+  //   (24,384,12), causal         0.80      0.84
+  //   encoder layer (24,384,12)   0.76      0.83      72%, 90%
+  //   (20,256,8)                  0.79      0.84      59%, 71%
+  //   (24,128,4)                  0.79      0.83      69.5%, 80%
+  //   (24,128,4), causal          0.82      0.89
+  //   (24,64,4)                   0.82      0.88
+  //   (24,64,4), causal           0.86      0.99
+  //   (17,64,4)                   0.85      0.93      46%, 48%
+  //   (24,32,4)                   0.85      0.86      55%, 49%
+  //   (24,32,4), causal           0.94      1.03      48%, 35%
+  static constexpr std::size_t narrowest_model_of_half_packs = 128;
+#endif
   // If tiles have one pack, two steps per iteration are faster than one. Attention of 16 tokens with 32 features in 4
   // heads then reaches 57.7% of peak FMA throughput instead of 56.2%. With tiles of two packs, a step has 24
   // multiply-adds. One and two steps per iteration are then equally fast. Four steps per iteration are no faster than
@@ -69,7 +92,7 @@ struct Avx512 : X86 {
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
   // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the
   // weighted sum, for two reasons. 2^x from a table takes few multiplications (detail/simd/exp2_table.hpp), and 32
-  // registers suffice for both.
+  // registers suffice for the exponentials and the tile.
   //
   // On Zen 5, a pack of exponentials takes 4.0 cycles if it is computed alone (detail/simd/elementary.hpp). If a pack
   // of exponentials is computed between the steps of a tile, the tile takes 2.4 cycles longer. The exponentials are

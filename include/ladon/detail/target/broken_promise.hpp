@@ -23,7 +23,7 @@ struct Value {
 };
 
 // Prints `text` to stderr. `opaque` hides the text from the compiler. Otherwise, g++ would replace fputs by fputc or
-// fwrite for a short text.
+// fwrite for a short text, and the program would need these functions, too.
 LADON_NOINLINE inline void print(const char* text) noexcept { std::fputs(opaque(text), stderr); }
 
 // Prints `number` in decimal. The function does not call printf, so that a program needs no code for format strings.

@@ -14,9 +14,9 @@ struct Caller {
   unsigned line = 0;
 
 #if LADON_CHECKED
-  // Returns the file and line where an object is initialised. A default member initialiser in the header `header` must
-  // call this function. If the object has no initialiser, the compiler passes the place of the member, which is in
-  // `header`. The function then returns an unknown place.
+  // Returns the file and line where an object is initialised. Only a default member initialiser may call this function,
+  // and `header` is the file of the member. If the object has no initialiser, `file` and `line` are the place of the
+  // member. The function then returns an unknown place.
   static constexpr Caller outside(const char* header, const char* file = __builtin_FILE(),
                                   unsigned line = __builtin_LINE()) noexcept {
     const char* other = file;

@@ -5,9 +5,9 @@
 #include <ladon/detail/target/abi.hpp>
 #include <ladon/detail/target/current.hpp>
 
-// Prints a note if the compiler does not optimise, because a call then takes hundreds of times as long. Nothing else
-// tells the user. The compiler prints the note once for each translation unit. -Werror does not turn the note into an
-// error.
+// Prints a note if the compiler does not optimise, because a call of Ladon then takes hundreds of times as long. No
+// other message tells the user why. The compiler prints the note once for each translation unit. -Werror does not turn
+// the note into an error.
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(__OPTIMIZE__) && !defined(LADON_ALLOW_UNOPTIMIZED)
 #pragma message(                                                                                           \
     "ladon: compiled without optimisation, which is hundreds of times as slow: compile with -O3 and, for " \
@@ -23,17 +23,19 @@
 #define LADON_ALWAYS_INLINE
 #endif
 #define LADON_INLINE inline LADON_ALWAYS_INLINE
-// LADON_NOINLINE contains `noclone`, because g++ copies a function for each constant argument that callers pass. At -O3
-// on a Cortex-M55, a kernel that decodes one token then contains the code of a projection twice (5,980 bytes instead of
-// 5,488). clang++ does not know `noclone`.
+// LADON_NOINLINE contains `noclone`. Without `noclone`, g++ may compile a separate copy of a function for each constant
+// that callers pass as an argument. A kernel that decodes one token (Cortex-M55, -O3) then contains the code of a
+// projection twice. The kernel has 5,980 bytes without `noclone` and 5,488 bytes with `noclone`. clang++ does not know
+// `noclone`.
 #if defined(__clang__)
 #define LADON_NOINLINE __attribute__((noinline))
 #else
 #define LADON_NOINLINE __attribute__((noinline, noclone))
 #endif
 #define LADON_RESTRICT __restrict
-// The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. At -Os, g++ did not
-// inline the lambda in `fma`, so a Cortex-M7 called a function for each product of a score.
+// The attribute of a lambda that must be inlined: [&](std::size_t i) LADON_INLINE_LAMBDA { ... }. Without the
+// attribute, g++ at -Os did not inline the lambda in the function `fma` of ArrayPack. A Cortex-M7 then called a
+// function for each multiply-add of a score.
 #define LADON_INLINE_LAMBDA LADON_ALWAYS_INLINE
 #else
 #define LADON_INLINE inline
@@ -45,9 +47,9 @@
 // LADON_UNROLL unrolls a loop completely. Loops over the accumulators of a tile must be unrolled, because the compiler
 // keeps an array in memory if a variable indexes the array. LADON_UNROLL is empty in two cases:
 //
-//   sanitizers     A sanitizer checks every access of an unrolled loop separately: g++ took ten minutes to compile
-//                  packs of 16 plain floats.
-//   LADON_SMALL    In code for size (cortex_m.hpp), loops stay loops.
+//   LADON_SANITIZED   AddressSanitizer checks every access of an unrolled loop separately. With unrolled loops, g++
+//                     took ten minutes to compile packs of 16 plain floats.
+//   LADON_SMALL       In code for size (cortex_m.hpp), loops stay loops.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LADON_SANITIZED

@@ -13,7 +13,7 @@
 //   - The tile's loop is written in assembly.
 //   - Every multiplication calls a library function.
 //
-// In all other cases, loops that are not unrolled would save half the code, but a call would be 20 times as slow.
+// In all other cases, LADON_SMALL would halve the code, but a call would be 20 times as slow.
 #if defined(__OPTIMIZE_SIZE__) && (!defined(__ARM_FP) || (defined(__ARM_FEATURE_FMA) && !LADON_DETERMINISTIC))
 #define LADON_SMALL
 // In code for size, kernels have no attribute: the compiler decides which kernels it inlines.
@@ -32,8 +32,8 @@ struct CortexM : Defaults {
   // these cores compute int8 products with SMLAD (detail/linear/cortex_m/int8_dsp_tile.hpp).
   static constexpr std::size_t int8_tile_sums = 4;
   // With the DSP extension, each pass over the weights converts the weights to 16 bits. The conversion takes 1.3
-  // instructions per weight. On a Cortex-M7, the model of examples/keywords takes 105.4 million instructions with one
-  // panel per pass, and 93.4 million with four.
+  // instructions per weight, so fewer passes take fewer instructions. On a Cortex-M7, the model of examples/keywords
+  // takes 105.4 million instructions with one panel per pass, and 93.4 million with four.
   static constexpr std::size_t int8_feed_forward_panels = LADON_DSP ? 4 : 1;
   static constexpr bool hidden_in_keys = true;
 };

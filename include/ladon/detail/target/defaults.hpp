@@ -12,8 +12,8 @@
 //
 // Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
 // depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
-// single_token_rows, softmax_chains and exponentials_beside_values. Kernels read all other constants from
-// target::Current.
+// single_token_rows, narrowest_model_of_half_packs, rows_of_half_packs, softmax_chains and exponentials_beside_values.
+// Kernels read all other constants from target::Current.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,11 @@ struct Defaults {
 
   // How many rows a tile for a single token has. The panels of a single token have width 1.
   static constexpr std::size_t single_token_rows = 4;
+  // Tokens that fill one and a half registers have three packs of half a register, if the model is at least this wide.
+  // Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
+  static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
+  // How many rows the tiles of these three packs have.
+  static constexpr std::size_t rows_of_half_packs = 8;
   // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
   // dimension to all sums of a tile.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
@@ -65,7 +70,8 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
-  // How many packs of exponentials are computed ahead of the tile that uses them.
+  // How many packs of exponentials are computed before the tile uses the first of these packs. Only used if
+  // exponentials_beside_values is true.
   static constexpr std::size_t exponential_packs_ahead = 8;
   // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack keeps
   // several. With a single running maximum, each max instruction would wait for the result of the previous max
@@ -87,7 +93,8 @@ struct Defaults {
   // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;
   static constexpr std::size_t most_aliasing_rows = unlimited;
-  // How many bytes of the L2 cache one product may use. Today's servers have an L2 cache of at least 1 MB per core.
+  // How many bytes of the L2 cache one product may use. Today's servers have an L2 cache of at least 1 MB per core, so
+  // at least half of the cache is left for other data.
   static constexpr std::size_t second_cache_bytes = 512 * 1024;
   // If all input panels together exceed `second_cache_bytes`, a product processes the panels in groups of
   // `panel_group_bytes`. A group has at least `fewest_grouped_panels` panels. Attention of 1024 tokens with 512
@@ -115,10 +122,11 @@ struct Defaults {
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 
-  // The type of a quantised feature: std::int16_t for q, or an integer of 8 bits for q + zero. sizeof(std::int32_t)
-  // divided by the size of the type is the number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
+  // The type of a quantised feature: std::int16_t for q, or an integer of 8 bits for q + zero
+  // (detail/memory/int8_panels.hpp defines q and zero). sizeof(std::int32_t) divided by the size of the type is the
+  // number of features that share a 32-bit lane (detail/simd/group_dot.hpp).
   using Int8Element = std::int16_t;
-  // The memory of a quantised token is a multiple of this many features.
+  // The memory of a quantised token has room for a multiple of this many features.
   static constexpr std::size_t int8_block = 1;
   // Whether a tile of an int8 product converts its weights to 16 bits before the first panel
   // (detail/linear/matmul_int8.hpp). The converted weights lie on the stack.
@@ -145,19 +153,20 @@ struct Defaults {
   // A matrix of at most this many bytes is read as one stream, because starting and ending several streams would cost
   // too much time.
   static constexpr std::size_t single_stream_bytes = 32 * 1024;
-  // If rows are contiguous, a matrix is read in several streams only if a row has at least this many packs of the inner
-  // index.
+  // If rows are contiguous, a matrix is read in several streams only if the weights of a row fill at least this many
+  // packs.
   static constexpr std::size_t fewest_streamed_inner_packs = 8;
-  // If columns are contiguous, a matrix is read in several streams only if the matrix has at least this many packs of
-  // rows.
+  // If columns are contiguous, each lane of a pack computes one row. A matrix is then read in several streams only if
+  // its rows fill at least this many packs.
   static constexpr std::size_t fewest_streamed_row_packs = 4;
-  // How many columns are summed at the same time if a matrix is read in several streams. The sums of these columns take
-  // 4 KB and stay in the L1 cache while rows are added.
+  // How many outputs are computed at the same time if columns are contiguous and a matrix is read in several streams.
+  // The sums of these outputs take 4 KB and stay in the L1 cache.
   static constexpr std::size_t streamed_columns = 1024;
-  // How many packs of dot products are computed at the same time. At least eight dot products at the same time are
-  // needed to hide the latency of an FMA.
+  // How many packs of dot products are computed at the same time if rows are contiguous. A pack has one dot product in
+  // each lane. At least eight dot products at the same time are needed to hide the latency of an FMA.
   static constexpr std::size_t dot_product_packs(std::size_t lanes) noexcept { return lanes < 8 ? 2 : 1; }
-  // How many packs of columns are summed at the same time if a matrix is read in one stream.
+  // How many packs of outputs are computed at the same time if columns are contiguous and a matrix is read in one
+  // stream.
   static constexpr std::size_t column_packs = 8;
 };
 

@@ -28,9 +28,9 @@ struct Helium : Defaults {
   // (detail/simd/int8_helium.hpp).
   using Int8Element = std::uint8_t;
   static constexpr std::size_t int8_block = 16;
-  // With more panels per pass, one call of the assembly loop computes more packs. The model of examples/keywords takes
-  // 29.4 million instructions with one panel. The memory of the keys of this model has room for three panels. With
-  // three panels per pass, the model takes 27.2 million instructions.
+  // With more panels per pass, one call of the assembly loop computes more packs, so a product needs fewer calls. The
+  // model of examples/keywords takes 29.4 million instructions with one panel. The memory of the keys of this model has
+  // room for three panels. With three panels per pass, the model takes 27.2 million instructions.
   static constexpr std::size_t int8_feed_forward_panels = 4;
   static constexpr bool hidden_in_keys = true;
 };

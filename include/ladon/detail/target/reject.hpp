@@ -42,7 +42,7 @@ concept Container = requires(const T& given) {
   given.size();
 } && !requires(const T& given) { sized(given); };
 
-// A pointer that does not convert to T*. ToBool: its elements are bool. ToConst: its elements are const T.
+// OtherPointer is a pointer that does not convert to T*. ToBool is a pointer to bool. ToConst is a pointer to const T.
 template <class Pointer, class T>
 concept OtherPointer = std::is_pointer_v<Pointer> && !std::is_convertible_v<Pointer, T*>;
 template <class Pointer>

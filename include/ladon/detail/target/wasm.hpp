@@ -12,8 +12,9 @@
 
 namespace ladon::inline LADON_ABI::detail::target {
 
-// The engine may run on x86 or on Arm. `most_aliasing_rows` is therefore the value for x86. Each matrix is read in one
-// stream, because WebAssembly has no prefetch instruction and modules should be small.
+// The engine may run on x86 or on Arm. `most_aliasing_rows` therefore has the value for x86, because tiles on Arm have
+// no such limit. Each matrix is read in one stream, because WebAssembly has no prefetch instruction and modules should
+// be small.
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).
@@ -45,7 +46,7 @@ struct Wasm : Defaults {
   // Tiles of int8 products are 2 packs x 4 rows, or 1 pack x 8 rows.
   static constexpr std::size_t int8_tile_sums = 8;
   // The value is half the default, because the converted weights lie on the stack, and the stack of a module has only
-  // 64 KB. The converted weights of a tile of 8 rows take at most 32 KB.
+  // 64 KB. The converted weights take about 4 KB for each row of a tile, and a tile has at most 12 rows.
   static constexpr std::size_t widened_features = 1024;
   // A load of WebAssembly adds only a constant offset to a pointer. If the loop used an index, every load would need an
   // instruction that computes the address. Attention of 128 tokens with 384 features in 12 heads reaches 65% of peak

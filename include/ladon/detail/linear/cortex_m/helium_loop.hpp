@@ -8,9 +8,9 @@
 //     q6, q7          one row of the panel
 //     w0 - w5         weights, in general registers
 //
-// The steps have the same order as in micro_kernel.hpp, so the results are bit-identical. One instruction loads a pair
-// of weights. For contiguous rows, a pair consists of the weights of one row for two steps. For contiguous columns, a
-// pair consists of the weights of two rows for one step.
+// The loop adds the steps in the same order as micro_kernel.hpp, so its results are bit-identical to the results of
+// micro_kernel.hpp. One instruction loads a pair of weights. For contiguous rows, a pair consists of the weights of one
+// row for two steps. For contiguous columns, a pair consists of the weights of two rows for one step.
 //
 // g++ 12 loads weights one by one, and sometimes through the registers of the FPU. In attention of 64 tokens with 128
 // features in 4 heads, the code of g++ 12 takes 0.60 instructions per multiply-add of the matrix products. The loop in
@@ -103,8 +103,8 @@ LADON_INLINE void accumulate(simd::HeliumPack (&s)[3][2], std::size_t fours, con
   }
 }
 
-// Adds 4 * fours steps to the sums `s` of two rows. Apart from the number of rows, the contract is that of the function
-// above.
+// Adds 4 * fours steps to the sums `s` of two rows. The requirements on `fours`, `a0` and `panel` are those of the
+// function for three rows.
 template <std::size_t RowStride, std::size_t InnerStride>
 LADON_INLINE void accumulate(simd::HeliumPack (&s)[2][2], std::size_t fours, const float* a0,
                              const float* panel) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). The arguments are
-// those of detail/linear/matmul_int8.hpp. The number of tokens of a panel selects one of two loops:
+// The product of int8 weights and quantised panels with the DSP extension (detail/simd/int8_dsp.hpp). `w`, `in`,
+// `panels` and `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). The number of tokens of a
+// panel selects one of two loops:
 //
 //     3 or 4 tokens   A tile of 2 rows converts its weights to 16 bits, on the stack, once for all panels. The loop in
 //                     assembly then takes 11 instructions for 16 multiply-adds.
@@ -23,8 +24,8 @@ namespace ladon::inline LADON_ABI::detail::dsp {
 
 namespace instructions = simd::dsp;
 
-// How many features of a tile are converted at a time. The converted weights of 2 rows then take at most 2 KB of the
-// stack. If rows have more features, the weights are converted again for each panel, which takes 0.25 more instructions
+// How many weights of each row a tile converts at a time. The converted weights of 2 rows then take at most 2 KB of the
+// stack. If rows have more weights, the weights are converted again for each panel, which takes 0.25 more instructions
 // per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of int8 weights and quantised panels with Helium (detail/simd/int8_helium.hpp). The arguments are those
-// of detail/linear/matmul_int8.hpp. detail/memory/panels.hpp defines panels, packs and tiles.
+// The product of int8 weights and quantised panels with Helium (detail/simd/int8_helium.hpp). `w`, `in`, `panels` and
+// `epilogue` are the arguments of matmul_int8 (detail/linear/matmul_int8.hpp). detail/memory/panels.hpp defines panels,
+// packs and tiles.
 #pragma once
 
 #include <cstddef>

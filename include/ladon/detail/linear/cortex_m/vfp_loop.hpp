@@ -8,11 +8,12 @@
 //     s16 - s23  the panel's rows for two steps
 //     s24 - s31  the weights for these two steps
 //
-// The steps have the same order as in micro_kernel.hpp, so the results are bit-identical.
+// The loop adds the steps in the same order as micro_kernel.hpp, so its results are bit-identical to the results of
+// micro_kernel.hpp.
 //
-// g++ 12 loads each number separately, so one step takes 16 multiply-adds and 8 loads. In this file, two steps take 32
-// multiply-adds and 2 to 5 loads. Each of these loads fills two to eight registers, and takes one cycle for every one
-// or two registers. The loop therefore saves fewer cycles than instructions.
+// g++ 12 loads each weight and each float of the panel separately, so one step takes 16 multiply-adds and 8 loads. In
+// this file, two steps take 32 multiply-adds and 2 to 5 loads. Each of these loads fills two to eight registers, and
+// takes one cycle for every one or two registers. The loop therefore saves fewer cycles than instructions.
 //
 // detail/memory/panels.hpp defines panels.
 #pragma once

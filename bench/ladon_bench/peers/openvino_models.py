@@ -1,0 +1,40 @@
+"""Settings of OpenVINO, and models with int8 weights, which nncf makes. Either nncf quantises weights and inputs, with
+scales from given inputs. Or nncf quantises only the weights, and OpenVINO quantises inputs at run time in groups of
+32."""
+
+import importlib.metadata
+import importlib.util
+import logging
+
+import openvino
+
+STATIC, DYNAMIC = "nncf.quantize", "nncf.compress_weights, dynamic groups"
+HAS_NNCF = importlib.util.find_spec("nncf") is not None  # only int8 needs nncf
+
+
+def versions():
+    found = {"openvino": openvino.__version__.split("-")[0]}
+    return found | ({"nncf": importlib.metadata.version("nncf")} if HAS_NNCF else {})
+
+
+def quantised(model, way, feeds):
+    import nncf
+
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+    if way == DYNAMIC:
+        return nncf.compress_weights(model, mode=nncf.CompressWeightsMode.INT8_SYM)
+    return nncf.quantize(model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER,
+                         preset=nncf.QuantizationPreset.MIXED)
+
+
+def compiled(model, threads, way=None, feeds=()):
+    """Returns the compiled model. `way` is STATIC or DYNAMIC for int8 weights. `feeds` are the inputs of some calls,
+    which determine the scales of STATIC."""
+    # The default precision is bfloat16 on processors with bfloat16 products.
+    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
+                "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
+    if way == DYNAMIC:
+        settings["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = "32"
+    if way:
+        model = quantised(model, way, feeds)
+    return openvino.Core().compile_model(model, "CPU", settings)

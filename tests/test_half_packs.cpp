@@ -1,0 +1,79 @@
+// Shapes with 17 to 24 queries or keys and a model that is so wide that AVX-512 computes three packs of half a register
+// (detail/simd/vectors.hpp, tiling). Products with weights then compute two steps side by side
+// (micro_kernel_folded.hpp). On other targets, these shapes have whole registers.
+#include <doctest/doctest.h>
+
+#include "cached_check.hpp"
+#include "encoder_check.hpp"
+#include "encoder_subject.hpp"
+#include "mask_sweep.hpp"
+
+namespace ladon_test {
+
+namespace {
+
+using namespace ladon::mask;
+using ladon::layout::InProj;
+using Wide = ladon::detail::simd::NativeVectors;
+constexpr std::size_t model = 129;  // the last step of a product has no partner
+
+#if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
+constexpr bool three_packs(std::size_t tokens, std::size_t width) {
+  const ladon::detail::Tiling tiling = ladon::detail::tiling<Wide>(tokens, width);
+  return tiling.lanes == 8 && tiling.packs == 3;
+}
+static_assert(three_packs(17, 128) && three_packs(24, 128));
+static_assert(!three_packs(16, 128) && !three_packs(25, 128), "other numbers of tokens fill whole registers");
+static_assert(!three_packs(24, 127), "narrow models");
+#endif
+
+struct CappedWithSinks : ladon::score::Scaled {
+  static constexpr float softcap = 3;
+  static constexpr bool sinks = true;
+};
+
+}  // namespace
+
+TEST_CASE("half packs: causal and padding") {
+  check_attention(attention_subject<S{.queries = 19, .model = model, .heads = 2, .head_width = 9},
+                                    decltype(Causal{} & Padding{})>());
+}
+
+TEST_CASE("half packs: int8") {
+  check_attention(
+      attention_subject<S{.queries = 23, .model = 131, .head_width = 17}, None, ladon::layout::Int8<InProj>>());
+}
+
+#if !defined(LADON_TEST_SET_QUICK)
+TEST_CASE("half packs: bits and numbers, cap and sinks, every captured stage") {
+  check_cross(attention_subject<S{.queries = 17, .keys = 24, .model = model, .heads = 2, .head_width = 3},
+                                decltype(Bits{} & AdditivePerHead{}), ladon::layout::InOut, Wide, CappedWithSinks,
+                                ladon::position::None, Captures::every_stage>());
+}
+
+TEST_CASE("half packs: only the keys, a window and slopes") {
+  check_cross(attention_subject<S{.queries = 37, .keys = 22, .model = 128, .heads = 2, .head_width = 5},
+                                decltype(Window<9, 3>{} & Alibi{})>());
+}
+
+TEST_CASE("half packs: only the queries, several blocks of keys") {
+  check_cross(attention_subject<S{.queries = 20, .keys = 300, .model = 128, .head_width = 4}, Causal,
+                                ladon::layout::BFloat16<ladon::layout::SeparateQKV>>());
+}
+
+TEST_CASE("half packs: a cache, and a ring") {
+  check_cached(cached_subject<S{.queries = 18, .keys = 21, .model = 128, .heads = 2, .head_width = 4}, Causal>(),
+               {{{18, 1, 1, 1}}, {{2, 17, 2}, false}});
+  check_cached(cached_subject<S{.queries = 2, .keys = 18, .model = 128, .head_width = 4}, Window<16>>(),
+               {{{2, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 2, 1, 2}}});
+}
+
+TEST_CASE("half packs: encoder layer") {
+  constexpr ladon::LayerConfig config{
+      .feed_forward = 35, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::pre};
+  check_encoder(layer_subject<S{.queries = 21, .model = 128, .heads = 1}, config, Padding, InProj>(),
+                {.layer = config});
+}
+#endif
+
+}  // namespace ladon_test
