@@ -17,7 +17,7 @@ using ladon::detail::simd::ArrayPack;
 using Limits = std::numeric_limits<float>;
 constexpr float infinity = Limits::infinity();
 
-// Returns f(x) from the last lane of a pack.
+// Applies the activation F to a pack whose lanes are all x. Returns the last lane.
 template <Activation F, class Pack>
 float activated(float x) {
   float y[Pack::lanes];
@@ -30,7 +30,8 @@ float silu(float x) {
   return activated<Activation::silu, Pack>(x);
 }
 
-// Returns f(x) in double. The switch has no default: -Werror=switch rejects an enumerator without a case.
+// Returns activation(x), computed by libm in double. The switch has no default: -Werror=switch rejects an enumerator
+// without a case.
 double truth(Activation activation, double x) {
   switch (activation) {
     case Activation::relu:
@@ -66,7 +67,8 @@ void check_ends() {
   CHECK(std::isnan(silu<Pack>(Limits::quiet_NaN())));
 }
 
-// Returns the largest relative error of SiLU for x >= -87, in units of 2^-24.
+// Returns the largest relative error of SiLU, in units of 2^-24, for x >= -87. Below -88.7, e^-x overflows, and SiLU
+// gives 0.
 template <class Pack>
 double worst_error() {
   double worst = 0;

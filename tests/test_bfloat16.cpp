@@ -1,5 +1,6 @@
-// Tests bfloat16 weights: the conversion of numbers, and attention, layers and caches against the oracle. The oracle
-// gets the rounded weights. Its bound then covers only the errors of the kernels, and not the rounding of the weights.
+// Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
+// The oracle gets the rounded weights. Its bound then covers only the errors of the kernels, and not the rounding of
+// the weights.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -90,8 +91,8 @@ TEST_CASE("bfloat16: a single token") {
                                     BFloat16<InProj>>());
 }
 
-// A tile converts at most target::Current::widened_features features of a row at a time. On every target, 2051 features
-// are more, so a tile converts a row in several parts.
+// A tile converts at most target::Current::widened_features features of a row at a time. On every target, a row of 2051
+// features is longer, so a tile converts the row in several parts.
 TEST_CASE("bfloat16: long rows") { check_same_bits<S{.queries = 9, .model = 2051, .head_width = 3}, None, InProj>(); }
 
 TEST_CASE("bfloat16: the bits of float32 weights with the same values") {

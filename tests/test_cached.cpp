@@ -24,8 +24,8 @@ using Rotated = RotaryOf<ladon::Pairing::halves, 4, 66, 10000, 2>;
 
 std::vector<std::size_t> ones(std::size_t count) { return std::vector<std::size_t>(count, 1); }
 
-// Returns cuts of two texts. One text has as many tokens as one call takes, and the other text has as many tokens as
-// the cache holds.
+// Returns cuts (cached_check.hpp) of two texts. One text has as many tokens as one call takes, and the other text has
+// as many tokens as the cache holds.
 std::vector<Cut> cuts_of(const S& shape) {
   const std::size_t most = shape.queries, room = shape.keys;
   std::vector<std::size_t> mixed, prefilled{most};
@@ -72,7 +72,8 @@ TEST_CASE("cache: ALiBi, softcap, rotary embedding, sinks") {
 
 TEST_CASE("cache: a ring buffer with sinks or rotary embedding: the smallest, and many times around") {
   check_cached(cached_subject<S{.queries = 1, .keys = 1, .model = 4}, Window<0>>(), {{ones(5)}});
-  // Window<6> shows at most seven of the eight slots to a query, even if the call has only this query.
+  // Window<6> shows at most seven keys to a query, but the ring buffer has eight slots for calls of two tokens. A call
+  // of one token must not see the eighth slot.
   check_cached(cached_subject<S{.queries = 2, .keys = 8, .model = 4}, Window<6>, WithSinks>(),
                {{ones(30)}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}}, {{2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 2}, false}});
   check_cached(cached_subject<S{.queries = 4, .keys = 9, .model = 12, .heads = 2}, Window<3>, Capped, Rotated>(),

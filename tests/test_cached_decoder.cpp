@@ -1,5 +1,6 @@
-// Tests decoders of a growing text, with a cache of the text's tokens. The keys and values of the memory are projected
-// once. For every cut of the text, the outputs and both attention maps must agree with the oracle of the whole text.
+// Tests decoders of a growing text. A cache holds the keys and values of the text so far. The keys and values of the
+// memory, the output of an encoder, are projected once. For every cut of the text into calls, the outputs and the maps
+// of both attentions must agree with the oracle of the whole text.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -297,8 +298,9 @@ TEST_CASE("growing decoder: weights (in, out), a gate, no biases of norms, value
   check_layer<shape, 40, config, Causal, None, ladon::layout::InOut>({{{4, 1, 4}}});
 }
 
-// A stack of one layer: with more layers, the bound is too wide, because rounding may give either of two neighbouring
-// integers.
+// The stack has one layer. In a second layer, a feature of the input may lie so close to the middle between two
+// integers that the kernel and the oracle round the feature to different integers. The bound would have to allow both
+// integers, and would then be too wide.
 TEST_CASE("growing decoder: int8, a layer and a stack") {
   using Layout = ladon::layout::Int8<ladon::layout::InProj>;
   constexpr S shape{.queries = 3, .keys = 11, .model = 14, .heads = 2};

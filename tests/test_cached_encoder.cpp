@@ -19,7 +19,7 @@ namespace {
 using S = ladon::Shape;
 using ladon::LayerConfig, ladon::mask::Causal, ladon::mask::Window;
 
-// Rotary embedding as in Llama, of neighbouring pairs.
+// Rotary embedding of neighbouring features, as in llama2.c.
 using Rotated = RotaryOf<ladon::Pairing::neighbours, 4, 40>;
 
 template <class Encoder>
@@ -94,8 +94,8 @@ Expected rows_of(const Expected& whole, std::size_t heads, std::size_t length, s
   return map;
 }
 
-// `Many` takes up to Many::shape.queries tokens in a call, and `One` takes a single token. The caches hold shape.keys
-// keys.
+// Checks a stack that extends a text in the pieces of each cut. `Many` takes up to Many::shape.queries tokens in a
+// call, and `One` takes a single token. The caches hold shape.keys keys.
 template <class Many, class One, class Mask, class Position = ladon::position::None>
 void check_growing(const EncoderForm& form, const std::vector<Cut>& cuts) {
   constexpr S shape = Many::shape;

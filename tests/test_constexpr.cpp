@@ -106,7 +106,8 @@ constexpr std::array<float, 2> encode() {
 }
 static_assert(close(encode(), {11, -19}));
 
-// Attention with sinks. The sink of head 0 equals the only score of head 0, so the sink gets half of the weight.
+// Attention with sinks. The sink of head 0 equals the only score of head 0, so the sink gets half of the weight. The
+// sink of head 1 is so low that it gets no weight.
 struct WithSinks : ladon::score::Scaled {
   static constexpr bool sinks = true;
 };
@@ -123,7 +124,8 @@ constexpr std::array<float, 2> attend_with_sinks() {
 }
 static_assert(close(attend_with_sinks(), {4, 8}));
 
-// A decoder layer whose two attentions add 0. norm1 and norm2 give (3, 1). norm3 comes last.
+// A decoder layer whose two attentions add 0. norm1 and norm2 give (3, 1). norm3 follows the feed-forward network, as
+// norm2 of `Layer` does, so the result is also (11, -19).
 using Decoder =
     ladon::DecoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, 2, ladon::LayerConfig{.feed_forward = 2}>;
 

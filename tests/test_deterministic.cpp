@@ -1,5 +1,5 @@
-// Tests that LADON_DETERMINISTIC gives equal bits on every target. This file has the expected hash of each result: all
-// targets that compute this hash agree. Each run is also compared with the oracle.
+// Tests that LADON_DETERMINISTIC gives equal bits on every target. This file contains the expected hash of each result.
+// Every target must compute this hash, so all targets agree. Each run is also compared with the oracle.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -134,8 +134,8 @@ TEST_CASE("the same bits: a gate of SiLU, RMSNorm, no biases") {
 
 namespace {
 
-// Returns the hash of a growing text. Every cut of the text gives this hash, because a sum does not depend on the other
-// tokens of its call.
+// Returns the hash of the results of a growing text. Every cut of the text into calls must give this hash, because the
+// sums of a token do not depend on the other tokens of the call.
 std::string bits_of(const CachedSubject& subject) {
   const std::vector<std::size_t> ones(21, 1);
   const std::vector<Cut> cuts{{{7, 7, 7}}, {ones}, {ones, false}, {{7, 1, 5, 1, 1, 6}}};

@@ -90,7 +90,8 @@ void evaluate(const Block& x, Block& y) {
   for (std::size_t i = 0; i < block_size; i += Pack::lanes) Function::of(Pack::load(&x[i])).store(&y[i]);
 }
 
-// Returns the evaluation on plain arrays, followed by the evaluations on each vector register of the target.
+// Returns functions that evaluate `Function` on arrays of each number of lanes in `Lanes`, then on the vector registers
+// of the target with these numbers of lanes.
 template <class Function, std::size_t... Lanes>
 std::vector<Evaluate> evaluations(std::index_sequence<Lanes...>) {
   std::vector<Evaluate> all{evaluate<Function, ArrayPack<Lanes>>...};
@@ -237,7 +238,7 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(std::isnan(at<Exp2OfNonpositive>(Limits::quiet_NaN())));
   int different = 0;
   for (int i = 0; i <= 126 * 64; ++i) {
-    const float x = -static_cast<float>(i) / 64;  // includes halves, which both functions must round alike
+    const float x = -static_cast<float>(i) / 64;  // includes x.5, which both functions must round alike
     if constexpr (!ladon::detail::simd::uses_exp2_table) different += at<Exp2OfNonpositive>(x) != at<Exp2>(x);
     if (ladon::detail::simd::uses_exp2_table && i % 8 == 0)
       different += at<Exp2OfNonpositive>(x) != static_cast<float>(std::exp2(static_cast<double>(x)));
@@ -245,7 +246,8 @@ TEST_CASE("the softmax's exp2: 0 below its range; in its range, exact at table e
   CHECK(different == 0);
 }
 
-// Tests with powers of two: each sum is exact, and no two sets of lanes have equal sums.
+// Tests reduce_max, reduce_add and Pack::add_rows. The sums are sums of powers of two, times a small integer: each sum
+// is exact, and a sum that skips or repeats a lane is different.
 template <class Pack>
 void check_reductions() {
   CAPTURE(Pack::lanes);
@@ -278,8 +280,8 @@ TEST_CASE("the maximum and the sum of the lanes, for each position") {
 }
 
 #if !defined(__EMSCRIPTEN__)  // std::fma of Emscripten rounds twice
-// Constant evaluation calls fma_exact and sqrt_newton. This test calls them at run time. The sums lie close to the
-// midpoint of two floats, where rounding first to double and then to float gives a wrong result.
+// fma_exact replaces std::fma in constant evaluation. This test calls fma_exact at run time. The sums a * b + c lie
+// close to the midpoint of two floats, where rounding first to double and then to float gives a wrong result.
 TEST_CASE("fma_exact rounds once") {
   int wrong = 0;
   const auto check = [&](float a, float b, float c) { wrong += !same(kernel::fma_exact(a, b, c), std::fma(a, b, c)); };
@@ -295,7 +297,7 @@ TEST_CASE("fma_exact rounds once") {
       }
     }
   }
-  // In these cases, the error of the sum in double has two parts, and neither part is 0.
+  // In these cases, both addends of `error` in fma_exact are nonzero.
   check(0x1.00016cp+0f, 0x1.fffd28p-23f, 0x1.fffffep+0f);
   check(0x1.20080ap+0f, 0x1.c70fbep-23f, 0x1.fffffep+0f);
   check(0x1.000134p+0f, 0x1.7ffe32p-22f, 0x1.fffffcp+0f);

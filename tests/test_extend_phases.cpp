@@ -1,6 +1,6 @@
-// Tests a growing text in phases and shares (extend_phase). Any number of shares must give the bits of `extend`, in y,
-// in the maps and in the cache. For a single token, `extend` adds in a different order than extend_phase. Any number of
-// shares must then give the bits of one share.
+// Tests extend_phase, which divides `extend` into phases and shares (ladon/threads.hpp). Any number of shares must give
+// the bits of `extend`, in y, in the maps and in the cache. For a single token, `extend` adds in a different order than
+// extend_phase. Any number of shares must then give the bits of one share.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -30,14 +30,15 @@ namespace mask = ladon::mask;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t memory_tokens = 7;
 
-// Returns whether the bits are equal, where any NaN equals any other NaN: the bits of a NaN are not specified.
+// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, because the bits of a NaN
+// are not specified.
 bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
   return std::ranges::equal(a, b, [](float x, float y) {
     return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
   });
 }
 
-// The caches of a kernel for one text, and the arguments of its calls.
+// The caches of a text, the map of attention weights, and the arguments of the calls that extend the text by `Kernel`.
 template <class Kernel>
 struct Text {
   static constexpr S shape = Kernel::shape;

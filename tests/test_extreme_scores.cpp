@@ -48,8 +48,8 @@ bool near(double actual, double expected, double roundings) {
 template <std::size_t Queries>
 void check_cap_before_mask() {
   Scores<Queries, decltype(Additive{} & Padding{}), CappedAtOne> s;
-  // All scores are 0. A bias of 10 counts as 10, not as tanh(10). A hidden key has the weight 0, and its score -inf is
-  // not capped to -1.
+  // All scores are 0. The softcap limits a score to at most 1 before the mask adds a bias, so the bias 10 counts as 10,
+  // and not as tanh(10) = 1. A hidden key has the weight 0, and its score -inf is not capped to -1.
   std::array<float, Queries * 5> values{};
   values[1] = 10;
   values[2] = -infinity;
@@ -104,7 +104,7 @@ void check_lowest() {
   for (const float y : s.y) CHECK(y == 0);
 }
 
-// As check_lowest, with a mask that hides some keys. The output is the mean over the visible keys.
+// Like check_lowest, but CausalAt<1> hides some keys. The output is the mean over the visible keys.
 template <std::size_t Queries>
 void check_lowest_and_hidden() {
   Scores<Queries, decltype(Additive{} & CausalAt<1>{})> s;
@@ -117,8 +117,8 @@ void check_lowest_and_hidden() {
   CHECK(s.y[0] == 1.5f);
 }
 
-// Checks biases near the largest float. The sum of score and bias would be infinite, but the keys must keep equal
-// weights. For the negative bias, the sum -3e38 - 1e32 rounds to -3e38.
+// Checks the biases 3e38, -3e38 and infinity, with scores of 1e32 or -1e32. Score plus bias, times log2(e), is beyond
+// the range of float, but the keys must keep equal weights.
 template <std::size_t Queries>
 void check_bias_near_the_largest_float() {
   for (const float bias : {3e38f, -3e38f, infinity}) {

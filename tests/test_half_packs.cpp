@@ -1,6 +1,6 @@
-// Shapes with 17 to 24 queries or keys and a model that is so wide that AVX-512 computes three packs of half a register
-// (detail/simd/vectors.hpp, tiling). Products with weights then compute two steps side by side
-// (micro_kernel_folded.hpp). On other targets, these shapes have whole registers.
+// Tests shapes with 17 to 24 queries or keys, and with a model so wide that AVX-512 fills three packs of half a
+// register (`tiling` in detail/simd/vectors.hpp). A product with weights then computes two of its steps side by side
+// (micro_kernel_folded.hpp). On other targets, these shapes fill whole registers.
 #include <doctest/doctest.h>
 
 #include "cached_check.hpp"
@@ -15,7 +15,7 @@ namespace {
 using namespace ladon::mask;
 using ladon::layout::InProj;
 using Wide = ladon::detail::simd::NativeVectors;
-constexpr std::size_t model = 129;  // the last step of a product has no partner
+constexpr std::size_t model = 129;  // odd, so the last step of a product is computed alone
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
 constexpr bool three_packs(std::size_t tokens, std::size_t width) {

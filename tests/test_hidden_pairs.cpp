@@ -1,6 +1,6 @@
-// Tests that hidden keys cannot change the output of a query. Under each mask, a key, a value or a bias becomes NaN or
-// infinity. A query from which this key is hidden must keep every bit of its output and weights. Each query that sees a
-// NaN must give NaN.
+// Tests that hidden keys cannot change the output of a query. Under each mask, the tests set a key, its value or its
+// bias to NaN or infinity. A query from which this key is hidden must keep every bit of its output and weights. Each
+// query that sees a NaN must give NaN.
 #include <cmath>
 #include <limits>
 #include <span>
@@ -37,7 +37,8 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
   }
 }
 
-// Spoils every key, or some of many keys, one after the other: first K, then V, in all heads.
+// For one key after the other, sets the first feature of the key in K, then in V, to NaN or infinity, in all heads. Of
+// many keys, checks about ten.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
   const GivenProblem given = random_given(shape, 3);

@@ -1,5 +1,5 @@
-// Tests that a hidden value that is infinite or NaN changes no bit of a single query's output. The sizes include values
-// of more than 32 KB, which a target may read in several streams.
+// Tests that a hidden value that is infinite or NaN changes no bit of a single query's output. The values take more
+// than 32 KB, so a target may read the values in several streams.
 #include <array>
 #include <limits>
 #include <memory>

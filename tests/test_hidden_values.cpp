@@ -46,7 +46,7 @@ void check_hidden(const Subject& subject, const Variation& variation) {
     CAPTURE(key);
     AttentionProblem wrong = problem;
     for (std::size_t i = 0; i < shape.model; ++i) {
-      // These infinities become NaN in K and V, where infinities of both signs are added.
+      // The projections add infinities of both signs, so K and V contain NaN.
       wrong.context[key * shape.model + i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
     }
     wrong.context[key * shape.model] = std::numeric_limits<float>::quiet_NaN();

@@ -59,7 +59,8 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, the hidden features of several panels lie in the memory of the keys. The last group has fewer panels.
+// On Cortex-M, the hidden features of several panels lie in the memory of the keys. The last group of panels that share
+// a pass over the weights has fewer panels.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();
@@ -213,7 +214,8 @@ TEST_CASE("int8: in phases, the bits of one run") {
 }
 #endif
 
-// The scale of a token depends on no other token.
+// The scale of a token depends on no other token, and token 1 is hidden as a key. So token 1 may change only its own
+// row of the output.
 TEST_CASE("int8: a token that is NaN, infinite, constant or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const Subject subject =

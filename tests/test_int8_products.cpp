@@ -1,5 +1,6 @@
 // Tests products of int8 weights, without the rest of a layer. Every target must give the bits of plain loops. This
-// file compiles in a few seconds, so tests/CMakeLists.txt compiles it for more instruction sets than the other tests.
+// file compiles in a few seconds, so tests/CMakeLists.txt can compile it for instruction sets for which it compiles no
+// other test.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -72,7 +73,8 @@ std::vector<float> expected_product(const Problem<Tokens, Features, Rows>& probl
   return y;
 }
 
-// Computes the product with the code of layers. The memory of the weights ends with the last weight.
+// Computes the product with the code of layers. The array of weights ends with the last weight, so that a sanitizer
+// reports reads beyond the last weight.
 template <int Bits, std::size_t Tokens, std::size_t Features, std::size_t Rows>
 std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   using Target = simd::NativeVectors;

@@ -1,5 +1,6 @@
-// Tests LayerNorm and RMSNorm without the rest of a layer. In a pre-LN layer whose weights are all zero, the output
-// equals the input. The output of a stack of such a layer is therefore the final norm of the input.
+// Tests LayerNorm and RMSNorm without the rest of a layer. The last projections of attention and of the feed-forward
+// network have zero weights and biases, so a pre-LN layer returns its input. A stack of one such layer therefore
+// returns the final norm of its input.
 #include <initializer_list>
 #include <type_traits>
 #include <utility>

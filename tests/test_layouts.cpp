@@ -1,5 +1,6 @@
 // Tests that every layout of equal weights gives equal bits, because layouts differ only in strides. The shapes have at
-// least nine queries and keys. test_few_tokens.cpp tests shapes with fewer.
+// least nine queries and keys: with fewer tokens, layouts (out, in) add in another order than layouts (in, out)
+// (test_few_tokens.cpp).
 #include <doctest/doctest.h>
 
 #include "attention_check.hpp"

@@ -43,8 +43,8 @@ TEST_CASE("long rows: no mask") {
   }
 }
 
-// Tests panels of more than 512 KB, which a projection processes in groups: panels of the context, and panels of the
-// concatenated heads.
+// Tests projections whose input panels take more than 512 KB, so that a projection processes the panels in groups. In
+// the first shape, the context has such panels. In the second shape, the concatenated heads have such panels.
 TEST_CASE("long rows: more panels than a cache holds") {
   check_attention(
       attention_subject<S{.queries = 5, .keys = 1037, .model = 136, .heads = 2, .head_width = 3}, ladon::mask::None>());
@@ -129,8 +129,9 @@ double error_of_long_sum() {
 }
 }  // namespace
 
-// Rounding errors do not grow with the number of key blocks. numpy's float32 has a relative RMS error of 9e-8 here. A
-// single query reads values of width 16 in several streams, and values of width 1 in one stream.
+// Rounding errors must not grow with the number of key blocks. numpy computes these sums in float32 with a relative RMS
+// error of 9e-8, and the test allows three times this error. A single query reads values of width 16 in several
+// streams, and values of width 1 in one stream.
 TEST_CASE("long rows: the error of a sum over 5,000 keys") {
   CHECK(error_of_long_sum<4, 16>() < 3 * 9e-8);
   CHECK(error_of_long_sum<1, 16>() < 3 * 9e-8);

@@ -1,5 +1,5 @@
 // Tests several blocks of keys under masks with an entry for each pair of query and key. The masks hide the first, a
-// middle or the last block, from all or from some queries.
+// middle or the last block from all queries or from some queries.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"
@@ -8,11 +8,11 @@ namespace ladon_test {
 
 namespace {
 
-constexpr S long_rows{.queries = lanes + 1, .keys = 900, .model = 4, .heads = 2};  // 3 blocks of 256 keys, and a rest
+constexpr S long_rows{.queries = lanes + 1, .keys = 900, .model = 4, .heads = 2};  // 3 blocks of 256, then 132 keys
 constexpr std::size_t block = 256;
 
-// Returns whether a query sees a key. There are three kinds of queries: those that see all blocks except `hidden`, all
-// blocks, or only `hidden`.
+// Returns whether a query sees a key. Queries 0, 3, 6, ... see all blocks of keys except block `hidden`. Queries 1, 4,
+// 7, ... see all blocks. Queries 2, 5, 8, ... see only block `hidden`.
 bool shows(std::size_t hidden, std::size_t query, std::size_t key) {
   const bool in = key / block == hidden;
   return query % 3 == 0 ? !in : query % 3 == 1 || in;

@@ -1,4 +1,5 @@
-// Tests masks that add numbers to the scores: a number for each pair of query and key, and ALiBi's slopes.
+// Tests masks that add numbers to the scores. Additive adds a number for each pair of query and key. Alibi adds the
+// slope of the head, times the position of the key relative to the query.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

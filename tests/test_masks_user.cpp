@@ -42,7 +42,8 @@ struct FirstAndLater {
   }
 };
 
-// Adds a number for each key to the scores, in the units of the scores. This mask does not use BoundByPosition.
+// Adds bias[key] to the score of each key. The kernels multiply scores by log2(e), so `add` multiplies the bias by
+// log2(e), too. This mask does not use BoundByPosition.
 template <class Pack>
 struct KeyBiasLanes {
   const float* bias;
@@ -81,7 +82,8 @@ struct KeyBias {
 static_assert(ladon::mask::Policy<FirstAndLater> && ladon::mask::Policy<KeyBias>);
 static_assert(!ladon::mask::Policy<BoundKeyBias> && !ladon::mask::Policy<int>);
 
-// The concept rejects a bound mask that lacks a member. Each of these masks hides one member of BoundKeyBias.
+// Each type below hides or lacks one member that BoundPolicy requires of a bound mask or of its lanes. BoundPolicy must
+// reject these masks.
 using ladon::mask::BoundPolicy;
 template <class Pack>
 struct LanesWithoutAdd : KeyBiasLanes<Pack> {

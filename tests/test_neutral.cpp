@@ -53,7 +53,7 @@ template <ladon::Shape Shape>
 void check_masks() {
   const Outcome plain = run_with<Shape, None>();
   const auto pairs = [&]<class Mask>(Mask, bool per_head) {
-    CHECK(same(run_with<Shape, Mask>(), plain));  // a null pointer
+    CHECK(same(run_with<Shape, Mask>(), plain));  // the mask data is a null pointer
     CHECK(same(run_with<Shape, Mask>(with_pairs(Shape, per_head, false)), plain));
     CHECK(!same(run_with<Shape, Mask>(with_pairs(Shape, per_head, true)), plain));
   };

@@ -19,7 +19,7 @@ namespace layout = ladon::layout;
 namespace mask = ladon::mask;
 
 // A number of shares that is larger than the number of panels and heads of every shape below, so that some shares are
-// empty. The shapes have at most 69 queries.
+// empty. The shapes have at most 69 queries, so they have at most 69 panels.
 constexpr std::size_t too_many = 70;
 
 void check_same(const Subject& whole, const Subject& parts, const Task& task) {
@@ -70,8 +70,8 @@ void check_stack_in_phases() {
       {.layers = Layers, .layer = Config, .final_norm = Final == FinalNorm::with}, subject_of);
 }
 
-// Checks a decoder layer or a stack, with every attention map. The memory is at least as long as the text
-// (decoder_check.hpp).
+// Checks a decoder layer or a stack, with every attention map. The memory (the output of an encoder) must have at least
+// as many tokens as the text, because the buffers of all maps have the size for the memory (decoder_check.hpp).
 template <class Decoder, std::size_t... Shares, class SubjectOf>
 void check_decoder_in_phases(const DecoderForm& form, SubjectOf subject_of) {
   const Subject whole = subject_of.template operator()<Decoder>();

@@ -35,7 +35,8 @@ double worst_of_table(double base, double scaling) {
 }  // namespace
 
 TEST_CASE("the table holds cosines and sines, each rounded once") {
-  // Half a unit in the last place of 1 is 2^-25. The rounding error of the angle, in double, is far smaller.
+  // The sines and cosines of the table are at most 1, so rounding to float changes a number by at most 2^-25. The
+  // rounding error of the angle, in double, is far smaller.
   CHECK(worst_of_table<4096, 8>(10000, 1) <= 0x1.0001p-25);
   CHECK(worst_of_table<512, 128>(10000, 1) <= 0x1.0001p-25);
   CHECK(worst_of_table<1000, 6>(500000, 4) <= 0x1.0001p-25);

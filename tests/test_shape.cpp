@@ -28,8 +28,9 @@ static_assert(std::is_convertible_v<ladon::MatrixView<float, 2, 3>, View>);
 static_assert(!std::is_convertible_v<double*, View> && !std::is_convertible_v<ladon::MatrixView<float, 3, 2>, View>);
 static_assert(!std::is_convertible_v<const float*, ladon::MatrixView<float, 2, 3>>);
 
-// The workspace holds only floats, and its size does not grow with queries x keys. The size is at most 2 T D + T (d_k +
-// d_v) floats and the floats of one panel, where T is rounded up to whole panels.
+// The workspace holds only floats, and its size does not grow with queries x keys. T is the number of tokens, rounded
+// up to whole panels. D is the number of features, and d_k and d_v are the widths of a head. The size is at most 2 T D
+// + T (d_k + d_v) floats and the floats of one panel.
 template <Shape Given>
 constexpr bool workspace_is_small() {
   constexpr Shape s = Given.complete();

@@ -1,5 +1,6 @@
-// Tests the captured scores of a stack. They must equal the captures of its layers, which the test runs one after the
-// other, also for a growing text. test_scores and test_cached_encoder compare the captures of layers with the oracle.
+// Tests the captured scores of a stack. These scores must equal the scores that the layers of the stack capture when
+// the test runs the layers one after the other, also for a growing text. test_scores and test_cached_encoder compare
+// the captures of layers with the oracle.
 #include <algorithm>
 #include <array>
 

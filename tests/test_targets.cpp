@@ -1,7 +1,7 @@
 // Tests that targets with different numbers of lanes give equal bits. Every sum over features or keys has a fixed
 // order, which does not depend on the number of lanes. So plain arrays of any length give equal bits. The vector unit
-// also gives these bits, if both or neither of the targets fuse multiplication and addition. Products of few queries
-// with sums of at least 16 terms may differ (test_few_tokens.cpp, test_half_packs.cpp).
+// also gives these bits, if plain arrays and the vector unit both fuse multiplication and addition, or neither of them
+// does. Products of few queries with sums of at least 16 terms may differ (test_few_tokens.cpp, test_half_packs.cpp).
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -31,7 +31,8 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
   }
 }
 
-// Tiles of 16-lane arrays take the longest to compile, so their shapes have only one pack.
+// Returns attention on each of the targets, and on the native vectors. Tiles of ArrayVectors<16> take the longest to
+// compile, so shapes for this target have at most 16 queries, which are one pack.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,
@@ -58,8 +59,8 @@ TEST_CASE("targets agree to the last bit: several blocks of keys") {
               true);
 }
 
-// Query i sees 493 + i keys. The last block begins with key 512: the first 19 queries see none of its keys, and the
-// others see up to 18.
+// Query i sees 493 + i keys. The last block begins with key 512: the first 20 queries see none of its 18 keys, and each
+// later query sees one key more than the query before.
 TEST_CASE("targets agree to the last bit: a block of keys that only some packs of a panel see") {
   check_equal(on<S{.queries = 38, .keys = 530, .model = 6, .heads = 2}, ladon::mask::Causal, ArrayVectors<1>,
                  ArrayVectors<8>>(),

@@ -12,9 +12,9 @@
 
 namespace ladon_test {
 
-// Sets the pointers of a struct with one weight and one bias for each head (LAYOUT per_head with biases). In `next`,
-// the bias of a head follows the weight of the head. For all other structs, `next` has the order of the struct
-// (c_weights).
+// Sets the pointers for one projection of a struct with LAYOUT per_head and biases. Such a struct has an array of
+// weights and an array of biases, but in `next` the bias of a head follows the weight of the head. For all other
+// structs, `next` has the order of the members, so c_weights copies `next`.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {

@@ -1,9 +1,9 @@
 # cmake -DNM=<nm> -DOBJDUMP=<objdump> -DLIBRARY=<libNAME.a> -DNAME=<name> -DVARIANTS=<n> [-DHELPERS=<regex>]
 #   -P check_symbols.cmake
 # VARIANTS is the number of instruction sets of a library made with DISPATCH, or 0 for a library without DISPATCH.
-# Checks the symbols of a kernel library. The library needs only the block moves of the compiler, and HELPERS. The
-# library has no writable data, no code that runs before or after main, no exceptions and no type information. Each
-# global name is defined once, so no code of one instruction set can replace the code of another.
+# Checks the symbols of a kernel library. The only undefined symbols are memcpy, memmove, memset and names that match
+# HELPERS. The library has no writable data, no code that runs before or after main, no exceptions and no type
+# information. Each global name is defined once, so no code of one instruction set can replace the code of another.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${NM} ${LIBRARY} RESULT_VARIABLE status OUTPUT_VARIABLE symbols ERROR_VARIABLE err)
 execute_process(COMMAND ${OBJDUMP} -h ${LIBRARY} RESULT_VARIABLE status_2 OUTPUT_VARIABLE sections ERROR_VARIABLE err)
@@ -52,8 +52,8 @@ if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
   list(APPEND wrong "something runs before main or after it (${CMAKE_MATCH_0})")
 endif()
 
-# A library with several instruction sets remembers which of them the machine supports. Each variant is an object, and
-# one object more chooses a variant.
+# A library with several instruction sets remembers in a variable which of them the machine supports. Each variant is an
+# object, and one more object chooses a variant.
 set(expected_objects 1)
 if(VARIANTS)
   math(EXPR expected_objects "${VARIANTS} + 1")

@@ -12,7 +12,7 @@
 
 namespace ladon_test {
 
-// Calls the kernel with one instruction set.
+// Calls the kernel `Run` with the instruction set `Isa`. A kernel without DISPATCH ignores `Isa`.
 template <auto Run, class W, class O, int Isa>
 ladon_status by(const float* x, const W* weights, float* y, void* workspace, const O* given) {
   O options = *given;

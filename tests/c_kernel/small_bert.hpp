@@ -1,4 +1,5 @@
-// The layers of a small BERT, with the tensor names of Hugging Face's checkpoints. Every call gives equal numbers.
+// The layers of a small BERT, with the tensor names of Hugging Face's checkpoints. Every call of small_bert returns
+// equal numbers.
 #pragma once
 
 #include <cstddef>

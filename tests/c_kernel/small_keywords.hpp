@@ -10,7 +10,7 @@
 
 namespace ladon_test {
 
-// The order of the tensors is the order of the members of the C struct.
+// Returns the tensors in the order of the members of the C weights struct.
 inline std::vector<NamedTensor> small_keywords() {
   constexpr std::size_t model = 12, hidden = 20;
   Random random(17);

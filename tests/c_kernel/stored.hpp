@@ -1,4 +1,5 @@
-// Runs of kernels with the tensors of a checkpoint, and with stored weights. Include the header of a kernel first.
+// Functions that run kernels with the tensors of a checkpoint, or with stored weights. Include the header of a kernel
+// first.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Tests kernels with a cache: their results equal those of their C++ types. A kernel rejects a full cache, and a cache
-// that another kernel or another instruction set has filled.
+// Tests kernels with a cache. Their results must equal the results of their C++ types. A kernel must reject a full
+// cache, and a cache that another kernel or another instruction set has filled.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -27,8 +27,8 @@ namespace {
 
 using S = ladon::Shape;
 
-// Moves a pointer to the first weight. The tests put the bytes of a weight at the end of the memory (weight_views.hpp),
-// and c_weights points to the begin of the memory.
+// Sets `weight` to the first of its `count` int8 elements. The tests store int8 elements at the end of an array of
+// floats (elements_at in weight_views.hpp). c_weights returns pointers to the beginning of this array.
 void place(const std::int8_t*& weight, std::size_t count) {
   weight = elements_at<std::int8_t>(reinterpret_cast<const float*>(weight), count);
 }

@@ -1,6 +1,6 @@
-// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules compute
-// equal bits. tests/wasm/modules/run_modules.mjs makes equal weights and inputs, and compares the results of the
-// modules with the digest of this test.
+// Tests an int8 kernel with DETERMINISTIC and activations of 7 bits. Its library and its WebAssembly modules must
+// compute equal bits. This test and tests/wasm/modules/run_modules.mjs make equal weights and inputs, and compare their
+// results with tests/data/int8_same_bits/digest.txt.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ namespace ladon_test {
 
 namespace {
 
-// Returns numbers between -scale and scale, as randomNumbers of tests/wasm/modules/module_memory.mjs does.
+// Generates pseudo-random numbers between -scale and scale. randomNumbers in tests/wasm/modules/module_memory.mjs
+// generates equal numbers.
 class Numbers {
  public:
   const float* next(std::size_t count, double scale) {

@@ -61,7 +61,7 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   CHECK(y == expected);
 }
 
-// The build of the library rounded the matrices of c_bfloat16_bert.
+// The build of the library of c_bfloat16_bert rounded the weight matrices of the checkpoint to bfloat16.
 TEST_CASE("bfloat16: the bits of float32 weights of equal values") {
   auto tensors = small_bert();
   std::vector<std::vector<std::uint16_t>> rounded;
@@ -84,7 +84,8 @@ TEST_CASE("bfloat16: the bits of float32 weights of equal values") {
   CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, c_bfloat16_bert_stored_weights, x) == expected);
 }
 
-// c_int8_bert is made of the float checkpoint. c_int8_joined is made of the int8 version of this checkpoint.
+// The build quantised the float checkpoint for c_int8_bert. c_int8_joined contains the weights of a checkpoint that
+// ladon-weights quantised.
 TEST_CASE("int8: quantised when the library is made, on the device, and in the checkpoint") {
   const auto tensors = small_bert();
   const auto own = weights_of<c_int8_bert_float_weights>(tensors);

@@ -24,7 +24,7 @@ int main(void) {
   for (int i = 0; i < C_STACK_MODEL; ++i) ones[i] = 1;
   for (int i = 0; i < masked_numbers; ++i) x[i] = (float)(i % 7);
 
-  /* All weights are 0, so the result of attention is the bias of the output. */
+  /* All weights are 0, so the result of attention is the bias of the output projection. */
   const c_masked_weights weights = {
       .in_proj_weight = zeros, .in_proj_bias = zeros, .out_proj_weight = zeros, .out_proj_bias = bias};
   ladon_status status = c_masked_run_with(x, &weights, y, masked_workspace, &(c_masked_options){.tokens = 5});

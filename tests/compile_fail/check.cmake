@@ -1,13 +1,14 @@
 # cmake -DCOMPILE=<compiler;flags> -DSOURCE=<file> -P check.cmake
-# The file must not compile, and the compiler must print the message in the first line of the file. Further lines may
-# follow:
+# SOURCE must not compile, and the compiler must print the message in the first line of SOURCE. If this message begins
+# with "none", SOURCE must compile (control.cpp). Further lines may follow:
 #
 #   // says: TEXT      the compiler must also print this text, for example numbers
 #   // lines: COUNT    the compiler must print at most COUNT lines
 #   // flag: FLAG      a flag for the compiler, after those of COMPILE
 file(STRINGS ${SOURCE} expected LIMIT_COUNT 1 REGEX "^// message: ")
 string(REPLACE "// message: " "" expected "${expected}")
-# A formatter may join lines, and a rule in the middle of a line would not be checked.
+# A formatter may join comment lines. This script reads a rule only at the beginning of a line, so it rejects a rule in
+# the middle of a line.
 file(STRINGS ${SOURCE} joined REGEX "^//.+ (says|lines|flag): ")
 if(joined)
   message(FATAL_ERROR "a rule must begin its line: ${joined}")

@@ -1,5 +1,5 @@
-// A user's mask with every member that a mask needs. Each test hides one member, and control.cpp compiles the whole
-// mask.
+// A user's mask with every member that a mask needs. Each file mask_without_*.cpp hides one member, so that its mask
+// must not compile. control.cpp compiles the complete mask.
 #pragma once
 
 #include <ladon/ladon.hpp>

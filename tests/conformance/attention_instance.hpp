@@ -1,5 +1,6 @@
 // The instantiations for ONNX's Attention: attention of one batch entry, for one shape, mask, score and capture.
-// read.cmake finds the forms that the cases need, and the program looks up these forms.
+// read.cmake finds the Form of each case, and generate.cmake instantiates attention for each Form. For each case,
+// ladon_conformance looks up the instance by its Form.
 #pragma once
 
 #include <cstddef>
@@ -48,14 +49,15 @@ struct Instance {
   void (*run)(const Entry&);
 };
 
-// Instances register themselves before main().
+// Each generated source defines an object of this type. The constructor registers the instances of the source before
+// main().
 struct AttentionInstances {
   AttentionInstances(std::initializer_list<Instance> instances);
 };
 
 namespace mask = ladon::mask;
 
-// Copies the members of an entry that this part of a mask uses.
+// `fill` copies the members of an Entry that one mask of a combined mask uses.
 template <class Mask>
 struct Part {};
 template <>

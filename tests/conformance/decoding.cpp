@@ -1,5 +1,6 @@
-// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. PyTorch computed the whole target at
-// once. This program decodes the target token by token and in pieces. All cases have the same sizes.
+// Runs cases of PyTorch's TransformerDecoder, which make_decoding_cases.py writes. The target is the input of the
+// decoder. PyTorch computed the outputs for the whole target at once. This program passes the target to `extend` token
+// by token, and in pieces. All cases have the same sizes.
 #include <cmath>
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 # Generates sources with the instantiations that the conformance files need. Each instantiation occurs once. A source
 # holds a few instantiations, and is rewritten only if its text changes.
 
-# ladon_score_source(<variable> <name> <scale> <softcap>): returns the source of a score type. The generated sources
-# cannot have floating-point template arguments.
+# ladon_score_source(<variable> <name> <scale> <softcap>): returns the source of a score type whose members are the
+# scale and the softcap. Floating-point template arguments would be shorter, but older versions of clang++ reject them.
 function(ladon_score_source out name scale softcap)
   set(source "struct ${name} : ladon::score::Scaled {\n")
   if(scale STREQUAL "usual")

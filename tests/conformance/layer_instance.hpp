@@ -20,7 +20,8 @@ struct LayerSizes {
   friend bool operator==(const LayerSizes&, const LayerSizes&) = default;
 };
 
-// The data of one sentence. Every parameter tensor of the layer begins with the numbers of `parameters`.
+// The data of one sentence. All parameter tensors of the layer begin with equal numbers, so each tensor is the
+// beginning of the array `parameters`.
 struct Sentence {
   const float* input;   // [length][model]
   const float* memory;  // [memory][model]
@@ -36,7 +37,8 @@ struct LayerInstance {
   void (*run)(const Sentence&);
 };
 
-// Instances register themselves before main().
+// Each generated source defines an object of this type. The constructor registers the instances of the source before
+// main().
 struct LayerInstances {
   LayerInstances(std::initializer_list<LayerInstance> instances);
 };

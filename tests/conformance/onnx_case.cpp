@@ -49,7 +49,7 @@ Tensor by_head(Tensor in, int heads_given) {
   return {{batch, heads, tokens, width}, in.dtype, transposed(in.data, batch, tokens, heads, width)};
 }
 
-// Returns `past` followed by `new_tokens`, along the tokens.
+// Joins `past` and `new_tokens` along the dimension of the tokens.
 Tensor appended(const std::optional<Tensor>& past, Tensor new_tokens) {
   if (!past) return new_tokens;
   Tensor all{new_tokens.dims, new_tokens.dtype, {}};
@@ -100,8 +100,8 @@ Form form_of(const Attributes& attributes, const Inputs& inputs, bool capture) {
     form.given = boolean ? (per_head ? Given::boolean_per_head : Given::boolean)
                          : (per_head ? Given::additive_per_head : Given::additive);
   }
-  // Stages 0 and 1 capture the scores before the mask, also the scores of padding. With a length, attention would not
-  // compute these scores, so the padding is then a mask of keys.
+  // Stages 0 and 1 capture the scores before the mask, also the scores of padding. If the call stated the number of
+  // active keys, attention would not compute the scores of padding. So a padding mask hides these keys.
   form.padding = inputs.valid_keys && (form.stage == 0 || form.stage == 1);
   return form;
 }

@@ -1,4 +1,4 @@
-// The functions that run cases, one for each kind of case.
+// Functions that run the cases of ONNX's Attention, of PyTorch's layers, and of PyTorch's stacks of decoder layers.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Row-major. Booleans are 0 and 1.
+// A tensor in row-major order. Booleans are stored as 0 and 1.
 struct Tensor {
   std::vector<std::size_t> dims;
   std::string dtype;
@@ -27,7 +27,7 @@ struct Tensor {
   std::size_t from_last(std::size_t place) const { return place < dims.size() ? dims[dims.size() - 1 - place] : 1; }
 };
 
-// Reads {dims, dtype, data}. "nan", "inf" and "-inf" are strings.
+// Reads {dims, dtype, data}. The element "nan", "inf" or "-inf" is a string, because JSON has no such numbers.
 Tensor tensor(const nlohmann::json& stored);
 // Reads the tensor `name`. Returns nothing if the tensor is absent or null.
 std::optional<Tensor> optional_tensor(const nlohmann::json& of, const std::string& name);

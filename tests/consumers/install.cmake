@@ -1,6 +1,7 @@
 # -DCONFIG=<configuration>
 # Installs Ladon to a folder below FOLDER, and moves the installed files to PREFIX, where the other consumers find
-# Ladon. No installed file may contain the path of the build or of the first folder.
+# Ladon. An installed package must work in any folder, so no installed file may contain the path of the build or of the
+# first folder.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 run(said ${CMAKE_COMMAND} --install ${LADON_BUILD} --config "${CONFIG}" --prefix ${FOLDER}/elsewhere --component ladon)
 file(RENAME ${FOLDER}/elsewhere ${PREFIX})

@@ -6,8 +6,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(COPY ${here}/shared/ ${here}/native/ DESTINATION ${FOLDER}/project)
 
-# expect_flag(<build folder> <regular expression> <settings>...): the command that compiles `app` must match, and the
-# command that compiles `plain` must not match.
+# expect_flag(<build folder> <regular expression> <settings>...): checks that the command that compiles `app` matches,
+# and that the command that compiles `plain` does not match.
 function(expect_flag build regex)
   run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/${build} ${SETTINGS} -DFOUND=${FOUND}
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${ARGN})
@@ -32,7 +32,7 @@ run(said ${FOLDER}/native/app)
 message(STATUS "${said}")
 expect_flag(avx2 "-march=x86-64-v3" -DLADON_ARCH=avx2)
 
-# CMake regards this build as a cross build.
+# CMAKE_SYSTEM_NAME makes this build a cross build for CMake, so `app` must be compiled without flags of this machine.
 run(said ${CMAKE_COMMAND} -S ${FOLDER}/project -B ${FOLDER}/cross ${SETTINGS} -DFOUND=${FOUND}
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_SYSTEM_NAME=${CMAKE_HOST_SYSTEM_NAME})
 file(READ ${FOLDER}/cross/compile_commands.json commands)

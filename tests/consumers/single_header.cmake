@@ -1,5 +1,5 @@
-# Tests a project that copied only ladon.hpp, which amalgamate.cmake makes: with vectors, and with plain arrays. Two
-# runs of amalgamate.cmake must give equal files.
+# Tests a project that copied only ladon.hpp, which amalgamate.cmake writes. Compiles and runs the project with the
+# vectors of xsimd, and with plain arrays. Two runs of amalgamate.cmake must write equal files.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/shared/ DESTINATION ${FOLDER})
 run(said ${CMAKE_COMMAND} -P ${LADON_CHECKOUT}/cmake/amalgamate.cmake)

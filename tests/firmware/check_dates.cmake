@@ -1,5 +1,5 @@
 # cmake "-DRUN=<command>" -DJUDGE=<program> -DDATES=<file> -DCOUNT=<n> [-DPRECISION=int8] -P check_dates.cmake
-# Runs the firmware on the first COUNT texts of the file, and passes its output to the program judge.
+# Runs the firmware on the first COUNT texts of DATES, and passes the output of the firmware to JUDGE (judge.cpp).
 execute_process(COMMAND ${RUN} ${DATES} ${COUNT} exact COMMAND ${JUDGE} ${COUNT} ${PRECISION}
   OUTPUT_VARIABLE verdict RESULTS_VARIABLE statuses COMMAND_ECHO STDOUT)
 message(STATUS "${verdict}")

@@ -5,7 +5,8 @@
 cmake_minimum_required(VERSION 3.25)
 file(READ ${ROOT}/docs/microcontrollers.md text)
 
-# Puts the first block that begins with `fence` into `out`, and removes the text up to the end of the block.
+# next_block(<variable> <fence>): returns the first block of `text` that begins with <fence>, and removes the text up to
+# the end of this block.
 function(next_block out fence)
   set(fence "check_first_kernel.cmake -->\n${fence}\n")
   string(FIND "${text}" "${fence}" begin)
@@ -36,7 +37,7 @@ execute_process(COMMAND sh -ec "${commands}" WORKING_DIRECTORY ${FOLDER} RESULT_
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "the commands of docs/microcontrollers.md end with ${status}:\n${out}${err}")
 endif()
-string(APPEND out "${err}") # CMake prints the report there
+string(APPEND out "${err}") # CMake prints the report to stderr
 
 string(REGEX MATCHALL "[^\n]+" lines "${expected}")
 foreach(line IN LISTS lines)

@@ -11,7 +11,7 @@ endif()
 message(STATUS "${out}")
 set(wrong "")
 
-# Returns a decimal number in millionths.
+# millionths(<variable> <number>): returns a decimal number in millionths.
 function(millionths out number)
   string(REGEX MATCH "^(-?)([0-9]+)[.]?([0-9]*)$" found "${number}")
   if(NOT found)

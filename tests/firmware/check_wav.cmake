@@ -3,7 +3,7 @@
 # program must print the error.
 file(MAKE_DIRECTORY ${FOLDER})
 
-# check(<file> <status> <text>): the program ends with the status and prints the text.
+# check(<file> <status> <text>): checks that the program ends with the status and prints the text.
 function(check file expected text)
   execute_process(COMMAND ${RUN} ${file} OUTPUT_VARIABLE out RESULT_VARIABLE status)
   string(FIND "${out}" "${text}" found)

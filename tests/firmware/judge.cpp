@@ -93,8 +93,8 @@ Real element(bool is_int8, const Int8Table<Rows, Size>& table, const float (&val
   return Real(static_cast<double>(table.scale[row])) * Real(static_cast<double>(table.weight[at]));
 }
 
-// Returns the embeddings of the slots, followed by the embeddings of the text. The text takes the last of its 40
-// places.
+// Returns the embeddings of the slots, followed by the embeddings of the text. The text is right-aligned: a text of n
+// characters has the last n of the 40 positions.
 oracle::Matrix embedded(const Squeezed& text, bool is_int8) {
   constexpr std::size_t model = shape.model;
   oracle::Matrix x(slots + text.size, model);

@@ -1,5 +1,6 @@
-// Tests that the number of instructions of a call depends only on the lengths, not on the numbers. The instructions of
-// a hundred inputs, from small to large, may differ by at most one tick of the timer.
+// Tests that the number of instructions of a call depends only on the lengths, not on the numbers. The test counts the
+// instructions of a call for a hundred inputs, from small to large numbers. These counts may differ by at most one tick
+// of the timer.
 #include <algorithm>
 
 #include "board.hpp"

@@ -5,7 +5,7 @@
 #   1. Each header belongs to exactly one layer.
 #   2. A header includes headers of Ladon from its own layer and from lower layers only. Includes have no cycle.
 #   3. No header outside detail/ opens the namespace detail, simd, assembly or target.
-# 4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
+#   4. No header outside isa_folders and isa_exempt names an instruction set, except in comments and string literals.
 #
 # Prints every broken rule, then fails.
 cmake_minimum_required(VERSION 3.25)

@@ -39,8 +39,8 @@ function(accepts)
   endif()
 endfunction()
 
-# must_report(<message> <variable> <value>): check.cmake must report the message if a header, `layers` or `extra` has
-# another value.
+# must_report(<message> <variable> <value>): checks that check.cmake reports the message if the variable (a header,
+# `layers` or `extra`) has this value.
 function(must_report expected variable value)
   usual_tree()
   set(${variable} "${value}")

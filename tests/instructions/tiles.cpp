@@ -1,4 +1,4 @@
-// Instantiates kernels. The test tile_loops checks the loops in the object code of this file.
+// Instantiates attention and an encoder layer. The test tile_loops checks the loops in the object code of this file.
 #include <ladon/ladon.hpp>
 
 namespace {

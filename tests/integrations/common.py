@@ -1,4 +1,5 @@
-"""The shared parts of these tests: the checkout, its version, commands, tools that may be missing, and an oracle."""
+"""Code that the tests of this folder share: the checkout, its version, commands, tools that may be missing, and an
+oracle."""
 
 import importlib.util
 import math
@@ -68,7 +69,7 @@ class InFolder(unittest.TestCase):
 
 
 def numbers(count, seed):
-    """Returns the numbers that the examples compute."""
+    """Returns the pseudo-random numbers with which the examples fill their weights and inputs."""
     result = []
     for _ in range(count):
         seed = (seed * 1664525 + 1013904223) % 2**32

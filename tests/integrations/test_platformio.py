@@ -1,4 +1,5 @@
-"""Tests library.json and examples/platformio: PlatformIO's parser, its build, and its compiler commands."""
+"""Tests library.json with PlatformIO's parser, and compiles examples/platformio with g++ and with PlatformIO, for this
+machine and for a Cortex-M7."""
 
 import json
 import re

@@ -33,7 +33,7 @@ class Mutant:
     kind: str
 
     def mutated(self, text):
-        """Returns the changed expression."""
+        """Returns the source text of `outer` with the change."""
         return text[self.outer[0] : self.begin] + self.new + text[self.end : self.outer[1]]
 
     def line(self, text):
@@ -75,7 +75,7 @@ class Finder:
         elif cursor.kind == Kind.LAMBDA_EXPR:
             children = [c for c in children if c.kind == Kind.COMPOUND_STMT]
         elif cursor.kind == Kind.DECL_REF_EXPR:
-            return  # only template arguments
+            return  # its children are only template arguments
         elif cursor.kind == Kind.MEMBER_REF_EXPR:
             children = children[:1]
         elif cursor.kind == Kind.IF_STMT and text.startswith("if constexpr"):

@@ -106,12 +106,14 @@ class Build:
         return result.stdout + result.stderr if result.returncode else ""
 
     def check(self, compiler):
-        """Compiles all tests without code generation and returns the compiler's errors. A later error costs a build."""
+        """Compiles all tests without code generation and returns the compiler's errors. An error that appears later
+        costs a whole build."""
         commands = json.loads((self.build / "compile_commands.json").read_text())
         commands = [c for c in commands if re.search("|".join(rf"/{p}\.dir/" for p in self.programs), c["command"])]
 
         def errors(entry):
-            # clang++, because g++ -fsyntax-only instantiates no templates. Precompiled headers may be outdated here.
+            # Compiles with clang++, because g++ -fsyntax-only instantiates no templates. Leaves out the precompiled
+            # headers, which may be outdated.
             command = re.sub(r" -Winvalid-pch -include \S+| -o \S+", " -fsyntax-only", entry["command"])
             command = [compiler, *shlex.split(command)[1:]]
             result = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
@@ -131,7 +133,7 @@ class Build:
             return any(subprocess.run([*command, ROOT / test], capture_output=True).returncode for test in CONSTANT)
 
     def not_compiling(self, mutants, output, dropped):
-        """Returns the mutants in lines with errors."""
+        """Returns the numbers of the mutants in lines for which the compiler output reports an error."""
         lines = {(m[1], int(m[2])) for m in re.finditer(r"include/(ladon/[\w/.]+):(\d+):\d+: error", output)}
         found = set()
         for number, mutant in enumerate(mutants):

@@ -1,4 +1,5 @@
-// Breaks the precondition that its argument names. A checked build prints this precondition and ends the program.
+// Breaks the precondition that the program's argument names. A checked build prints this precondition and ends the
+// program.
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -25,7 +26,7 @@ void run(const typename Attention<Mask>::Options& options) {
   Attention<Mask>::run(q, k, v, out, workspace, options);
 }
 
-// Runs attention. The output overlaps the keys, the values or the first bytes of the workspace.
+// Runs attention. `where` names what the output overlaps: the keys, the values or the first bytes of the workspace.
 void run_with_output_in(std::string_view where) {
   struct {
     alignas(64) std::array<float, 16> before{};
@@ -71,7 +72,8 @@ struct Sunk : ladon::score::Scaled {
 };
 constexpr auto table = ladon::rotary_table<4, 2>();
 
-// With four queries and two keys, the position of the first query is -2.
+// Breaks the precondition of the rotary table. With four queries and two keys, the first query has the position -2, and
+// the offset 1 makes it -1.
 void run_before_the_first_position() {
   using Before = ladon::Attention<ladon::Shape{.queries = 4, .keys = 2, .model = 2}, ladon::mask::None,
                                   ladon::score::Scaled, ladon::position::Rotary<ladon::Pairing::neighbours, 2, 4>>;
@@ -142,7 +144,7 @@ int main(int, char** arguments) {
     text.extend({});
     text.extend({.tokens = 2});
   }
-  if (broken == "full_cache") {  // allowed
+  if (broken == "full_cache") {  // allowed: the cache has room for the token
     Projected<Causal> text;
     text.extend({});
     text.extend({.tokens = 1});
@@ -200,7 +202,7 @@ int main(int, char** arguments) {
     std::array<float, 2> scale{};
     ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, static_cast<std::int8_t*>(nullptr), scale);
   }
-  if (broken == "quantise") {  // allowed
+  if (broken == "quantise") {  // allowed: no pointer is null
     std::array<std::int8_t, 4> weight{};
     std::array<float, 2> scale{};
     ladon::quantise(ladon::Linear<2, 2>{values.data(), values.data()}, weight, scale);

@@ -1,5 +1,6 @@
-// Shared by the checked files of this program and unchecked.cpp: a shape, and a function that breaks a precondition.
-// The function has internal linkage, because the types of Ladon differ between checked and unchecked files.
+// Contains the code that the checked files of this program and unchecked.cpp share: a shape, and a function that breaks
+// a precondition. The function has internal linkage, because the types of Ladon differ between checked and unchecked
+// files.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Broken preconditions of encoders and decoders.
+// Breaks preconditions of encoders and decoders, for preconditions.cpp.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// tests/CMakeLists.txt compiles this file with LADON_CHECKED=0, and all other files of the program with
-// LADON_CHECKED=1.
+// tests/CMakeLists.txt compiles this file with LADON_CHECKED=0, and the other files of the program with
+// LADON_CHECKED=1. The test beside_unchecked shows that the linker does not replace checked code by unchecked code.
 #include "preconditions.hpp"
 
 static_assert(!LADON_CHECKED);

@@ -2,7 +2,7 @@
 # Tests that each block of C++ in a page compiles without changes, after an #include of Ladon.
 file(READ ${PAGE} text)
 set(source ${FOLDER}/snippet.cpp)
-# Not foreach: a list would be cut at the semicolons of the code.
+# The loop takes one block at a time. A list of all blocks would be split at the semicolons of the code.
 string(REGEX MATCH "```cpp\n([^`]+)```(.*)" found "${text}")
 if(NOT found)
   message(FATAL_ERROR "${PAGE} shows no C++")

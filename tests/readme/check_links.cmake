@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 file(READ ${FILE} text)
 cmake_path(GET FILE PARENT_PATH folder)
 set(wrong "")
-string(REGEX REPLACE "```[^`]*```" "" text "${text}") # code
+string(REGEX REPLACE "```[^`]*```" "" text "${text}") # removes code
 string(REPLACE "](" "link<" text "${text}") # brackets in a list would hide its semicolons
 string(REGEX MATCHALL "link<[^)]*" links "${text}")
 foreach(link IN LISTS links)

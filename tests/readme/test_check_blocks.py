@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that check_blocks.py finds each mistake."""
+"""Tests that check_blocks.py accepts correct blocks and reports each kind of mistake."""
 
 import pathlib
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/docs: the pages that MkDocs gets, and the headers that Doxygen gets."""
+"""Tests tools/docs, which prepares the pages for MkDocs and the headers for Doxygen."""
 
 import pathlib
 import sys

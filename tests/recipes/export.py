@@ -36,7 +36,8 @@ def code_of(name):
 
 
 def train(model):
-    """Gives every parameter a random value, as training does. Fresh models have zeros, ones and equal layers."""
+    """Gives every parameter a random value, as training does. A fresh model has zeros, ones and equal layers, so a
+    test would not notice tensors that are swapped."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -13,7 +13,8 @@
 
 #include "text_encoder.h"
 
-// The code of the page includes headers. All of these headers are included above.
+// The code of docs/pytorch.md contains #include lines. All of these headers are included above, so the #include lines
+// add nothing to the namespaces below.
 namespace pytorch {
 #include "pytorch.cpp"
 }
@@ -62,8 +63,8 @@ float difference(const Tokens& a, const Tokens& b) {
   return largest;
 }
 
-// Checks that `run(may_see, y)` gives the expected y with the mask of the model. With PyTorch's polarity of the mask,
-// `run` must give another y.
+// Checks that `run(may_see, y)` gives the expected y with the mask of the model. In PyTorch's masks, 1 hides a key.
+// With such a mask, `run` must give another y.
 template <class Run>
 void check_with_mask(const Expected& expected, const Run& run) {
   Tokens y{};

@@ -77,8 +77,8 @@ Expected expected_scores(const ladon::Shape& shape, const std::vector<oracle::Ma
 // Copies the lengths and the data of a variation to a task.
 void append_variation(Task& task, const Subject& subject, const Variation& variation);
 
-// Runs a task. Compares the output, the attention weights and every stage that the subject can capture with the oracle.
-// Checks the sums of the rows of the attention weights.
+// Runs a task. Compares the results with the oracle: the output, the attention weights, and the scores at every stage
+// that the subject can capture. Also checks the sums of the rows of attention weights (check_row_sums).
 Outcome check_run(const Subject& subject, const Task& task, const Variation& variation,
                   const ExpectedAttention& expected);
 

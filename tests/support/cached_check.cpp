@@ -66,7 +66,7 @@ class Feeder {
     for (const Guarded<float>& weight : weights_) weights.push_back(weight.data());
     float* const maps[] = {map.data()};
     Call call{piece.variation.lengths};
-    call.offset = bottom_right;  // in a cache: after the tokens that the cache holds
+    call.offset = bottom_right;  // the default: the first query follows the tokens in the cache
     call.queries = call.keys = ladon::all;
     call.tokens = piece.tokens == queries ? ladon::all : piece.tokens;
     call.x = x.data();

@@ -1,6 +1,6 @@
 // Checks `extend`, the attention to a growing text. A text is cut into pieces. Each call appends one piece to a cache.
-// The oracle computes the whole text so far, and the results of each call must agree with the oracle. For every cut of
-// a text, the results must agree within the bound (bound.hpp).
+// The oracle computes the whole text so far. For every cut of the text, the results of each call must agree with the
+// oracle within the bound (bound.hpp).
 #pragma once
 
 #include <cstddef>

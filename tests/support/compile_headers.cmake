@@ -1,4 +1,4 @@
-# compile_headers(<variable> <flags>...) checks that headers compile without warnings. The flags contain "-include
+# compile_headers(<variable> <flags>...): checks that headers compile without warnings. The flags contain "-include
 # HEADER" for each header. COMPILE is the compiler and its flags. Writes the compiler's output to <variable>. If the
 # compiler fails, CMake stops with an error.
 function(compile_headers out)

@@ -1,4 +1,4 @@
-// For each mask type of the library: its form (forms.hpp), and a function that fills the mask's data from a Call
+// Gives each mask type of the library its form (forms.hpp), and a function that fills the data of the mask from a Call
 // (subject.hpp).
 #pragma once
 

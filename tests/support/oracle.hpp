@@ -80,8 +80,8 @@ struct DecoderLayerWeights {
 using MaySee = std::function<bool(std::size_t query, std::size_t key)>;
 
 // The results of attention. The vectors have one matrix [queries][keys] for each head. `weights` holds the weights of
-// the softmax. `scaled` holds the scaled products, `capped` the scores after the softcap, and `masked` the scores after
-// the mask. In `masked`, hidden pairs of query and key are -inf with a deviation of 0.
+// the softmax. `scaled` holds the products q k^T times the scale, `capped` the scores after the softcap, and `masked`
+// the scores after the mask. In `masked`, hidden pairs of query and key are -inf with a deviation of 0.
 struct Attended {
   Matrix out{};
   std::vector<Matrix> weights{};

@@ -14,7 +14,7 @@ namespace ladon_test::oracle {
 // form pairs. At position t, pair i is rotated by the angle t / scaling * base^(-2 i / width).
 struct Rotary {
   std::size_t width = 0;  // 0: no rotation
-  bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX and Llama; otherwise (2 i, 2 i + 1)
+  bool halves = false;    // pair i is (i, i + width / 2), as in GPT-NeoX; otherwise (2 i, 2 i + 1)
   double base = 10000;
   double scaling = 1;
   std::size_t first_query = 0;  // positions of the first query and the first key

@@ -9,8 +9,8 @@
 
 namespace ladon_test {
 
-// Small random weights. All tensors lie in one pool of numbers. Each tensor begins 23 numbers after the previous
-// tensor, so tensors may overlap.
+// Small random weights. All tensors lie in `pool`. Each tensor begins 23 numbers after the previous tensor, so tensors
+// may overlap, but no two tensors are equal.
 template <class Weights>
 struct RandomWeights {
   std::vector<float> pool = Random(3).normals(2000, 0.3);

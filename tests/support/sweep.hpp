@@ -1,7 +1,7 @@
 // A sweep tests many shapes with one mask. In the wide test set, every mask is tested with each of the following sizes.
 // The numbers of queries and keys are 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64 and 100. The head widths are 1, 3, 4, 8,
-// 20, 32, 64 and 80. The shapes are chosen so that few shapes contain many pairs of lengths, widths, heads and groups.
-// In the usual test set, every length and every width is tested with at least one mask.
+// 20, 32, 64 and 80. Each shape combines different lengths, widths, numbers of heads and sizes of groups, so that few
+// shapes cover many combinations. In the usual test set, every length and every width is tested with at least one mask.
 #pragma once
 
 #include "attention_check.hpp"

@@ -96,8 +96,8 @@ std::size_t columns_to_try(std::size_t i, const ladon::Shape& shape) {
   return all[i % 5];
 }
 
-// Writes the data of masks with an element for each pair of query and key, of ALiBi, of the rotary offset and of the
-// sinks. `i` selects the patterns.
+// Writes the elements of masks for each pair of query and key, the slopes of ALiBi, the rotary offset and the sinks.
+// `i` selects the patterns.
 void fill(const Subject& subject, Variation& variation, std::size_t i) {
   const ladon::Shape& shape = subject.shape;
   const MaskForm& mask = subject.mask;

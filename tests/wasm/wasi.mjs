@@ -267,7 +267,7 @@ export async function run(module, {args, environment, files, write}) {
     },
   };
 
-  // A program may import functions that no test calls.
+  // A program may import a function that this host lacks, if no test calls the function.
   const imports = {};
   const emscripten = {emscripten_notify_memory_growth() {}}; // the host takes memory.buffer anew for each call
   for (const {module: from, name, kind} of WebAssembly.Module.imports(module)) {

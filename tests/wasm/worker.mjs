@@ -1,5 +1,5 @@
-// Runs the program in a worker of Chromium. A worker can wait for the answer to a request, and the calls of WASI must
-// wait.
+// Runs the program in a worker of Chromium. The calls of WASI return results synchronously. Only a worker can wait for
+// the answer of the server (chromium.mjs) in such a call.
 import {run} from './wasi.mjs';
 
 function ask(what, of, type, body) {

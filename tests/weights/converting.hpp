@@ -1,4 +1,4 @@
-// Converts small files, and reads the results.
+// Converts small checkpoints to BF16 or int8, and reads the output files.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ inline Output converted(const files::Checkpoint& checkpoint, Target target, cons
   return output;
 }
 
-// Returns the text of the error, or "" if there is none.
+// Returns the text of the conversion's error, or "" if the conversion succeeds.
 inline std::string error_of_converting(const files::Checkpoint& checkpoint, Target target,
                                        const Selection& selection = {}) {
   return examples::error_of<files::Error>([&] { static_cast<void>(converted(checkpoint, target, selection)); });

@@ -1,4 +1,4 @@
-// Packs small files, and reads the results.
+// Packs the tensors of small checkpoints for a kernel, and reads the results.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -62,7 +62,8 @@ inline std::string complaint(const files::Checkpoint& checkpoint, const std::str
   return examples::error_of<files::Error>([&] { static_cast<void>(packed(checkpoint, spec_text, prefix)); });
 }
 
-// Queries have four rows, and keys and values have two, so that a test notices if parts are confused.
+// The query projection has four rows, and the key and value projections have two rows each, so that a test notices if
+// parts are confused.
 inline const std::string in_proj_spec =
     "in_proj_weight 4+2+2 4\nin_proj_bias 4+2+2\nout_proj_weight 4 4\nout_proj_bias 4\n";
 inline const std::string separate_spec =

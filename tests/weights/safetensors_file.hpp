@@ -34,7 +34,7 @@ inline std::vector<float> counted(std::size_t size, float first) {
   return values;
 }
 
-// Builds the bytes of a file, tensor by tensor.
+// Builds the bytes of a safetensors file, tensor by tensor.
 class Checkpoint {
  public:
   Checkpoint& add(const std::string& name, const std::string& dtype, const std::string& shape,

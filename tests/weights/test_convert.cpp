@@ -1,4 +1,5 @@
-// Tests the BF16 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
+// Tests the conversion of a checkpoint to BF16: which tensors are converted, the converted numbers, and the bytes of
+// the output file.
 #include <doctest/doctest.h>
 
 #include <cmath>

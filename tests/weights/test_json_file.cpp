@@ -1,4 +1,4 @@
-// Tests --json FILE of the benchmarks, bench/support/json_file.hpp.
+// Tests bench/support/json_file.hpp, with which the benchmarks write the file of their option --json.
 #include <doctest/doctest.h>
 
 #include "json_file.hpp"

@@ -155,7 +155,7 @@ TEST_CASE("a stack's layers are below its prefix, and its last norm is beside th
     CHECK(result.values("norm_weight", 4) == counted(4, 600));
     CHECK(result.values("norm_bias", 4) == counted(4, 610));
     CHECK(result.left_out == std::vector<std::string>{before + "layers.1.norm1.weight"});
-    // The kernel has no last norm, but the checkpoint has one.
+    // The kernel has no last norm, so packing leaves out the last norm of the checkpoint.
     CHECK(packed(checkpoint, spec, before + "layers").left_out ==
           std::vector<std::string>{before + "norm.weight", before + "norm.bias", before + "layers.1.norm1.weight"});
   }

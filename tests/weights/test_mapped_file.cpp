@@ -1,4 +1,4 @@
-// Tests both ways of loading a file, src/files/mapped_file.hpp.
+// Tests MappedFile (src/files/mapped_file.hpp), which maps a file or copies it into memory.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// Tests that the tensors of an attention are found by the names of each kind of checkpoint, in both layouts.
+// Tests that the tensors of an attention are found by the names of each kind of checkpoint, both for one in_proj and
+// for separate projections of queries, keys and values.
 #include <doctest/doctest.h>
 
 #include "packing.hpp"

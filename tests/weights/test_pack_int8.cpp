@@ -33,7 +33,7 @@ void add_int8(Checkpoint& checkpoint, const std::string& name, std::size_t rows,
   checkpoint.add(name + "_scale", rows, 1, first_scale);
 }
 
-// Checks the three tensors of a member of `Out` rows and `In` columns.
+// Checks the int8 weights, the scales and the row sums of the member `name`, which has `Out` rows and `In` columns.
 template <std::size_t Out, std::size_t In>
 void check_int8(const Result& result, const std::string& name, const std::vector<std::int8_t>& weight,
                 const std::vector<float>& scale) {

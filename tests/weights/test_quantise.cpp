@@ -1,4 +1,5 @@
-// Tests the int8 version of a checkpoint: the selection of tensors, the numbers, and the bytes of the file.
+// Tests the conversion of a checkpoint to int8: which tensors are quantised, the quantised numbers, and the bytes of
+// the output file.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +17,7 @@ namespace {
 
 using files::Checkpoint, files::floats;
 
-// Returns the text of the error, or "" if there is none.
+// Returns the text of the error of a conversion to int8, or "" if the conversion succeeds.
 std::string error_of_planning(const Checkpoint& checkpoint, const Selection& selection = {}) {
   return error_of_converting(checkpoint, Target::int8, selection);
 }

@@ -18,7 +18,7 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Returns the end of replace_file's message: the system's text for a reason.
+// Returns the end of the message of replace_file for an error with this reason: the text of the operating system.
 std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
 
 // Returns the text of the error that replacing the file throws, or "" if replacing succeeds.

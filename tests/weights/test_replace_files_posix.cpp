@@ -1,4 +1,5 @@
-// Tests replace_files on POSIX: modes, planted links, devices, pipes, several writers, fsync.
+// Tests replace_files on POSIX: modes of files, symbolic links that an attacker planted, devices, pipes, several
+// writers, and fsync.
 #include <doctest/doctest.h>
 
 #ifndef _WIN32

@@ -1,5 +1,5 @@
-// A program that uses the headers. Computes attention with all tokens and with some tokens, and compares the results
-// with plain loops.
+// A program that uses the headers. Computes attention with all tokens of the shape and with fewer tokens, and compares
+// the results with the plain loops of reference.h.
 #if defined(SINGLE_HEADER)
 #include "ladon.hpp"
 #else

@@ -1,5 +1,5 @@
-/* A program in C that uses a kernel. Computes attention with all tokens and with some tokens, and compares the results
- * with plain loops. */
+/* A program in C that uses a kernel. Computes attention with all tokens of the shape and with fewer tokens, and
+ * compares the results with the plain loops of reference.h. */
 #include "keyword_attention.h"
 
 #include <stdalign.h>

@@ -32,8 +32,8 @@ assert.equal(found.memories.length, 1);
 assert.equal(found.memories[0].most, Infinity);
 assert.deepEqual([...found.sections.keys()], ['ladon']);
 
-// Checks which kinds of instructions the module has. An engine without relaxed SIMD rejects a module that has a single
-// relaxed instruction.
+// Checks which kinds of instructions the module has. Only the variant `relaxed` may have relaxed instructions, because
+// an engine without relaxed SIMD rejects a module with a single relaxed instruction.
 const {counts} = found;
 if (variant === 'scalar') {
   assert.equal(counts.vector + counts.relaxed + counts.newer, 0);

@@ -1,7 +1,7 @@
 // node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel on equal numbers. The results
-// agree with an oracle in plain loops, if the oracle supports the kind of kernel, and with each other within a bound.
-// Modules with DETERMINISTIC give equal bits, and the file contains their digest. A wrong call returns a status and
-// writes nothing.
+// must agree with each other within a bound, and with oracle.mjs, if oracle.mjs supports the kind of kernel. Modules
+// with DETERMINISTIC must give equal bits, whose digest is in digest.txt. A wrong call must return a status and write
+// nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -49,7 +49,7 @@ function placeTensor(loaded, {type, shape, values}) {
 
 function prepare(file) {
   const loaded = new Loaded(file);
-  // With activations of 7 bits, all variants quantise alike.
+  // Selects activations of 7 bits, so that all variants quantise the inputs to equal integers.
   const chosen = loaded.exports.set_activations;
   if (chosen) {
     assert.equal(chosen(9, 0), status.badNumber);
@@ -135,11 +135,13 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// The largest accepted difference of a module from the reference. y is a sum of a few dozen products of numbers near 1,
-// computed in several steps, so the error of float32 is at most a few hundred units of 2^-24.
+// The largest accepted difference of a module from the reference. Weights, inputs and sums are numbers of order 1. y is
+// computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred
+// units of 2^-24.
 const bound = 500 * 2 ** -24;
-// Two variants may round an activation of int8 products to neighbouring integers. The difference is 1 / 127 of the
-// token's range, about 4, times a weight of at most 1 / sqrt(columns).
+// Two variants may round an activation of int8 products to neighbouring integers. The outputs then differ by one step
+// of quantisation times a weight. A step is 1 / 127 of the range of a token's features, which is about 4, and a weight
+// is at most 1 / sqrt(columns).
 const int8Bound = 0.02;
 
 // Returns the text of a Fingerprint (tests/support/fingerprint.hpp) for floats without NaN.

@@ -10,6 +10,7 @@ env.Append(**flags)
 prefix = env.GetProjectOption("custom_prefix", "")
 if prefix:
     env.Replace(CC=prefix + "gcc", CXX=prefix + "g++", AR=prefix + "ar", RANLIB=prefix + "ranlib")
-    # A bare-metal target has no operating system, and its linker needs the flags of the processor.
+    # A bare-metal target has no operating system, so it links newlib-nano and the stubs of nosys. Its linker also needs
+    # the flags of the processor.
     env.Append(LINKFLAGS=["-specs=nano.specs", "-specs=nosys.specs", "$CCFLAGS"])
 Default(env.BuildProgram())
