@@ -26,7 +26,7 @@ export const createInstance = (
   const mask = chooseMask(description, options.mask);
   const memory = new ModuleMemory(module, activations);
   const runner = new Runner(memory, description, mask);
-  // The cache holds keys and values that the old weights computed.
+  // The cache holds keys and values that the old weights computed, so new weights clear the cache.
   const store = new WeightStore(memory, description, () => runner.clear());
   return instanceOf(description, { runner, store });
 };

@@ -4,7 +4,7 @@ import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** The length of the name and the name: "\u0005ladon". */
+/** The first six bytes of the section `ladon`: the length of its name, and the name. */
 const prefix = "5,108,97,100,111,110";
 
 /**

@@ -20,7 +20,10 @@ export interface Destination {
   store(): WeightStore;
 }
 
-/** The limit of the format's own reader. Without the limit, a damaged length could allocate gigabytes of memory. */
+/**
+ * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a damaged length
+ * could allocate gigabytes of memory.
+ */
 const largestHeader = 1e8;
 
 const readHeaderLength = async (file: ByteStream): Promise<number> => {

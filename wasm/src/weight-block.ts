@@ -5,7 +5,7 @@ import { fail } from "./fail.js";
 import type { Block, ModuleMemory, NumberArray } from "./memory.js";
 import type { WeightPlan } from "./weight-plan.js";
 
-/** The bytes of the pointers, up to the first tensor. */
+/** Returns the size of the C struct of pointers, rounded up to a multiple of 64 bytes. The first tensor follows. */
 const pointerBytes = ({ offsets }: WeightPlan): number => Math.ceil(offsets.length / 16) * 64;
 
 export class WeightBlock {

@@ -5,7 +5,7 @@ import { attempt, fail } from "./fail.js";
 import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
 import { memberFinder } from "./tensor-names.js";
 
-/** A tensor of a record or of a file. */
+/** A tensor of the record that `Weights.set` gets, or of the file that `Weights.load` reads. */
 export interface GivenTensor extends Omit<StoredTensor, "begin"> {
   readonly bytes: number;
 }
@@ -71,7 +71,7 @@ const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly 
 
 const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
 
-/** Places a tensor that is not an int8 matrix. Scales may have the shape [rows, 1]. */
+/** Places a tensor that is not an int8 matrix. The shape [rows, 1] of scales becomes [rows]. */
 const addOther = (to: Block, name: string, given: GivenTensor, member?: string): void => {
   const { type, length } = given;
   const isColumn = isScale(member) && given.shape?.length === 2 && given.shape[1] === 1;

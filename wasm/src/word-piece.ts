@@ -23,7 +23,7 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A mark of the highest combining class. NFD puts all other marks in front of it, except those of class 0.
+// A mark of the highest combining class. NFD puts every other mark in front of lastMark, except the marks of class 0.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 
