@@ -18,7 +18,7 @@ const quiet = 0;
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);
 const [lowest, highest] = [mel(20), mel(7600)];
 
-/** The pixels of a picture. `shares` has a number from 0 to 1 for each pixel. */
+/** The pixels of a picture. `shares` has a number from 0 (faintest colour) to 1 for each pixel. */
 interface Pixels {
   readonly width: number;
   readonly height: number;

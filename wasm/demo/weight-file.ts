@@ -1,4 +1,4 @@
-// The header of a file of weights, and the int8 file that the page makes from a file of floats.
+// Reads the header of a safetensors file, and makes the int8 file from a file of floats.
 import { floatsOf } from "../src/narrow-floats.js";
 import { type FileTensor, parseHeader } from "../src/safetensors-header.js";
 import { quantiseRow } from "./quantise-row.js";

@@ -34,7 +34,10 @@ export const randoms = (random, count, size = 1, mean = 0) =>
 export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
-/** Returns weights by the names of the C members. Their magnitudes are such that activations stay near 1. */
+/**
+ * Returns random weights by the names of the C members. Matrices are scaled by 1.5 / sqrt(columns), so that a linear
+ * map neither enlarges nor shrinks its inputs much.
+ */
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {
@@ -59,7 +62,7 @@ export const weightsOf = (description, random) => {
   );
 };
 
-/** Returns rows of a matrix for the oracle, by default all rows. int8 weights have scales. */
+/** Returns the rows from `first` of the matrix `name` in the oracle's form, and their biases. By default, all rows. */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
   const bias = weights[`${name}_bias`]?.subarray(first, first + rows);
@@ -70,8 +73,8 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
 };
 
 /**
- * Returns the weights of one layer for the oracle. The names of its members begin with `at`. `bits` is the number of
- * bits of the inputs of int8 products.
+ * Returns the weights of one layer in the oracle's form. The names of the layer's members begin with `at`. Products
+ * with int8 weights have inputs of `bits` bits.
  */
 export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
