@@ -1,5 +1,5 @@
-// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory.
-// Measurements therefore contain only the module. Modules that are not in the package can also be compared.
+// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
+// the measured time contains only the module, and the module need not be in the package.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
@@ -12,7 +12,8 @@ export function describe(module) {
 
 /**
  * Returns the flops that the result needs, by precision. Linear maps have the precision of the weights. Scores and
- * weighted sums are float32. With `causal`, only visible pairs count: T (T + 1) / 2 of T^2.
+ * weighted sums are float32. With `causal`, only visible pairs of query and key count: for T queries and T keys, T (T +
+ * 1) / 2 of T^2 pairs.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;

@@ -42,7 +42,10 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
   for (const {free} of entrants) await free();
 }
 
-/** Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant has float32 weights. */
+/**
+ * Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with float32 weights,
+ * whose vectors are the expected vectors of the others.
+ */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
   for (const each of new Set(["float32", precision])) {

@@ -1,4 +1,4 @@
-// Writes LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The numbers of
+// Writes LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The indices of
 // fields come from LiteRT's schema (schema.fbs).
 import {Builder} from "flatbuffers";
 
