@@ -68,8 +68,8 @@ export function inputsFor(description, seed = 20260101) {
 /**
  * Instantiates a module and calls the module once. Returns {description, firstCall, run(), y}: `firstCall` is the time
  * of the first call in milliseconds, and `y` is a copy of the result. `options` has numbers by their names in the C
- * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. The default is
- * supported by every engine.
+ * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. Every engine
+ * supports the default, 7 bits.
  */
 export async function instantiate(module, {x, tensors}, options = {}, activations = {bits: 7, isSigned: false}) {
   const description = describe(module);

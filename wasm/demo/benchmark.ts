@@ -1,4 +1,4 @@
-// Shows the benchmark of the visitor's browser: bars, and the ceiling of the same kind of module.
+// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the ceiling of the module's variant.
 import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";

@@ -12,7 +12,10 @@ const bands = 80;
 const frameSeconds = 0.01;
 /** The range of the colours: a band gets the faintest colour at 8 nepers (69 dB) below the loudest band. */
 const range = 8;
-/** The smallest logarithm of the loudest band, so that a quiet sound gets faint colours. */
+/**
+ * If the loudest band is quieter than this logarithm, the colours are relative to this logarithm. So a quiet sound gets
+ * faint colours.
+ */
 const quiet = 0;
 
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);

@@ -86,7 +86,10 @@ function layOut(tensors: readonly MadeTensor[], metadata: unknown): Layout {
   return { file, places: new Map([...offsets].map(([name, offset]) => [name, dataBegin + offset])) };
 }
 
-/** Writes the int8 weights and the scales of some rows of a matrix. */
+/**
+ * Writes the int8 weights and the scales of the rows in `floats`. The first row in `floats` is row `firstRow` of the
+ * matrix.
+ */
 function writeRows(layout: Layout, name: string, floats: Float32Array, columns: number, firstRow: number): void {
   const { file, places } = layout;
   const rows = floats.length / columns;

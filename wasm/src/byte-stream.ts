@@ -74,8 +74,8 @@ export class ByteStream {
   }
 
   /**
-   * Declares that the file must have further bytes. Throws, before any allocation, if the file is known to be too
-   * short.
+   * Declares that the file has at least `bytes` further bytes. Throws, before any allocation, if the size of the file
+   * is known and too small.
    */
   expect(bytes: number): void {
     this.total += bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors about bytes that the engine does not compile.
+// Finds the reason why the engine does not compile the bytes of a module.
 import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";

@@ -4,8 +4,8 @@ import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
 /**
- * Returns the name of the member for a tensor's name below the prefix. Members are named as in `Slot`. Undefined means
- * that no kernel of this kind has such a tensor.
+ * Returns the member that a tensor belongs to, named as in `Slot`. `name` is the tensor's name without the prefix.
+ * Returns undefined if no kernel of this kind has such a tensor.
  */
 export type MemberOf = (name: string) => string | undefined;
 
@@ -33,7 +33,10 @@ const namesOf = (add: (names: Names, convention: Convention) => void): Names => 
   return names;
 };
 
-/** Extends `memberOf` to the scales and row sums of matrices: X_scale and X_row_sum belong to the member of X. */
+/**
+ * Extends `memberOf` to scales and row sums: if X belongs to the member M, X_scale belongs to M_scale, and X_row_sum to
+ * M_row_sum.
+ */
 const withRowTensors =
   (memberOf: MemberOf): MemberOf =>
   (name) => {

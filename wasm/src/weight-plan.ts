@@ -23,7 +23,7 @@ export interface Int8Matrix {
 export interface WeightPlan {
   /** The stored tensors by name. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** The size of all stored tensors. */
+  /** The bytes of all stored tensors, with the gaps that align the tensors. */
   readonly bytes: number;
   /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
@@ -33,7 +33,7 @@ export interface WeightPlan {
   readonly scales: readonly string[];
 }
 
-/** Types of floats that become float32 if the kernel reads them. */
+/** The types of tensors that become float32 if the kernel reads the tensor. */
 const narrowFloats = ["F16", "BF16"];
 
 /** Places tensors one after another, each at a multiple of 64 bytes. */

@@ -25,7 +25,7 @@ export class WeightStore {
     this.#onChange = onChange;
   }
 
-  /** The address of the C struct. Throws "weights" if there are no weights. */
+  /** The address of the C struct of pointers to the weights. Throws "weights" if there are no weights. */
   get at(): number {
     return this.#weights.at;
   }

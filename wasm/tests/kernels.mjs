@@ -89,8 +89,8 @@ export const parts = (weights, at, model, bits) => {
 };
 
 /**
- * Returns the oracle's results for a kernel: the rows of y, and the maps of every layer. maySee(query, key) is the
- * mask.
+ * Returns the oracle's results for a kernel: the rows of y, and the attention weights of every layer and head.
+ * maySee(query, key) is the mask.
  */
 export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;

@@ -178,7 +178,7 @@ test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each h
     plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
     "turned",
   );
-  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // only distances matter
+  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // scores depend only on distances
   const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
   assert.ok(
     sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),

@@ -128,8 +128,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if a contestant of Ladon is compared with another contestant. The other contestant is a peer, or
-  // Ladon's float32 weights in the same kind of module.
+  // Returns true if Ladon's contestant `one` is compared with the other contestant: a peer or, if `one` has int8
+  // weights, Ladon with float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

@@ -7,7 +7,7 @@ const FULLY_CONNECTED = 9;       // BuiltinOperator
 const FULLY_CONNECTED_OPTIONS = 8;  // BuiltinOptions
 const offset = 4, alignment = 16;
 
-/** Writes tables. A field is [number, kind, value]. The kind selects the function of Builder that adds the field. */
+/** Writes tables. A field is [index, kind, value]. The kind selects the function of Builder that adds the field. */
 class Tables extends Builder {
   table(...fields) {
     this.startObject(1 + Math.max(-1, ...fields.map(([number]) => number)));
