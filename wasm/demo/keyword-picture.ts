@@ -28,7 +28,10 @@ interface Pixels {
   readonly shares: Float32Array;
 }
 
-/** The frame with the largest attention weight of a layer. */
+/**
+ * In one layer, the frame to which the class token attends most: the frame's attention weight (`share`), and the
+ * attention weight of the class token itself (`toItself`).
+ */
 interface Peak {
   readonly frame: number;
   readonly share: number;

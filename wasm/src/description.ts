@@ -97,9 +97,9 @@ export interface Description {
   readonly workspace: number;
   /** The size of the cache in bytes; 0 if the kernel has no cache. */
   readonly cache: number;
-  /** The tensors outside the layers. */
+  /** All tensors of an attention kernel. For other kinds, the tensors outside the layers. */
   readonly weights: readonly Tensor[];
-  /** The tensors of one layer. */
+  /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
   /** The members of the C function's options, in the order of the C struct. */
   readonly options: readonly Option[];

@@ -15,7 +15,7 @@ export interface StoredTensor {
   readonly length: number;
   /** Undefined if only the length is known. */
   readonly shape?: readonly number[];
-  /** Converts the bytes of a tensor of F16 or BF16. Undefined for other types. */
+  /** Converts the bytes of an F16 or BF16 tensor to float32. Undefined for other types. */
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 

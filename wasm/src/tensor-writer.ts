@@ -35,7 +35,10 @@ const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number)
   block.write(begin + at, piece, Uint8Array);
 };
 
-/** The number of bytes that are converted to float32 at once. The number is a multiple of the size of an element. */
+/**
+ * The number of bytes that are converted to float32 at once: a multiple of the size of an element, so that no element
+ * is split.
+ */
 const widenedAtOnce = 4096;
 
 /** Returns the function that stores the bytes of a tensor. */

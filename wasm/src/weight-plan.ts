@@ -93,8 +93,8 @@ export type PlanWeights = (
 ) => WeightPlan;
 
 /**
- * Throws "weights" if a file of int8 weights has a float matrix of the kernel, because the kernel would quantise the
- * matrix.
+ * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Otherwise, the
+ * kernel would quantise the matrices of floats.
  */
 const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   const names = [...matrices.keys()];

@@ -110,7 +110,8 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
-    // All tokens of a layer are inputs of the next layer. The last layer computes only the queries.
+    // All layers but the last compute all tokens, because the next layer reads all tokens. The last layer computes only
+    // the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
     const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);

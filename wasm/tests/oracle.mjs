@@ -2,7 +2,7 @@
 // 1706.03762) and the rules of the masks. The oracle does not use the binding or the kernels. Every weight is (out,
 // in), as in PyTorch. A matrix is an array of rows.
 
-// Half the epsilon of float32.
+// The unit roundoff of float32: half of its epsilon.
 const unit = 2 ** -24;
 
 /**
