@@ -1,6 +1,6 @@
 // ladon_bench_ceilings [--json FILE] [--seconds S]: measures the peak rates that limit a layer on this core:
-// multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while
-// others use the core, but for at most S seconds (10) for each figure.
+// multiply-adds, reads, exponentials and tiles. Each figure is the median of 15 rounds. A round is repeated while other
+// processes use the core. For each figure, this takes at most S seconds (10).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -54,7 +54,7 @@ std::size_t cache_bytes(int name) { return static_cast<std::size_t>(std::max(0L,
 ordered_json reads() {
   struct Level {
     const char* name;
-    std::size_t bytes, walked, at_once;  // a round reads `at_once` bytes, the next round the next bytes
+    std::size_t bytes, walked, at_once;  // each round reads the next `at_once` of `walked` bytes
   };
   const std::size_t l1 = std::max<std::size_t>(cache_bytes(_SC_LEVEL1_DCACHE_SIZE), 16384);
   const std::size_t l2 = std::max<std::size_t>(cache_bytes(_SC_LEVEL2_CACHE_SIZE), 4 * l1);
@@ -99,7 +99,7 @@ void add_tiles(ordered_json& tiles) {
   (add.template operator()<Inner>(), ...);
 }
 
-// Reads --seconds S from the arguments.
+// Sets `patience` to the S of --seconds S.
 void take_patience(const std::vector<char*>& arguments) {
   for (std::size_t i = 1; i + 1 < arguments.size(); ++i) {
     if (std::string_view(arguments[i]) == "--seconds") patience = std::strtod(arguments[i + 1], nullptr);

@@ -44,7 +44,7 @@ Round one_round(const bench::Parts& parts, std::size_t repeats, Step& step) {
   return {seconds, (before + after) / 2, one_place, !alone || !quiet().now_quiet()};
 }
 
-// Measures a case in rounds like rounds.hpp, but with the plain read instead of the peak.
+// Measures a case in rounds like measure() in support/rounds.hpp, but relative to the plain read instead of the peak.
 template <class Step>
 nlohmann::ordered_json measure(const std::string& name, const bench::Parts& parts, int rounds, Step step) {
   constexpr double patience = 10;  // seconds for all rounds

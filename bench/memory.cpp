@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Prints and adds the row of one shape. Textbook attention stores Q, K, V and the results of the heads as matrices, and
-// a score for each pair and head.
+// Prints the row of one shape, and adds the row to `rows`. Textbook attention stores Q, K, V and the results of the
+// heads as matrices, and a score for each head and each pair of query and key.
 template <ladon::Shape S>
 void add(ordered_json& rows) {
   using Attention = ladon::MultiHeadAttention<S>;

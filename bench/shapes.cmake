@@ -1,7 +1,7 @@
 # Reads the shapes of shapes.json, the only list of the shapes that the benchmarks measure. If the file changes, CMake
 # runs again.
 
-# ladon_bench_shapes(<variable> <list>): leaves the shapes of a list, each as tokens,model,heads.
+# ladon_bench_shapes(<variable> <list>): sets <variable> to the shapes of <list>, each as tokens,model,heads.
 function(ladon_bench_shapes out list)
   set(file ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shapes.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})

@@ -20,7 +20,7 @@ namespace {
 
 using ladon_bench::Case, ladon_bench::Measurement;
 
-// Prints a line after the measurement of each case, and stores the figures for the file.
+// Prints a line after the measurement of each case, and stores the figures for the file of --json.
 class Table : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override {

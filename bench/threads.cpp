@@ -41,7 +41,7 @@ double seconds(std::size_t repeats, Work work) {
   return (bench::now() - start) / static_cast<double>(repeats);
 }
 
-// The data of all comparisons: the team, its cores, and the rows for the file.
+// The data that all comparisons share: the team, its cores, and the rows for the file of --json.
 struct Comparison {
   static constexpr int rounds = 101;
   static constexpr double patience = 20;  // seconds for each row, to wait for quiet cores

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Implements ./dev bench: the programs in C++, firmware, charts and all. The files bench_*.sh implement peers, browsers
-# and compare.
+# Implements ./dev bench for the C++ programs, firmware, charts and all. bench_peers.sh, bench_browser.sh and
+# bench_compare.sh implement the other benchmarks.
 : "${root:?}" "${builds:?}" "${compiler:?}"
 
 bench() {

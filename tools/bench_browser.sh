@@ -54,7 +54,7 @@ bench_browser_keywords() {
   exec node "$here/keywords/bench.mjs" --build "$dir" --model "$model" "$@"
 }
 
-# keywords_files FOLDER: collects the files of KWT-1, which may be in two folders.
+# keywords_files FOLDER: copies the files of KWT-1 into FOLDER. examples/keywords/fetch_model finds each file.
 keywords_files() {
   local name
   for name in kwt1.safetensors non_stream.tflite {yes,no,noise,silence}_1000ms.wav; do

@@ -62,7 +62,8 @@ keywords_folder() {
   done
 }
 
-# fetch_keywords ARGS...: gets KWT-1, once, as fetch_model does.
+# fetch_keywords ARGS...: downloads KWT-1 if no folder has the model already. If ARGS name another model or ask for
+# help, does nothing.
 fetch_keywords() {
   local folder
   if names_model "$@"; then return; fi

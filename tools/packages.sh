@@ -65,7 +65,8 @@ package_of() {
   esac
 }
 
-# Debian 12's plain clang++ is 14, too old for these sources.
+# clang: prints the name of a clang++ of at least version 16. Debian 12's plain clang++ is 14, which cannot compile
+# Ladon.
 clang() {
   local name
   for name in clang++-19 clang++; do
@@ -111,8 +112,9 @@ advice() {
   fi
 }
 
-# Prints the folder with the sources of KissFFT, for CMake's LADON_KISSFFT_DIR. No package installs these sources, so
-# Debian's source package gives them. Elsewhere, prints nothing, and CMake fetches them.
+# kissfft_folder: prints the folder with the sources of KissFFT, for CMake's LADON_KISSFFT_DIR. No binary package has
+# these sources. On Debian, the function downloads the source package. On other systems, the function prints nothing,
+# and CMake fetches the sources.
 kissfft_folder() {
   local folder=${LADON_KISSFFT_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ladon/kissfft-131.1.0}
   if [ -n "${LADON_KISSFFT_DIR:-}" ] || [ -e "$folder/kiss_fftr.c" ] || kissfft_of_debian "$folder"; then
@@ -122,8 +124,8 @@ kissfft_folder() {
   fi
 }
 
-# kissfft_of_debian FOLDER: the orig.tar.gz of Debian's source package is the archive that CMake pins. FOLDER appears
-# whole or not at all. Needs no root.
+# kissfft_of_debian FOLDER: unpacks the orig.tar.gz of Debian's source package into FOLDER, if the archive is the one
+# that CMake pins. FOLDER appears whole or not at all. Needs no root.
 kissfft_of_debian() (
   command -v apt-get >/dev/null || return 1
   say "getting the sources of KissFFT from Debian's source package"
@@ -138,9 +140,9 @@ kissfft_of_debian() (
   mv -T "$work/unpacked" "$1" 2>/dev/null || [ -e "$1/kiss_fftr.c" ] # another run may have been faster
 )
 
-# source_package NAME FOLDER: downloads the orig.tar of Debian's source package. The lists of the machine name the server,
-# but usually not its source packages. So apt gets copies of the lists with lines for source packages. apt downloads into
-# separate folders.
+# source_package NAME FOLDER: downloads the orig.tar of Debian's source package NAME. The files in /etc/apt usually name
+# only binary packages of Debian's server. So apt gets copies of these files with lines for source packages. apt
+# downloads into folders below FOLDER.
 source_package() {
   local list options
   mkdir -p "$2/apt/lists/partial" "$2/apt/sources"
@@ -153,6 +155,6 @@ source_package() {
   # APT::Sandbox::User=root: by default, apt of root downloads as the user _apt, who may not enter the temporary folder.
   options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$2/apt/sources" -o APT::Sandbox::User=root
     -o Dir::State::Lists="$2/apt/lists" -o Dir::Cache="$2/apt" -o Acquire::Retries=3)
-  apt-get "${options[@]}" update || true # a server without sources is an error, though another one has the package
+  apt-get "${options[@]}" update || true # fails if a server has no source packages, but another may have NAME
   (cd "$2" && apt-get "${options[@]}" source --download-only --tar-only "$1")
 }

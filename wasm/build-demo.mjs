@@ -39,8 +39,8 @@ const keywordModel = "kwt1.safetensors";
 const recordings = ["yes", "no", "noise", "silence"];
 
 /**
- * Returns the folders that may contain KWT-1 and the recordings: the folders of the program keywords, and a shared
- * folder.
+ * Returns the folders in which copyKeywords looks for KWT-1 and the recordings: the folders of examples/keywords, and
+ * shared/models/kwt1 beside the repository.
  */
 function keywordFolders() {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ladon/keywords");
@@ -48,8 +48,8 @@ function keywordFolders() {
 }
 
 /**
- * Copies KWT-1 and the recordings if the files are present. Without the model, the page fetches the published file when
- * the user asks for the model. Without a recording, the page has no button for the recording.
+ * Copies KWT-1 and the recordings if the files are present. If the model is absent, the page offers to fetch the
+ * published file. If a recording is absent, the page has no button for it.
  */
 function copyKeywords() {
   const copy = (name) => {

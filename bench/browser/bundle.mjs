@@ -29,16 +29,16 @@ const require = createRequire(import.meta.url), __filename = fileURLToPath(impor
  */
 export const bundlePeers = (build, say) => bundleNamed(attentionNeeds, build, say);
 
-/** Bundles the peers of products. bundlePeers bundles the peers of attention. */
+/** Like bundlePeers, for the peers that compute the chain of products (products/numbers.mjs). */
 export const bundleProductPeers = (build, say) => bundleNamed(productNeeds, build, say);
 
 const bundleNamed = (needsOf, build, say) =>
     bundleAll(build, say, Object.entries(needsOf).map(([name, needs]) => ({name, source: name, needs})));
 
-/** Bundles the peers of MiniLM that run the model without transformers.js. */
+/** Bundles ort_minilm.mjs, the peer that runs MiniLM in ONNX Runtime Web without transformers.js. */
 export const bundleOrtMiniLm = (build, say) => bundleNamed({ort_minilm: attentionNeeds.ort}, build, say);
 
-/** Bundles the peer of KWT-1. */
+/** Bundles litert_keywords.mjs, the peer that runs KWT-1 in LiteRT.js. */
 export const bundleKeywords = (build, say) => bundleNamed({litert_keywords: productNeeds.litert}, build, say);
 
 /**

@@ -131,7 +131,11 @@ async function fastestForm(peer, {tokens, model, heads, mask, x, tensors}, expec
   return fastestOf(peer.name, peer.forms, problem, (form, y) => mustAgree(form, y, expected), report);
 }
 
-/** Returns {form, chosen, free} of the fastest form. `check(form, y)` throws if a result is wrong. */
+/**
+ * Runs each of the `forms` of the peer `name` on `problem`. Leaves out a form that fails, or whose result makes
+ * `check(form, y)` throw. Returns the fastest form, {form, chosen, free}: its name, the object that its `make`
+ * returned, and the function that frees this object. Returns {} if all forms were left out.
+ */
 export async function fastestOf(name, forms, problem, check, report) {
   const made = [];
   for (const {form, make} of forms) {

@@ -1,5 +1,6 @@
-// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures the share of peak of modules of one shape in Node. Each
-// round also measures the peak of the module's variant.
+// quick.mjs [--rounds N] [--offset N] MODULE.wasm ...: measures in Node the share of the peak that each module reaches.
+// The peak is that of the module's variant, measured in the same rounds. All modules must have one shape, because the
+// output also has each module's speed relative to the first module. --offset sets the offset of a causal mask.
 import {readFileSync} from "node:fs";
 import {basename} from "node:path";
 import {parseArgs} from "node:util";

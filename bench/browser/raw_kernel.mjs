@@ -1,5 +1,5 @@
-// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory.
-// Measurements therefore contain only the module. Modules that are not in the package can also be compared.
+// Calls a module of ladon_add_kernel without the npm package: this file places the tensors in the module's memory. So
+// the measured time contains only the module, and the module need not be in the package.
 
 import {ModuleMemory} from "./module_memory.mjs";
 
@@ -12,7 +12,8 @@ export function describe(module) {
 
 /**
  * Returns the flops that the result needs, by precision. Linear maps have the precision of the weights. Scores and
- * weighted sums are float32. With `causal`, only visible pairs count: T (T + 1) / 2 of T^2.
+ * weighted sums are float32. With `causal`, only visible pairs of query and key count: for T queries and T keys, T (T +
+ * 1) / 2 of T^2 pairs.
  */
 export function neededFlops(description, causal) {
   const {kind, queries, keys, model, heads, kvHeads, headWidth, valueWidth, feedForward, layers = 1} = description;
@@ -67,8 +68,8 @@ export function inputsFor(description, seed = 20260101) {
 /**
  * Instantiates a module and calls the module once. Returns {description, firstCall, run(), y}: `firstCall` is the time
  * of the first call in milliseconds, and `y` is a copy of the result. `options` has numbers by their names in the C
- * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. The default is
- * supported by every engine.
+ * header, such as {offset: 3}. Quantises the weights of int8 kernels. `activations` is {bits, isSigned}. Every engine
+ * supports the default, 7 bits.
  */
 export async function instantiate(module, {x, tensors}, options = {}, activations = {bits: 7, isSigned: false}) {
   const description = describe(module);

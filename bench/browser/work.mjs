@@ -29,5 +29,5 @@ export async function peaksOf(kind, milliseconds) {
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));
 
-/** Returns the sum of all flops in a list of workOf. */
+/** Returns the flops of `work`, a list that workOf returned. */
 export const flopsOf = work => work.reduce((sum, {flops}) => sum + flops, 0);

@@ -1,4 +1,5 @@
-// Prints the instructions and the workspace of attention with long rows for one size of key blocks (LADON_KEY_BLOCK).
+// Prints the instructions and the workspace of attention for one size of key blocks (LADON_KEY_BLOCK). The shape,
+// "firmware_memory" of shapes.json, has so many keys that the size of a block matters.
 #include <cstddef>
 #include <cstdint>
 

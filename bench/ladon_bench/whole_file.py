@@ -58,8 +58,8 @@ def write(path, text):
 
 
 def path(text):
-    """Returns the path of an output file. A type of options for argparse. Raises ArgumentTypeError if the file cannot
-    be written now, so that no measurement is lost. The file does not change."""
+    """Converts the text of an option to the path of an output file, as a `type` for argparse. Raises ArgumentTypeError
+    if the file cannot be written now, so that no measurement is lost. The file does not change."""
     try:
         if not _is_special(pathlib.Path(text)):
             target = pathlib.Path(os.path.realpath(text))

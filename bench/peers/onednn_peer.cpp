@@ -19,8 +19,8 @@ using namespace ladon_bench;
 using dnnl::memory, dnnl::matmul;
 using Tag = memory::format_tag;
 
-// The two forms. "in place": the products of heads read and write the matrices of the projections. "copied": the
-// products use copies in the layout that oneDNN prefers.
+// The two forms of attention that the driver compares. "in place": the products of heads read and write the matrices of
+// the projections. "copied": the products use copies in the layout that oneDNN prefers.
 const std::string in_place = "heads in place", copied = "heads copied";
 
 class Attention {

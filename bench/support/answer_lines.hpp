@@ -10,7 +10,7 @@
 namespace ladon_bench {
 
 // Answers each line of standard input by a line on standard output, until the input ends. Server::answer(json) returns
-// an answer. If it throws, the answer is {"error": TEXT}. Returns the exit status of the program.
+// an answer. If answer() throws, the line is {"error": TEXT}. Returns the exit status of the program.
 template <class Server>
 int answer_lines() {
   Server server;

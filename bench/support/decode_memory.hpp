@@ -92,7 +92,7 @@ class DecodeMemory {
 
  private:
   static float deviation(std::size_t in) { return 1 / std::sqrt(static_cast<float>(in)); }
-  // Copies elements into the memory of floats, because plain_read adds floats.
+  // Copies `elements` into an array of floats, because plain_read reads every part as floats.
   template <class Element>
   const Element* make_of(const std::vector<Element>& elements) {
     const std::size_t bytes = elements.size() * sizeof(Element);

@@ -14,14 +14,14 @@ inline double now() {
 }
 
 // Returns the GFLOP/s of independent sums in registers, with two flops for each multiply-add and lane. The number of
-// sums has two limits. The sums must hide the latency of an FMA (4 cycles, two FMAs per cycle: 8 sums). All sums and
-// the two factors must fit into the registers: with 16 sums on AVX2, the measured peak is a third too low.
+// sums has two limits. The sums must hide the latency of an FMA (4 cycles, two FMAs per cycle: 8 sums). All sums,
+// `factor` and `term` must fit into the registers: with 16 sums on AVX2, the measured peak is a third too low.
 LADON_NOINLINE inline double fma_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Pack = Target::Pack<Target::lanes>;
   constexpr std::size_t sums = Target::registers >= 32 ? 16 : 12;
   Pack sum[sums];
-  volatile float seed = 0.9999f;  // unknown to the compiler; all sums stay near 1, without overflow or subnormals
+  volatile float seed = 0.9999f;  // unknown to the compiler; all sums stay between 0.99 and 1.02, so none is subnormal
   for (std::size_t i = 0; i < sums; ++i) sum[i] = Pack::broadcast(seed + 0.001f * static_cast<float>(i));
   const Pack factor = Pack::broadcast(seed), term = Pack::broadcast(1 - seed);
   const double start = now();

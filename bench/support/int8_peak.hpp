@@ -17,8 +17,9 @@ LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Element = Target::Int8Element;
   using Dot = detail::simd::GroupDot<Element, Target::Pack<Target::lanes>>;
   using Sums = Dot::Sums;
-  // vpdpbusd starts twice per cycle and has a latency of 5 cycles. SDOT starts four times per cycle on a Neoverse V1,
-  // and has a latency of 3 cycles. Other targets need a second register for each sum.
+  // 10 sums hide the latency of vpdpbusd (5 cycles, two starts per cycle). 12 sums hide the latency of SDOT on a
+  // Neoverse V1 (3 cycles, four starts per cycle). Other targets need a second register for each sum, so they have 8
+  // sums.
   constexpr std::size_t sums = LADON_VNNI || LADON_ARM_DOT ? 12 : 8;
   alignas(64) Element panels[sums][Dot::group * Target::lanes];
   for (auto& each : panels)

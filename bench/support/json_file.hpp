@@ -14,7 +14,7 @@
 
 namespace ladon_bench {
 
-// Replaces the file at the end of the program. After an interrupt, the file has its old content.
+// Replaces the file only at the end of the program, so that the file keeps its old content after an interrupt.
 class JsonFile {
  public:
   JsonFile(std::string path, const char* program) : path_(std::move(path)), program_(program) {}

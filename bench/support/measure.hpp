@@ -28,7 +28,7 @@ bench::Flops attention_flops(const Shape& s, bool causal) {
   return precision::is_int8<Precision> ? bench::Flops{rest, products} : bench::Flops{products + rest};
 }
 
-// A linear map with random weights, as at the start of training.
+// Holds the weights of a linear map in `Precision`. The weights are random, as at the start of training.
 template <std::size_t Out, std::size_t In, class Precision>
 class RandomLinear {
  public:

@@ -16,7 +16,7 @@ inline std::vector<float> random_numbers(std::size_t count, float deviation) {
   return numbers;
 }
 
-// The parameters of a linear map as at the start of training: the outputs are of about unit size.
+// Random parameters of a linear map, as at the start of training: the outputs have about the variance of the inputs.
 struct Parameters {
   std::vector<float> weight, bias;
   Parameters(std::size_t out, std::size_t in)

@@ -4,12 +4,13 @@ import { type Instance, load } from "../src/index.js";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 
 const rounds = 7;
-const batch = 6; // milliseconds; the resolution of the clock can be 0.1
+const batch = 6; // milliseconds of a timed series of calls; the clock can have steps of 0.1 ms
 
 const say = (message: BenchmarkMessage) => self.postMessage(message);
 
 /**
- * Returns the needed floating-point operations: the projections, and the scores and weighted sums of the visible pairs.
+ * Returns the floating-point operations that one call needs: the projections, and the scores and weighted sums of the
+ * visible pairs of query and key.
  */
 function flops({ tokens, model }: BenchmarkShape, causal: boolean): number {
   const pairs = causal ? (tokens * (tokens + 1)) / 2 : tokens ** 2;
@@ -21,7 +22,7 @@ function random(length: number, range: number): Float32Array {
 }
 
 function setWeights(instance: Instance, model: number): void {
-  const range = Math.sqrt(3 / model); // keeps the variance of activations
+  const range = Math.sqrt(3 / model); // so that outputs of a linear map have the variance of its inputs
   instance.weights.set({
     in_proj_weight: random(3 * model ** 2, range),
     in_proj_bias: random(3 * model, 0.1),

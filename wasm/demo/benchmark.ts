@@ -1,4 +1,4 @@
-// Shows the benchmark of the visitor's browser: bars, and the ceiling of the same kind of module.
+// Runs the benchmark in the visitor's browser. Shows the results as bars, next to the ceiling of the module's variant.
 import { runs } from "../engine/peak.mjs";
 import { type BenchmarkMessage, type BenchmarkShape, type Cell, shapes, type Variant } from "./benchmark-messages.js";
 import { byId, make, showProblem } from "./dom.js";
@@ -128,7 +128,7 @@ function nameOf({ tokens, model, heads }: BenchmarkShape): string {
   return `${tokens} tokens, model ${model}, ${heads} heads`;
 }
 
-/** Shows a note, or without a note empty tracks. */
+/** Shows the note in place of the bars. If the note is empty, shows empty bars. */
 function clear({ full, causal }: Row, note: string): void {
   const track = () => make("span", { class: "track empty", "aria-hidden": "true" });
   full.replaceChildren(note ? make("span", { class: "figure" }, note) : track());

@@ -23,7 +23,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Lets the buttons of the examples fill a field. */
+/** Lets each button in `examples` write its text into `field`. */
 export function fillFrom(examples: HTMLElement, field: HTMLInputElement): void {
   examples.inert = false;
   examples.addEventListener("click", (event) => {

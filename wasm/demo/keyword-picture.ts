@@ -12,20 +12,26 @@ const bands = 80;
 const frameSeconds = 0.01;
 /** The range of the colours: a band gets the faintest colour at 8 nepers (69 dB) below the loudest band. */
 const range = 8;
-/** The smallest logarithm of the loudest band, so that a quiet sound gets faint colours. */
+/**
+ * If the loudest band is quieter than this logarithm, the colours are relative to this logarithm. So a quiet sound gets
+ * faint colours.
+ */
 const quiet = 0;
 
 const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700);
 const [lowest, highest] = [mel(20), mel(7600)];
 
-/** The pixels of a picture. `shares` has a number from 0 to 1 for each pixel. */
+/** The pixels of a picture. `shares` has a number from 0 (faintest colour) to 1 for each pixel. */
 interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly shares: Float32Array;
 }
 
-/** The frame with the largest attention weight of a layer. */
+/**
+ * In one layer, the frame to which the class token attends most: the frame's attention weight (`share`), and the
+ * attention weight of the class token itself (`toItself`).
+ */
 interface Peak {
   readonly frame: number;
   readonly share: number;

@@ -294,7 +294,8 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // Measures one window, unless the microphone is on. The windows of the microphone are measured separately.
+  // Measures one window of the present sound, unless the microphone is on. The microphone's windows have their own
+  // times.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));

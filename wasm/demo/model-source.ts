@@ -4,7 +4,10 @@ import { keptModel, type ModelFiles } from "./model-store.js";
 import type { ModelSource, RemoteFile } from "./sentence-messages.js";
 import type { Progress } from "./weight-file.js";
 
-/** Returns a response whose body reports its bytes. `total` is 0 if the number of all bytes is unknown. */
+/**
+ * Returns a response with the same body. Reading the body calls `progress`. `total` is 0 if the number of all bytes is
+ * unknown.
+ */
 function counted(response: Response, progress: Progress): Response {
   const { body, headers } = response;
   const total = headers.has("content-encoding") ? 0 : Number(headers.get("content-length"));

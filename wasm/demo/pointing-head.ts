@@ -1,8 +1,8 @@
 import type { DateReading } from "../src/date-reader.js";
 
 /**
- * Returns the head in which the digits attend most strongly to different characters. A head in which all digits attend
- * to one character gets a low sum.
+ * Returns the head in which the digits attend most strongly to different characters. The measure is the sum, over the
+ * characters, of the largest attention weight of any digit. If all digits attend to one character, the sum is small.
  */
 export function pointingHead(reading: DateReading, layer: number, heads: number) {
   const seen = Array.from({ length: heads }, (_, head) => {

@@ -1,7 +1,7 @@
 const smallestNormal = 2 ** -126;
 /**
- * Near 1.5 * 2^23, floats are integers. If a small float is added to this number and the number is subtracted again,
- * the float is rounded to an integer, halves to even.
+ * Rounds a float: (x + roundingOffset) - roundingOffset is the nearest integer to x, ties to even, because all floats
+ * from 2^23 to 2^24 are integers. The magnitude of x must be below 2^22.
  */
 const roundingOffset = 1.5 * 2 ** 23;
 
@@ -17,8 +17,9 @@ function largestMagnitude(values: Float32Array): number {
 }
 
 /**
- * Writes the nearest integers to weights / scale, and returns the scale: the largest magnitude becomes 127. The results
- * have the bits of `quantise` in the C++ library (ladon/quantise.hpp). Returns NaN if a weight is infinite or NaN.
+ * Writes the integers nearest to weights / scale into `to`, and returns the scale, with which the largest magnitude
+ * becomes 127. The results have the bits of `quantise` in the C++ library (ladon/quantise.hpp). Returns NaN if a weight
+ * is infinite or NaN.
  */
 export function quantiseRow(weights: Float32Array, to: Int8Array): number {
   const exact = Math.fround(largestMagnitude(weights) / 127);

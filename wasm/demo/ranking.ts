@@ -40,7 +40,9 @@ export class Ranking {
     return [...new Set(texts)];
   }
 
-  /** Drops the embeddings, because another model or precision computed the embeddings. */
+  /**
+   * Drops the embeddings after a change of the model or precision, because embeddings of two models are not comparable.
+   */
   reset(): void {
     this.#entries = [];
   }

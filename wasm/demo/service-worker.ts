@@ -1,7 +1,7 @@
 // Stores the page for use without a network. With a network, every file is fetched again, so that the user sees a
 // changed page at once. If a fetch fails, the stored file is the answer. The store holds the files of one build. The
-// browser fetches these files together when it first loads this script. The script differs between builds, because the
-// script contains a version made from all files.
+// browser fetches the list `pageFiles` together when it first loads this script. The script differs between builds,
+// because it contains `pageVersion`, which is made from the content of all files.
 export {};
 
 declare const pageFiles: readonly string[];

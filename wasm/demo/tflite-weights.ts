@@ -4,8 +4,8 @@
 const layers = 12;
 
 /**
- * Returns, for each tensor, the names of the constants in the tflite file. The numbers of these constants follow each
- * other in the tensor.
+ * Returns the tensors of the safetensors file by name. A tensor consists of the constants `names` of the tflite file,
+ * one after another.
  */
 function sources(): Map<string, { shape: readonly number[]; names: readonly string[] }> {
   const found = new Map([
@@ -80,7 +80,7 @@ class Table {
   }
 }
 
-/** Returns the bytes of the float32 constants by name. The numbers of the fields are those of TensorFlow Lite's schema. */
+/** Returns the bytes of the float32 constants by name. The indices of fields are those of TensorFlow Lite's schema. */
 function constants(file: Uint8Array): Map<string, Uint8Array> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const model = new Table(view, view.getUint32(0, true));

@@ -1,4 +1,4 @@
-// The header of a file of weights, and the int8 file that the page makes from a file of floats.
+// Reads the header of a safetensors file, and makes the int8 file from a file of floats.
 import { floatsOf } from "../src/narrow-floats.js";
 import { type FileTensor, parseHeader } from "../src/safetensors-header.js";
 import { quantiseRow } from "./quantise-row.js";
@@ -86,7 +86,10 @@ function layOut(tensors: readonly MadeTensor[], metadata: unknown): Layout {
   return { file, places: new Map([...offsets].map(([name, offset]) => [name, dataBegin + offset])) };
 }
 
-/** Writes the int8 weights and the scales of some rows of a matrix. */
+/**
+ * Writes the int8 weights and the scales of the rows in `floats`. The first row in `floats` is row `firstRow` of the
+ * matrix.
+ */
 function writeRows(layout: Layout, name: string, floats: Float32Array, columns: number, firstRow: number): void {
   const { file, places } = layout;
   const rows = floats.length / columns;

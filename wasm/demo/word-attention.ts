@@ -90,7 +90,7 @@ export class WordAttention {
   }
 
   // The picked word stays picked while the user edits another part of the sentence. At first, the word 'it' is picked,
-  // or the last word.
+  // or the last word of a sentence without 'it'.
   #showWords(): void {
     const words = wordsOf(this.#attended!.tokens).filter(({ special }) => this.#special.checked || !special);
     const before = this.#chips.find(({ choice }) => choice.checked)?.word;

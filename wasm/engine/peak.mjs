@@ -1,5 +1,6 @@
-// Measures the ceiling of a kind of module: the multiply-adds per second of one thread in this engine, on numbers in
-// registers. This file writes the bytes of the measuring modules, so that no build is necessary.
+// Measures the ceiling of a variant: the multiply-adds per second that one thread of this engine computes with the
+// variant's instructions (below) if all operands are in registers. peakModule writes the bytes of the measuring
+// modules, so that no build is necessary.
 //
 //              float32                              int8
 //   relaxed    f32x4.relaxed_madd                   i32x4.relaxed_dot_i8x16_i7x16_add_s
@@ -12,8 +13,9 @@ export const kinds = ["relaxed", "simd", "scalar"];
 /** Returns true if this engine runs modules of this kind. */
 export const runs = kind => WebAssembly.validate(peakModule(kind, {sums: 1}));
 
-// The number of independent sums. At least 8 sums hide the latency of a multiplication followed by an addition (8
-// cycles, two ports). At most 13 sums and the two factors fit into the 15 registers that V8 has on x86-64.
+// The number of sums in the loop of peakModule. The sums do not depend on each other. A multiplication followed by an
+// addition takes 8 cycles, and a core with two ports starts one such pair per cycle: at least 8 sums hide the latency.
+// V8 has 15 registers on x86-64: at most 13 sums fit beside `factor` and `term`.
 const sumsOf = {float32: {relaxed: 12, simd: 12, scalar: 12}, int8: {relaxed: 12, simd: 12, scalar: 8}};
 
 const [i32, f32, v128] = [0x7f, 0x7d, 0x7b];
@@ -28,8 +30,8 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// `result` converts a sum to a float32. `macs` is the number of multiply-adds of a step. In the fused forms, the sum is
-// the last operand. The other forms multiply the sum itself, so that all products differ and no engine can merge two
+// `result` converts a sum to a float32. `macs` is the number of multiply-adds of one instruction. `fused` takes the sum
+// as its last operand. `mul` takes the sum as a factor, so that all products differ and no engine can merge two
 // products.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
@@ -56,9 +58,9 @@ export function peakModule(kind, {precision = "float32", sums = sumsOf[precision
   const [rounds, factor, term, firstSum] = [0, 1, 2, 3];
   const each = write => Array.from({length: sums}, (_, i) => write(firstSum + i)).flat();
   const constant = (local, x) => [...x, ...unit.splat, ...op.set(local)];
-  // No float overflows, and no engine can know this. The separate form converges to 1. The fused form adds 0.0001 to
-  // the sum until rounding absorbs the addition. As in kernels, the sum is the operand to which the product is added:
-  // with the sum as a factor, V8 would need a copy between registers.
+  // No float sum overflows: `mul` and `add` converge to 1, and `fused` adds about 0.0001 until rounding absorbs the
+  // addition. As in kernels, `fused` adds the product to the sum: with the sum as a factor, V8 would need a copy
+  // between registers.
   const multiplyAdd = unit.fused ?
     sum => [...op.get(factor), ...op.get(term), ...op.get(sum), ...unit.fused, ...op.set(sum)] :
     sum => [...op.get(sum), ...op.get(factor), ...unit.mul, ...op.get(term), ...unit.add, ...op.set(sum)];

@@ -43,7 +43,8 @@ EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
 // [model_width]: the row of the class token after the last layer, the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
-// Drops the `count` oldest of frame_count rows. Returns a pointer to the place of `count` new rows.
+// Removes the first `count` rows of `rows`, which has frame_count rows, and moves the other rows to the front. Returns
+// a pointer to the last `count` rows, which the caller overwrites.
 template <std::size_t Size>
 float* make_room(std::array<float, Size>& rows, std::size_t count) {
   const std::size_t values = count * (Size / frame_count);

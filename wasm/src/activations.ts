@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How int8 kernels quantise the inputs of products.
+// Chooses how an int8 kernel quantises the inputs of its matrix products: to 7 or 8 bits, signed or unsigned.
 import type { Description } from "./description.js";
 import { fail, failFor } from "./fail.js";
 import type { RelaxedDot } from "./relaxed-dot.js";
 
 export interface Activations {
   readonly bits: 7 | 8;
-  /** True if the engine reads quantised inputs as signed bytes. */
+  /** True if the engine's relaxed dot product reads quantised inputs as signed bytes. */
   readonly isSigned: boolean;
 }
 
@@ -23,8 +23,9 @@ export const usesRelaxedDot = ({ precision, variant }: Description): boolean =>
   precision === "int8" && variant === "relaxed";
 
 /**
- * Chooses the activations of an int8 kernel: 8 bits if the module and the engine have them, otherwise 7. `wanted` is
- * the caller's number of bits. Throws "unsupported" if no number of bits is possible.
+ * Chooses the activations of an int8 kernel: by default 8 bits if the module and the engine support 8 bits, otherwise
+ * 7. `wanted` is the number of bits that the caller asks for. Throws "unsupported" if the module or the engine does not
+ * support `wanted`, or if the engine computes wrong relaxed dot products.
  */
 export const chooseActivations = async (description: Description, wanted?: 7 | 8): Promise<Activations> => {
   const dot = usesRelaxedDot(description) ? await relaxedDot() : "unsigned";

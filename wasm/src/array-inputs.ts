@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the arrays of a run into a module's memory: context, data of masks, slopes and sinks.
+// Copies the arrays among the options of a run into a module's memory: context, data of masks, slopes and sinks.
 import { checkLength, product } from "./check.js";
 import type { Description, Option } from "./description.js";
 import type { ModuleMemory } from "./memory.js";
 import { arrayTypes } from "./option-types.js";
 
-/** Returns the shape of the part that a run with these lengths reads. */
+/** Returns the shape of the part of an array that a run with `queries` queries and `keys` keys reads. */
 type PartOf = (queries: number, keys: number) => readonly number[];
 
-/** An array that a run reads, and the address of its copy in memory. The memory has room for the whole shape. */
+/** An array that a run reads, and the address of its copy in memory. The copy has room for the whole `shape`. */
 export interface ArrayInput {
   readonly name: string;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/** Allocates the arrays of a kernel's options, and the context. */
+/** Allocates the copies of the arrays that a kernel reads: those among its options, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
   const { context, keys: mostKeys, keyModel } = description;
   const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);
@@ -38,8 +38,8 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 };
 
 /**
- * Copies an array that has either the whole shape or the shape of the part that this run reads. If the kernel has an
- * option for the number of columns, the run sets the length of a row. Returns the number of columns.
+ * Copies `source`, which has either the whole shape of `input` or the shape `part`. Returns the number of columns, or
+ * the length of an array with one axis. The caller passes this number on to a kernel that has an option for it.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;

@@ -34,7 +34,7 @@ export class ByteStream {
   readonly name: string;
   /** The number of bytes read so far. */
   seen = 0;
-  /** The smallest number of bytes of the file, according to the part of the header that was read. */
+  /** The number of bytes that the file must have at least: the sum of the arguments of all `expect` calls. */
   total = 0;
   readonly #size: number;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -74,8 +74,8 @@ export class ByteStream {
   }
 
   /**
-   * Declares that the file must have further bytes. Throws, before any allocation, if the file is known to be too
-   * short.
+   * Declares that the file has at least `bytes` further bytes. Throws, before any allocation, if the size of the file
+   * is known and too small.
    */
   expect(bytes: number): void {
     this.total += bytes;
@@ -94,7 +94,9 @@ export class ByteStream {
     }
   }
 
-  /** Returns the next `count` bytes. Memory grows as bytes arrive, because a header can claim any size. */
+  /**
+   * Returns the next `count` bytes. The array grows as bytes arrive, because a damaged header could claim gigabytes.
+   */
   async collect(count: number): Promise<Uint8Array> {
     let bytes = new Uint8Array();
     await this.read(count, (piece, at) => {

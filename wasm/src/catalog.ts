@@ -5,7 +5,7 @@ import { int8Names, type ShippedAttention, shippedAttentions, type ShippedName, 
 
 export type { ShippedName } from "./generated/shipped-kernels.js";
 
-/** The requirements of a kernel. */
+/** The sizes for which `load` chooses a shipped kernel. */
 export interface Wanted {
   readonly kind: "attention";
   /** The smallest number of tokens that the kernel must have room for. `description.queries` is the actual number. */
@@ -23,7 +23,10 @@ const checkSizes = ({ kind, tokens, model, heads }: Wanted): void => {
   if (model % heads) fail("option", "model", `a multiple of heads, ${heads}`, model);
 };
 
-/** Names the two nearest of the shipped kernels, and the call that builds the wanted kernel. */
+/**
+ * Throws "unknown-kernel". The message names the two shipped kernels of the most similar sizes, and the
+ * ladon_add_kernel call that builds the wanted kernel.
+ */
 const failUnknown = (
   { kind, tokens, model, heads }: Wanted,
   shipped: readonly ShippedAttention[],

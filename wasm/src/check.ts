@@ -16,7 +16,9 @@ export const checkCount = (name: string, value: any, most: number, least = 0): n
     ? value
     : fail("length", name, `an integer from ${least} to ${most}`, value);
 
-/** Throws unless the array has `part` numbers (the length of this run) or `all` numbers (the length of the shape). */
+/**
+ * Throws unless the array has `part` numbers (those that this run reads) or `all` numbers (the kernel's whole shape).
+ */
 export const checkLength = (name: string, source: any, part: number, all: number): void => {
   const length = typeof source === "object" ? source?.length : typeof source;
   if (length !== part && length !== all) {
@@ -31,11 +33,14 @@ export const checkSignal = (signal: any): void => {
   if (signal != null && classOf(signal) !== "AbortSignal") fail("option", "signal", "an AbortSignal", signal);
 };
 
-/** Returns the number. Throws if the value has another type; a comparison would throw a TypeError for some values. */
+/**
+ * Returns `value`. Throws "option" if the value is not a number. Without this check, comparing a symbol would throw a
+ * TypeError.
+ */
 export const checkNumber = (name: string, value: any): number =>
   typeof value === "number" ? value : fail("option", name, "a number", value);
 
-/** Throws unless the value can be a kernel. */
+/** Throws unless the value has a method `create`, as every kernel has. */
 export const checkKernel = (kernel: any): void => {
   if (typeof kernel?.create !== "function") fail("option", "kernel", "what load returns", kernel);
 };

@@ -22,7 +22,7 @@ export interface DateReading {
   readonly characters: readonly string[];
   /** The likeliest digit of each place of YYYYMMDD, null for "no date". Empty if the model did not run (see status). */
   readonly digits: readonly (number | null)[];
-  /** The probability of each digit. */
+  /** The probability of each entry of `digits`. */
   readonly certainty: Float32Array;
   /** The attention of each digit to each character: [8][characters]. Layers and heads count from 0. */
   attention(layer: number, head: number): Float32Array[];
@@ -51,7 +51,7 @@ export class DateReader {
   readonly #model: number;
   readonly #sureEnough: number;
   readonly #characterIds = new Map<string, number>(); // other characters have the id 0
-  // Copies, because views of memory become empty when the memory grows.
+  // The arrays below are copies, because views of the encoder's memory become empty when the memory grows.
   readonly #position: Float32Array; // [40][model]
   readonly #slot: Float32Array; // [8][model]
   readonly #character: Float32Array; // [alphabet + 1][model]

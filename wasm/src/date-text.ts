@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares the text for the model of the date reader, and converts digits to a date.
 
-/** The largest number of characters, after runs of spaces became one space. */
+/** The largest number of characters of a text, counted as in `Squeezed.characters`. */
 export const longestText = 40;
 const firstYear = 1000;
 const lastYear = 2999;

@@ -12,7 +12,7 @@ export type Precision = "float32" | "int8";
 
 /** A tensor of a kernel's weights, row-major. */
 export interface Tensor {
-  /** The member of the C struct. Members of a layer's attention begin with "attention.". */
+  /** The member of the C struct of the weights. Members of a layer's attention begin with "attention.". */
   readonly name: string;
   readonly type: WeightType;
   readonly shape: readonly number[];
@@ -33,8 +33,8 @@ export interface Option {
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
   /**
-   * The quantity that each extent counts. An array of a run may have fewer "queries" and "keys": the numbers of this
-   * run.
+   * What each extent of `shape` counts. In an array that a run gets, the extents "queries" and "keys" may be the
+   * smaller numbers of this run.
    */
   readonly axes?: readonly string[];
   /** The masks that use the option. */
@@ -49,7 +49,10 @@ export interface Option {
   readonly count?: number;
 }
 
-/** The description in the custom section `ladon` of a module. Sizes are numbers of floats or of tokens. */
+/**
+ * The description in the custom section `ladon` of a module. Sizes are numbers of floats or of tokens, except
+ * `workspace` and `cache`, which are in bytes.
+ */
 export interface Description {
   readonly ladon: number;
   /** The version of the C++ headers that the module was made from. */
@@ -82,8 +85,9 @@ export interface Description {
   /** The type of the matrices among the weights. An int8 matrix has a scale and a sum for each row. */
   readonly precision: Precision;
   /**
-   * The bits to which the inputs of products with int8 weights are quantised. In a module's own description, this is the
-   * value of ACTIVATION_BITS. In the description of a kernel, 8 may have become 7.
+   * The bits to which the inputs of products with int8 weights are quantised. In a module's own description, this is
+   * the value of ACTIVATION_BITS. In `Kernel.description`, 8 becomes 7 if the engine supports only 7 bits or if the
+   * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
   /** The content of `attention()`: attention weights, or scores at one of three steps before the softmax. */
@@ -93,9 +97,9 @@ export interface Description {
   readonly workspace: number;
   /** The size of the cache in bytes; 0 if the kernel has no cache. */
   readonly cache: number;
-  /** The tensors outside the layers. */
+  /** All tensors of an attention kernel. For other kinds, the tensors outside the layers. */
   readonly weights: readonly Tensor[];
-  /** The tensors of one layer. */
+  /** The tensors of one layer. Undefined for attention kernels. */
   readonly layer?: readonly Tensor[];
   /** The members of the C function's options, in the order of the C struct. */
   readonly options: readonly Option[];
@@ -125,8 +129,8 @@ const isOption = (one: any): boolean =>
   Object.hasOwn(one.shape ? arrayTypes : otherTypes, one.type) &&
   isShape(one.shape ?? []);
 /**
- * Returns true if `list` is an array, `isOne` accepts every entry, and `times` lists of this kind have at most
- * mostPointers pointers together.
+ * Returns true if `list` is an array, `isOne` accepts every entry, and `times` copies of the list (one for each layer)
+ * have at most mostPointers pointers together.
  */
 const isListOf = (isOne: (one: any) => boolean, list: unknown, times = 1): boolean =>
   Array.isArray(list) &&

@@ -4,7 +4,7 @@ import { textOf } from "./text.js";
 /**
  * The causes of a {@link LadonError}:
  *
- * - `"length"`: an array or a length of a run does not fit; numbers are elements or tokens
+ * - `"length"`: an array or a length of a run does not fit; `expected` and `actual` count elements or tokens
  * - `"option"`: an option that the kernel does not have, a missing option that the kernel needs, or a wrong value
  * - `"mask"`: a mask that the kernel does not have, or data of a mask that the instance was created without
  * - `"weights"`: no weights yet; tensors that are missing, unknown, misaligned or of another dtype; a damaged file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors of a kernel among stored tensors.
+// Finds the tensors that a kernel reads among the tensors of a block of weights.
 import { product } from "./check.js";
 import type { Slot } from "./description.js";
 import { elementBytes, type WeightType } from "./element-types.js";
@@ -15,7 +15,7 @@ export interface StoredTensor {
   readonly length: number;
   /** Undefined if only the length is known. */
   readonly shape?: readonly number[];
-  /** Converts the bytes of a tensor of F16 or BF16. Undefined for other types. */
+  /** Converts the bytes of an F16 or BF16 tensor to float32. Undefined for other types. */
   readonly widen?: (bytes: Uint8Array) => Float32Array;
 }
 
@@ -24,7 +24,7 @@ export type Members = Map<string, readonly [name: string, tensor: StoredTensor]>
 
 const projections = ["query_proj_", "key_proj_", "value_proj_"] as const;
 
-/** PyTorch's packed tensor: the rows of queries, keys and values. */
+/** PyTorch's in_proj_weight or in_proj_bias: the rows of the query, key and value projections, one after another. */
 export interface Packed {
   readonly member: string;
   readonly type: WeightType;
@@ -56,7 +56,10 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
   return Array.from({ length: pointers }, (_, i) => tensor.begin + i * bytes);
 };
 
-/** Splits a packed tensor. A tensor of another size stays as it is, and is reported as superfluous. */
+/**
+ * Replaces a packed tensor in `members` by its parts. Does not split a tensor of another size, which findTensors then
+ * reports in `others`.
+ */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];
   if (!packed) return;

@@ -10,7 +10,7 @@ import { Runner } from "./runner.js";
 import type { CreateOptions, Instance } from "./types.js";
 import { WeightStore } from "./weight-store.js";
 
-/** The parts of an instance that is not freed. */
+/** The parts of an instance. `free` drops the parts. */
 interface Parts {
   readonly runner: Runner;
   readonly store: WeightStore;
@@ -26,7 +26,7 @@ export const createInstance = (
   const mask = chooseMask(description, options.mask);
   const memory = new ModuleMemory(module, activations);
   const runner = new Runner(memory, description, mask);
-  // The cache holds keys and values that the old weights computed.
+  // The cache holds keys and values that the old weights computed, so new weights clear the cache.
   const store = new WeightStore(memory, description, () => runner.clear());
   return instanceOf(description, { runner, store });
 };

@@ -49,7 +49,9 @@ export class KernelCalls {
     if (this.#description.cache) checkStatus(this.#memory.call("cache_clear", this.#cache));
   }
 
-  /** Writes the C struct of options. On wasm32, each member is one word. Options without words are 0. */
+  /**
+   * Writes the C struct of options. On wasm32, each pointer and number is one word. Options that `words` lacks are 0.
+   */
   setOptions(words: Words): void {
     const members = this.#description.options.flatMap(
       ({ name, count = 1 }) => words[name] ?? Array.from({ length: count }, () => 0),
@@ -57,7 +59,7 @@ export class KernelCalls {
     this.#memory.write(this.#options, members, Int32Array);
   }
 
-  /** Calls the kernel. With a cache, a context is projected first. */
+  /** Calls the kernel. A kernel with a cache first projects `context`, if given, to keys and values in the cache. */
   call({ x, context, weights, y }: Addresses): void {
     const hasCache = this.#description.cache > 0;
     const memory = this.#memory;

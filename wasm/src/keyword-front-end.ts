@@ -21,7 +21,7 @@ export const modelWidth = 64;
 export const labelCount = 12;
 export const layerCount = 12;
 
-/** The tensors that do not belong to the encoder, in the order of the module. */
+/** The tensors that do not belong to the encoder, in the order of the struct Tensors in front_end.cpp. */
 const tensors: readonly (readonly [name: string, size: number])[] = [
   ["class_token", modelWidth],
   ["position", tokenCount * modelWidth],
@@ -44,7 +44,10 @@ interface Exports {
   compute_logits(): number;
 }
 
-/** Compiles the module. The default is the module of this package. Errors: "network", "not-a-module", "aborted". */
+/**
+ * Compiles keywords_front_end.wasm from `source`. The default is the file of this package. Errors: "network",
+ * "not-a-module", "aborted".
+ */
 export const loadFrontEnd = async (
   source: Source | undefined,
   variant: Variant,
@@ -89,7 +92,7 @@ export class FrontEnd {
     }
   }
 
-  /** Adds the next samples of a sound. Computes a frame, once, as soon as its last sample is present. */
+  /** Adds the next samples of a sound. Computes each frame once, as soon as its last sample is present. */
   add(samples: Float32Array): void {
     for (let at = 0; at < samples.length;) {
       const part = samples.subarray(at, at + windowLength - this.#waiting);
@@ -100,7 +103,10 @@ export class FrontEnd {
     }
   }
 
-  /** Drops the samples that do not fill a frame yet. The next whole window replaces all features. */
+  /**
+   * Drops the samples that do not fill a frame yet. Keeps the features, because the next whole window replaces them
+   * all.
+   */
   restart(): void {
     this.#waiting = 0;
   }

@@ -27,13 +27,16 @@ export interface Spotting {
    * first sample.
    */
   readonly start: number;
-  /** The time of features and model. In `push`, the time includes only the frames since the last window. */
+  /**
+   * The time to compute the features and to run the model. In `push`, only the features of the frames since the
+   * previous window are computed.
+   */
   readonly milliseconds: number;
 }
 
 export interface SpottedWord {
   readonly label: Label;
-  /** The average probability over the windows that begin in the last half second. */
+  /** The average probability of `label` over this window and the previous windows of half a second. */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
   readonly start: number;

@@ -27,8 +27,8 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * The DOM's library declares this interface without members, so the interface accepts any value. Node's types do
-     * not declare the interface.
+     * TypeScript's DOM library declares this interface without members, so that it would accept any value. Node's types
+     * do not declare it. With the member below, the compiler rejects values that are not modules.
      */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";
@@ -44,7 +44,7 @@ const isUrl = (source: unknown): source is string | URL =>
 const shippedUrl = (name: string, variant: Variant): URL =>
   new URL(`./modules/${name}.${variant}.wasm`, import.meta.url);
 
-/** Adds the variant to a URL that is the beginning of three modules. */
+/** Adds the variant to a URL that is the beginning of the URLs of three modules. */
 const withVariant = (url: string | URL, variant: Variant): string =>
   `${url}`.replace(/^(?!(data|blob):|.*\.wasm($|[?#]))[^?]*/, `$&.${variant}.wasm`);
 
@@ -110,7 +110,7 @@ export const load = async (source: KernelSource, options: LoadOptions = {}): Pro
   const supported = variants.filter(supports);
   if (variant != null && !supported.includes(variant)) fail("unsupported", "variant", supported, variant);
   const first = variant ?? supported[0]!;
-  // The probe runs while the module arrives.
+  // relaxedDot tests the engine while the module is downloaded and compiled.
   const isProbed = precision === "int8" && first === "relaxed";
   const [module] = await Promise.all([moduleOf(source, first, options), isProbed && relaxedDot()]);
   const canReplace = variant == null && hasVariants(source) && usesRelaxedDot(describe(module));

@@ -12,8 +12,9 @@ export interface MaskChoice {
 }
 
 /**
- * Chooses masks for create({ mask }). A run can switch off two masks. Without bytes, padding hides no key. A causal
- * mask with an offset at run time hides no key if the offset is large enough. Every other mask is part of the code.
+ * Chooses masks for create({ mask }). Only two masks can be left out: padding, which hides no key in a run without
+ * `padding`, and a causal mask with an offset at run time, which hides no key if the offset is large enough. Every
+ * other mask is compiled into the kernel, so it is always on.
  */
 export const chooseMask = ({ mask, options }: Description, wanted?: Mask): MaskChoice => {
   const offset = options.find(({ name }) => name === "offset");

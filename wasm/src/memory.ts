@@ -28,7 +28,7 @@ const instantiate = (module: WebAssembly.Module): Exports => {
   try {
     exports = new WebAssembly.Instance(module).exports as unknown as Exports;
   } catch (cause) {
-    // Without memory, engines throw a RangeError, or a string.
+    // If too little memory is left, engines throw a RangeError, or a string.
     const isWrong = cause instanceof Error && !(cause instanceof RangeError);
     return failFor(isWrong ? "not-a-module" : "memory", cause);
   }
@@ -55,7 +55,9 @@ export class ModuleMemory {
   /** The blocks that are not in use, by address. The last block has no end. */
   #free: Block[];
 
-  /** `activations` sets the activations of a module that supports 7 and 8 bits. */
+  /**
+   * Passes `activations` to the module's set_activations. Only modules that support 7 and 8 bits export this function.
+   */
   constructor(module: WebAssembly.Module, activations?: Activations) {
     this.exports = instantiate(module);
     if (activations) checkStatus(this.call("set_activations", activations.bits, Number(activations.isSigned)));
@@ -114,12 +116,12 @@ export class ModuleMemory {
     return attempt("not-a-module", call, name);
   }
 
-  /** Returns a view. */
+  /** Returns a view of `count` floats from the address `at`. The view becomes empty if the memory grows. */
   floats(at: number, count: number): Float32Array {
     return new Float32Array(this.exports.memory.buffer, at, count);
   }
 
-  /** Copies numbers, converted to the element type. */
+  /** Copies `values` to the address `at`, converted to the element type of `Type`. */
   write(at: number, values: ArrayLike<number>, Type: NumberArray = Float32Array): void {
     attempt("option", () => new Type(this.exports.memory.buffer, at).set(values), "numbers");
   }

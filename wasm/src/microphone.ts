@@ -7,7 +7,7 @@ import { LadonError } from "./index.js";
 import { textOf } from "./text.js";
 
 export interface MicrophoneOptions {
-  /** Called with the next samples, floats from -1 to 1. Each array is new. */
+  /** Called with the next samples, floats from -1 to 1. Each array is new, so the callback may keep it. */
   readonly samples: (samples: Float32Array) => void;
   /** Called once if the microphone ends by itself, because it was unplugged or the permission was taken back. */
   readonly ended?: () => void;

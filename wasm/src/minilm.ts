@@ -37,7 +37,7 @@ export class SentenceEncoder {
   /** The kernel with the model's weights. */
   readonly encoder: Instance;
   readonly #prefix: string;
-  #capturedTokens = 0; // of the last embed with attention
+  #capturedTokens = 0; // the number of tokens of the last `embed` with attention
 
   static async load(options: SentenceEncoderOptions): Promise<SentenceEncoder> {
     const ofKernel = ["variant", "precision", "activationBits"];
@@ -118,7 +118,7 @@ export class SentenceEncoder {
     return x;
   }
 
-  // Returns the mean over the tokens, scaled to length 1. The sum has the same direction as the mean.
+  // Returns the mean over the tokens, scaled to length 1. The mean has the direction of the sum, so the sum is scaled.
   #pool(y: Float32Array, tokens: number): Float32Array {
     const sum = new Float64Array(this.width);
     for (let at = 0; at < tokens * this.width; ++at) sum[at % this.width]! += y[at]!;
@@ -142,7 +142,7 @@ export class SentenceEncoder {
     return { values, scales: values instanceof Int8Array ? this.#floats(`${name}_scale`) : undefined };
   }
 
-  // Checks the sizes of the tables around the encoder. The encoder checks its own weights.
+  // Checks the sizes of the embedding tables and of their LayerNorm. `weights.load` checks the tensors of the encoder.
   #checkTables(): void {
     const expect = (name: string, least: number, { length }: ArrayLike<number>) => {
       if (length < least) throw new LadonError("length", `numbers in ${name}`, least, length);
@@ -159,7 +159,7 @@ export class SentenceEncoder {
   }
 }
 
-// Embeddings, one in each row. A row of int8 has a scale.
+// A table of embeddings, one in each row. If the values are int8, each row has a scale.
 interface Table {
   readonly values: ArrayLike<number>;
   readonly scales: Float32Array | undefined;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors about bytes that the engine does not compile.
+// Finds the reason why the engine does not compile the bytes of a module.
 import { fail } from "./fail.js";
 import { textIn } from "./read.js";
 import { supports, type Variant, variants } from "./variants.js";
 
-/** The length of the name and the name: "\u0005ladon". */
+/** The first six bytes of the section `ladon`: the length of its name, and the name. */
 const prefix = "5,108,97,100,111,110";
 
 /**

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of 16 bits.
+// Converts floats of 16 bits to float32.
 
 const widenBfloat16 = (half: number): number => half << 16;
 
 /**
- * binary16 has 5 exponent bits with bias 15, and 10 fraction bits. binary32 has 8 exponent bits with bias 127, and 23
- * fraction bits.
+ * Returns the bits of a binary32 with the value of a binary16. binary16 has 5 exponent bits with bias 15, and 10
+ * fraction bits. binary32 has 8 exponent bits with bias 127, and 23 fraction bits.
  */
 const widenFloat16 = (half: number): number => {
   const [sign, exponent, fraction] = [(half & 0x8000) << 16, (half >> 10) & 31, half & 1023];
@@ -24,7 +24,7 @@ const widened = (bytes: Uint8Array, widen: (half: number) => number): Float32Arr
   return new Float32Array(words.buffer);
 };
 
-/** Returns the values of little-endian floats, by dtype. Conversion is exact. */
+/** Converts the little-endian floats of a safetensors dtype to float32. The conversion is exact. */
 export const floatsOf: Readonly<Record<string, (bytes: Uint8Array) => Float32Array>> = {
   F32: (bytes) => new Float32Array(bytes.slice().buffer),
   F16: (bytes) => widened(bytes, widenFloat16),

@@ -2,7 +2,7 @@
 // The types of the members of the C function's options.
 import { checkCount, checkNumber } from "./check.js";
 
-/** The largest number that the binding accepts if only the kernel can check the number. */
+/** The largest "size" or "offset" that the binding passes on. Only the kernel knows the smaller limit of an option. */
 const largest = 2 ** 31 - 1;
 
 /** Types of numbers: each function checks a value, and returns the 32 bits that the C struct holds. */

@@ -38,7 +38,10 @@ export const unshared = (bytes: any): BufferSource => {
   return buffer instanceof ArrayBuffer ? bytes : new Uint8Array(buffer, byteOffset, byteLength).slice();
 };
 
-/** If all bytes are printable ASCII, returns a sentence with them, for errors about a page of HTML in place of a file. */
+/**
+ * Returns a description of the bytes if all bytes are printable ASCII, otherwise undefined. Servers often send a page
+ * of HTML in place of a missing file: then the error message quotes the page.
+ */
 export const textIn = (bytes: Uint8Array): string | undefined => {
   const text = new TextDecoder("latin1").decode(bytes);
   return /^[\t\n\r -~]+$/.test(text) ? `text that begins with "${text}"` : undefined;

@@ -59,7 +59,10 @@ const engineDefined: readonly Operands[] = [
   operands((i) => 127 - 16 * i, (i) => 128 + 5 * i),
 ];
 
-/** Returns the four sums after `count` additions, by integer arithmetic. */
+/**
+ * Computes the sums that `dots(count)` must write if c is `start`: each lane gets `count` times the dot product of its
+ * four bytes of a and b.
+ */
 const exactSums = ({ a, b }: Operands, start: Int32Array, count: number): Int32Array =>
   start.map((sum, lane) => {
     for (let i = 4 * lane; i < 4 * lane + 4; ++i) sum += Math.imul(count, a[i]! * b[i]!);
@@ -81,7 +84,7 @@ class Observations {
     return this.#isSigned ? "signed" : "saturating";
   }
 
-  /** Lets the probe compute the sums of all operands. */
+  /** Lets the probe compute the sums of `defined` and `engineDefined`, and compares each with the exact sums. */
   observe(probe: Probe, count: number): void {
     for (const one of defined) this.#isRight &&= agrees(probe, one, one, count);
     for (const one of engineDefined) {
@@ -103,9 +106,9 @@ const agrees = (probe: Probe, { a, b }: Operands, expected: Operands, count: num
 };
 
 /**
- * The first calls run code that the engine has not optimised. V8 optimises `dots` after about 220,000 additions, which
- * are at most 4 of the rounds. The optimiser runs in another thread and takes less than 2 ms. The pauses after the
- * fourth round take 44 ms together.
+ * The first calls of `dots` run code that the engine has not optimised. V8 requests optimised code after about 220,000
+ * additions, which the first 4 rounds always reach. The optimiser runs in another thread and takes less than 2 ms. The
+ * pauses after the fourth round take 44 ms together, so the last rounds run optimised code.
  */
 const rounds = 8;
 const additions = 20000;

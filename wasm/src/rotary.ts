@@ -17,8 +17,8 @@ export class RotaryTable {
   }
 
   /**
-   * Fills the table for the options of a run. Keeps the table if the options are those of the last fill. Returns the
-   * offset.
+   * Fills the table for `base` and `scaling` in the option `rotary` of a run, unless the table already has their
+   * values. Returns `offset` of the same option.
    */
   prepare(given: any): number {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);

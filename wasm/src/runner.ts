@@ -22,7 +22,7 @@ interface Lengths {
   readonly offset: number;
 }
 
-/** Names of the options of a run. */
+/** Returns the names of the options that a caller of `run` may give. */
 const knownOptions = ({ options, context }: Description): string[] => [
   ...options.filter(({ of }) => !of).map(({ name }) => name),
   ...(context ? ["context"] : []),

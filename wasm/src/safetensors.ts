@@ -20,7 +20,10 @@ export interface Destination {
   store(): WeightStore;
 }
 
-/** The limit of the format's own reader. Without the limit, a damaged length could allocate gigabytes of memory. */
+/**
+ * The largest header in bytes, as in the reference implementation of safetensors. Without the limit, a damaged length
+ * could allocate gigabytes of memory.
+ */
 const largestHeader = 1e8;
 
 const readHeaderLength = async (file: ByteStream): Promise<number> => {
@@ -34,8 +37,8 @@ const readHeaderLength = async (file: ByteStream): Promise<number> => {
 };
 
 /**
- * Checks the zero points that a file of compressed-tensors may have for int8 weights. Throws "weights" unless all zero
- * points are 0.
+ * Checks the zero points of int8 weights, which files of the library compressed-tensors may have. Throws "weights"
+ * unless all zero points are 0.
  */
 const checkZeroPoint = (name: string, block: WeightBlock, plan: WeightPlan): void => {
   const zeroPoint = `${name}_zero_point`;
@@ -81,7 +84,10 @@ const checkLoadOptions = (options: LoadWeightsOptions): void => {
   if (progress != null && typeof progress !== "function") fail("option", "progress", "a function", progress);
 };
 
-/** Loads weights. Errors: "weights", "shape", "option", "network", "aborted", "memory", "closed". */
+/**
+ * Loads the weights of a safetensors file into the instance. Errors: "weights", "shape", "option", "network",
+ * "aborted", "memory", "closed".
+ */
 export const loadFile = async (
   destination: Destination,
   source: WeightsSource,

@@ -4,8 +4,8 @@ import type { Description } from "./description.js";
 import { type Convention, conventions, type Row } from "./generated/checkpoint-names.js";
 
 /**
- * Returns the name of the member for a tensor's name below the prefix. Members are named as in `Slot`. Undefined means
- * that no kernel of this kind has such a tensor.
+ * Returns the member that a tensor belongs to, named as in `Slot`. `name` is the tensor's name without the prefix.
+ * Returns undefined if no kernel of this kind has such a tensor.
  */
 export type MemberOf = (name: string) => string | undefined;
 
@@ -13,7 +13,10 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 
 type Names = Map<string, string>;
 
-/** Adds each role of a table, such as in_proj_weight, and the name of the role in the table. */
+/**
+ * Adds the rows of a table of checkpoint names. The name of a member, `member` + role (such as in_proj_weight), leads
+ * to itself. Unless `isOwnOnly`, the checkpoint's name, `place` + name, leads to the member, too.
+ */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {
     names.set(member + role, member + role);
@@ -21,14 +24,19 @@ const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place =
   }
 };
 
-/** Returns the names of one part of a kernel, in all conventions. */
+/**
+ * Returns a map from the names of tensors to members. `add` adds the names that one convention gives to the tensors.
+ */
 const namesOf = (add: (names: Names, convention: Convention) => void): Names => {
   const names: Names = new Map();
   for (const convention of conventions) add(names, convention);
   return names;
 };
 
-/** Lets names of scales and sums of rows follow the names of matrices, such as linear1.weight_scale. */
+/**
+ * Extends `memberOf` to scales and row sums: if X belongs to the member M, X_scale belongs to M_scale, and X_row_sum to
+ * M_row_sum.
+ */
 const withRowTensors =
   (memberOf: MemberOf): MemberOf =>
   (name) => {

@@ -27,14 +27,18 @@ const inUnits = (size: number, total: number, put: (unit: Uint8Array, at: number
 };
 
 /**
- * Copies bytes. The usable memory grows to twice the number of bytes that arrived, because a header can claim any size.
+ * Returns a function that copies the bytes of a tensor to the offset `begin`. The usable memory grows to twice the
+ * number of bytes that arrived, because a damaged header could claim gigabytes.
  */
 const copy = (block: WeightBlock, { bytes: planned }: WeightPlan, begin: number): PutBytes => (piece, at) => {
   block.reach(Math.min(planned, 2 * (begin + at + piece.length)));
   block.write(begin + at, piece, Uint8Array);
 };
 
-/** The number of bytes that are converted to float32 at once. The number is a multiple of the size of an element. */
+/**
+ * The number of bytes that are converted to float32 at once: a multiple of the size of an element, so that no element
+ * is split.
+ */
 const widenedAtOnce = 4096;
 
 /** Returns the function that stores the bytes of a tensor. */
@@ -46,13 +50,13 @@ export const tensorWriter = (block: WeightBlock, plan: WeightPlan, name: string,
   if (matrix?.scale !== undefined) {
     const rowBytes = bytes / matrix.rows;
     return inUnits(rowBytes, bytes, (row, at) => {
-      if (!at) block.reach(matrix.sums + 4 * matrix.rows); // the memory that the kernel needs for this tensor
+      if (!at) block.reach(matrix.sums + 4 * matrix.rows); // up to the end of the row sums
       block.quantiseRow(name, at / rowBytes, floats(row));
     });
   }
   if (type === tensor.type) return copy(block, plan, begin);
   return inUnits(widenedAtOnce, bytes, (unit, at) => {
-    if (!at) block.reach(begin + 4 * length); // the memory that the kernel needs for this tensor
+    if (!at) block.reach(begin + 4 * length); // up to the end of the tensor as float32
     block.write(begin + 2 * at, floats(unit), Float32Array);
   });
 };

@@ -22,13 +22,13 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A mask that `create` can choose, if the kernel does not require one mask. */
+/** The masks of an instance. A choice must include the masks that the kernel requires. */
 export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding")[];
 
 export interface CreateOptions {
   /**
-   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. The
-   * default is the masks that the kernel requires, and the masks whose data a run gives.
+   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. By
+   * default, a run uses the masks that the kernel requires, and the masks whose data the run gives.
    */
   readonly mask?: Mask;
 }
@@ -91,16 +91,16 @@ export interface Weights {
   set(tensors: Readonly<Record<string, Float32Array | Int8Array>>, options?: SetOptions): void;
   /**
    * Streams a safetensors file into the instance's memory. The kernel's tensors have the dtype F32, F16 or BF16. An
-   * int8 kernel quantises these while they arrive, row by row, or takes I8 with scales as in `set`. Tensors that the
-   * kernel does not need are kept unchanged and may have any dtype. After an error or an abort, the weights are
-   * unchanged.
+   * int8 kernel quantises its matrices while they arrive, row by row, or takes I8 matrices with scales as in `set`.
+   * Tensors that the kernel does not need are kept unchanged and may have any dtype. After an error or an abort, the
+   * weights are unchanged.
    */
   load(source: WeightsSource, options?: LoadWeightsOptions): Promise<void>;
   /**
-   * Returns a view of a tensor of the file or record that the weights came from, with the type that is stored. Valid until
-   * the next call. A matrix X that an int8 kernel has quantised is an Int8Array, with X_scale (Float32Array). X_row_sum
-   * (Int32Array) has the sums of its rows. An F16 or BF16 tensor that the kernel does not need is a Float32Array, a copy.
-   * Throws a LadonError "weights" if the tensor has another type than `type`.
+   * Returns a view of the tensor `name` of the file or record that the weights came from, with the type that is stored.
+   * The view is valid until the next call. A matrix X that an int8 kernel has quantised is an Int8Array. Its scales are
+   * X_scale (Float32Array), and the sums of its rows are X_row_sum (Int32Array). An F16 or BF16 tensor that the kernel
+   * does not need is a Float32Array, a copy. Throws a LadonError "weights" if the tensor has another type than `type`.
    */
   tensor(name: string): WeightArray;
   tensor(name: string, type: "float32"): Float32Array;

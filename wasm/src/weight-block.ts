@@ -5,7 +5,7 @@ import { fail } from "./fail.js";
 import type { Block, ModuleMemory, NumberArray } from "./memory.js";
 import type { WeightPlan } from "./weight-plan.js";
 
-/** The bytes of the pointers, up to the first tensor. */
+/** Returns the size of the C struct of pointers, rounded up to a multiple of 64 bytes. The first tensor follows. */
 const pointerBytes = ({ offsets }: WeightPlan): number => Math.ceil(offsets.length / 16) * 64;
 
 export class WeightBlock {
@@ -28,7 +28,7 @@ export class WeightBlock {
     this.#block = memory.reserve(pointerBytes(plan) + plan.bytes);
   }
 
-  /** The address of the C struct. */
+  /** The address of the C struct of pointers to the weights. */
   get at(): number {
     return this.#block.at;
   }
@@ -58,7 +58,10 @@ export class WeightBlock {
     if (status) fail("weights", `row ${row} of ${name}`, "finite weights", "an infinity or NaN");
   }
 
-  /** Completes the weights after all tensors were written. Throws "weights" if a scale is not a positive number. */
+  /**
+   * Completes the weights after all tensors were written: computes missing row sums, and writes the pointers. Throws
+   * "weights" if a scale is not a positive number.
+   */
   finish(): void {
     const first = this.#tensorsAt;
     this.reach(this.#plan.bytes);

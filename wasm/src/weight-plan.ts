@@ -5,7 +5,7 @@ import { attempt, fail } from "./fail.js";
 import { findTensors, type Members, packedOf, type StoredTensor } from "./find-tensors.js";
 import { memberFinder } from "./tensor-names.js";
 
-/** A tensor of a record or of a file. */
+/** A tensor of the record that `Weights.set` gets, or of the file that `Weights.load` reads. */
 export interface GivenTensor extends Omit<StoredTensor, "begin"> {
   readonly bytes: number;
 }
@@ -23,7 +23,7 @@ export interface Int8Matrix {
 export interface WeightPlan {
   /** The stored tensors by name. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** The size of all stored tensors. */
+  /** The bytes of all stored tensors, with the gaps that align the tensors. */
   readonly bytes: number;
   /** The int8 matrices of the kernel, by the name of the tensor that holds or becomes the int8 weights. */
   readonly matrices: ReadonlyMap<string, Int8Matrix>;
@@ -33,7 +33,7 @@ export interface WeightPlan {
   readonly scales: readonly string[];
 }
 
-/** Types of floats that become float32 if the kernel reads them. */
+/** The types of tensors that become float32 if the kernel reads the tensor. */
 const narrowFloats = ["F16", "BF16"];
 
 /** Places tensors one after another, each at a multiple of 64 bytes. */
@@ -71,7 +71,7 @@ const addMatrix = (to: Block, name: string, given: GivenTensor, shape: readonly 
 
 const isScale = (member?: string): boolean => member?.endsWith("_weight_scale") ?? false;
 
-/** Places a tensor that is not an int8 matrix. Scales may have the shape [rows, 1]. */
+/** Places a tensor that is not an int8 matrix. The shape [rows, 1] of scales becomes [rows]. */
 const addOther = (to: Block, name: string, given: GivenTensor, member?: string): void => {
   const { type, length } = given;
   const isColumn = isScale(member) && given.shape?.length === 2 && given.shape[1] === 1;
@@ -93,8 +93,8 @@ export type PlanWeights = (
 ) => WeightPlan;
 
 /**
- * Throws "weights" if a file of int8 weights has a float matrix of the kernel, because the kernel would quantise the
- * matrix.
+ * Throws "weights" if a file has int8 weights for some matrices of the kernel and floats for others. Otherwise, the
+ * kernel would quantise the matrices of floats.
  */
 const checkMixture = (matrices: ReadonlyMap<string, Int8Matrix>): void => {
   const names = [...matrices.keys()];

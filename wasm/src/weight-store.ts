@@ -25,7 +25,7 @@ export class WeightStore {
     this.#onChange = onChange;
   }
 
-  /** The address of the C struct. Throws "weights" if there are no weights. */
+  /** The address of the C struct of pointers to the weights. Throws "weights" if there are no weights. */
   get at(): number {
     return this.#weights.at;
   }
@@ -41,7 +41,7 @@ export class WeightStore {
     const tensors = new Map<string, GivenTensor>();
     for (const [name, data] of Object.entries(given ?? {})) {
       tensors.set(name, { type: typeOf(name, data), bytes: data.byteLength, length: data.length });
-      // A view of this memory becomes empty if the memory grows.
+      // A view of this memory becomes empty if the memory grows, so its numbers are copied.
       sources.set(name, data.buffer === memory.buffer ? data.slice() : data);
     }
     const plan = this.plan(tensors, prefix);

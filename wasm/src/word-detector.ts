@@ -4,7 +4,7 @@
 
 import { sampleRate, windowLength } from "./keyword-front-end.js";
 
-/** The period of half a second, in samples. An average includes the windows that begin in the last period. */
+/** Half a second, in samples. WordDetector averages over the windows that begin within this time. */
 export const averagedSamples: number = sampleRate / 2;
 const threshold = 0.6;
 const suppressed = sampleRate / 2;

@@ -11,8 +11,8 @@ const longestWord = 100; // code points; a longer word is [UNK]
 // are not UTF-8 instead.
 const dropped = /[\u{FFFD}\p{Cf}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 const space = /[\t\n\r\p{Zs}\p{Zl}\p{Zp}]/u;
-// The blocks that BERT's tokenizers know, without later extensions. The library `tokenizers` has the same gap before
-// U+2B920, although extension E begins at U+2B820.
+// The blocks of CJK ideographs that BERT's tokenizers know. The library `tokenizers` has the same gap before U+2B920,
+// although the block of extension E begins at U+2B820.
 const blocks =
   "\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2B73F}" +
   "\\u{2B740}-\\u{2B81F}\\u{2B920}-\\u{2CEAF}\\u{2F800}-\\u{2FA1F}";
@@ -23,7 +23,7 @@ const mark = /\p{M}/u;
 const accent = /\p{Mn}/u;
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 
-// A mark of the highest combining class. NFD puts all other marks in front of it, except those of class 0.
+// A mark of the highest combining class. NFD puts every other mark in front of lastMark, except the marks of class 0.
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 

@@ -34,7 +34,10 @@ export const randoms = (random, count, size = 1, mean = 0) =>
 export const rowsOf = (flat, width) =>
   Array.from({ length: flat.length / width }, (_, i) => Array.from(flat.subarray(i * width, (i + 1) * width)));
 
-/** Returns weights by the names of the C members. Their magnitudes are such that activations stay near 1. */
+/**
+ * Returns random weights by the names of the C members. Matrices are scaled by 1.5 / sqrt(columns), so that a linear
+ * map neither enlarges nor shrinks its inputs much.
+ */
 export const weightsOf = (description, random) => {
   const entries = [];
   for (let i = 0; i < (description.layers ?? 1); ++i) {
@@ -59,7 +62,7 @@ export const weightsOf = (description, random) => {
   );
 };
 
-/** Returns rows of a matrix for the oracle, by default all rows. int8 weights have scales. */
+/** Returns the rows from `first` of the matrix `name` in the oracle's form, and their biases. By default, all rows. */
 const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) => {
   const matrix = weights[`${name}_weight`];
   const bias = weights[`${name}_bias`]?.subarray(first, first + rows);
@@ -70,8 +73,8 @@ const matrixOf = (weights, name, bits, columns = 1, first = 0, rows = Infinity) 
 };
 
 /**
- * Returns the weights of one layer for the oracle. The names of its members begin with `at`. `bits` is the number of
- * bits of the inputs of int8 products.
+ * Returns the weights of one layer in the oracle's form. The names of the layer's members begin with `at`. Products
+ * with int8 weights have inputs of `bits` bits.
  */
 export const parts = (weights, at, model, bits) => {
   const one = (part) => matrixOf(weights, at + part, bits);
@@ -86,8 +89,8 @@ export const parts = (weights, at, model, bits) => {
 };
 
 /**
- * Returns the oracle's results for a kernel: the rows of y, and the maps of every layer. maySee(query, key) is the
- * mask.
+ * Returns the oracle's results for a kernel: the rows of y, and the attention weights of every layer and head.
+ * maySee(query, key) is the mask.
  */
 export const expected = (description, weights, x, queries, keys, maySee) => {
   const { model, heads, kind, layers, activationBits, arguments: given } = description;
@@ -107,7 +110,8 @@ export const expected = (description, weights, x, queries, keys, maySee) => {
   const form = { heads, norm: argument("NORM", "post"), activation: argument("ACTIVATION", "relu"), epsilon };
   const all = [];
   for (let i = 0; i < (layers ?? 1); ++i) {
-    // All tokens of a layer are inputs of the next layer. The last layer computes only the queries.
+    // All layers but the last compute all tokens, because the next layer reads all tokens. The last layer computes only
+    // the queries.
     const asking = i + 1 < (layers ?? 1) ? rows.length : queries;
     const at = layers ? `layers.${i}.` : "";
     const { y, maps } = encoderLayer(rows, parts(weights, at, model, activationBits), form, asking, keys, maySee);

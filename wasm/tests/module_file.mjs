@@ -15,7 +15,7 @@ export const withSection = (content, module = emptyModule) => {
 
 const kinds = { function: 0, memory: 2, global: 3 };
 
-/** The global __heap_base with the value 1024, as an i32 or as an i64, or an f64 that is NaN. */
+/** Encodings of the global __heap_base: 1024 as an i32, 1024 as an i64, and NaN as an f64. */
 const globals = {
   i32: [0x7f, 0, 0x41, 0x80, 8, 0x0b],
   i64: [0x7e, 0, 0x42, 0x80, 8, 0x0b],

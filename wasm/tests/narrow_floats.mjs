@@ -1,11 +1,11 @@
-// Floats of 16 bits, for the tests.
+// Makes random floats of 16 bits for the tests, and computes their values.
 
-/** Returns random halves in either format. Their values are finite, with magnitudes near 1. */
+/** Returns the bits of `count` random floats of `dtype`, F16 or BF16. Their magnitudes are in [1/16, 1). */
 export const randomHalves = (random, count, dtype) =>
   Uint16Array.from({ length: count }, () => {
     const sign = random() < 0 ? 0x8000 : 0;
     const size = Math.abs(random());
-    // Exponents from 2^-4 to 2^-1, and any fraction.
+    // The exponents are from 2^-4 to 2^-1, and the fraction is arbitrary.
     if (dtype === "F16") return sign | ((11 + Math.floor(size * 4)) << 10) | Math.floor(Math.abs(random()) * 1024);
     return sign | ((123 + Math.floor(size * 4)) << 7) | Math.floor(Math.abs(random()) * 128);
   });

@@ -2,16 +2,16 @@
 // 1706.03762) and the rules of the masks. The oracle does not use the binding or the kernels. Every weight is (out,
 // in), as in PyTorch. A matrix is an array of rows.
 
-// Half the epsilon of float32.
+// The unit roundoff of float32: half of its epsilon.
 const unit = 2 ** -24;
 
 /**
- * Returns the allowed difference of float32 and float64 results. n independent and unbiased roundings of numbers of
- * size s have together an error of u s sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). The longest sums have
- * `longest` terms, and `depth` such sums follow each other. The weights in these tests are chosen so that a sum does
- * not enlarge relative errors. Most sums are shorter than the longest sum, so twice this error is ample. The largest
- * error in these tests is a third of the bound. A wrong epsilon, tanh in place of erf, or one key too many exceeds the
- * bound by a factor of 5 to 10,000.
+ * Returns the allowed difference of float32 and float64 results. Together, n independent and unbiased roundings of
+ * numbers of the magnitude s have an error of about unit * s * sqrt(n) (Higham and Mary, SIAM J. Sci. Comput. 41,
+ * 2019). Here, n is `longest` * `depth`: the longest sums have `longest` terms, and `depth` such sums follow each
+ * other. The weights in these tests are chosen so that a sum does not enlarge relative errors. Most sums are shorter
+ * than the longest sum, so twice this error is ample. The largest error in these tests is a third of the bound. A wrong
+ * epsilon, tanh in place of erf, or one key too many exceeds the bound by a factor of 5 to 10,000.
  */
 export const bound = ({ longest, depth, size }) => 2 * unit * Math.sqrt(longest * depth) * size;
 
@@ -28,8 +28,9 @@ const linearFloat = (weight, bias, x) =>
   );
 
 /**
- * The smallest distance of any quotient from the midpoint of two integers. The quotients of a float32 kernel differ a
- * little. The kernel finds equal integers if this distance is larger than the kernel's errors.
+ * The smallest distance, in all calls of `quantise` since the last reset, of a quotient from the midpoint of two
+ * integers. A float32 kernel computes slightly different quotients. The kernel rounds its quotients to the oracle's
+ * integers if this distance is larger than the kernel's errors.
  */
 export const quotients = { nearest: Infinity };
 
@@ -39,7 +40,7 @@ const nearestInteger = (quotient) => {
   return integer;
 };
 
-/** Quantises one token, with a zero point that makes 0 exact. Returns the integers and the value of the integer 1. */
+/** Quantises one token. The integers have the zero point already subtracted. `unit` is the value of the integer 1. */
 const quantise = (row, bits) => {
   const levels = 2 ** bits - 1;
   const [low, high] = [Math.min(0, ...row), Math.max(0, ...row)];
@@ -58,8 +59,8 @@ const linearInt8 = ({ integers, scale, bits }, bias, x) =>
   });
 
 /**
- * Returns the weights of head h: the softmax over the keys that each query may see, or 0 for all keys if a query sees
- * no key. maySee(i, j, h) returns true, false, or a number that is added to the score.
+ * Returns the attention weights of head h: the softmax over the keys that a query may see, or 0 for all keys if a query
+ * sees no key. maySee(i, j, h) returns true, false, or a number that is added to the score.
  */
 const look = (q, k, h, maySee) =>
   q.map((query, i) => {
@@ -79,8 +80,8 @@ const look = (q, k, h, maySee) =>
 const columns = (x, first, count) => x.map((row) => row.slice(first, first + count));
 
 /**
- * Computes attention with queries from x, and keys and values from `context`. The weights are {q, k, v, out}, each
- * [weight, bias]. Returns y and the weights of every head.
+ * Computes attention with queries from x, and keys and values from `context`. `weights` is {q, k, v, out}, each
+ * [weight, bias]. Returns y and the attention weights of every head.
  */
 export const attention = (x, context, weights, heads, maySee) => {
   const [q, k, v] = [linear(...weights.q, x), linear(...weights.k, context), linear(...weights.v, context)];
@@ -128,10 +129,7 @@ const activations = {
 
 const sum = (a, b) => a.map((row, i) => row.map((value, j) => value + b[i][j]));
 
-/**
- * Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. form:
- * {heads, norm, activation, epsilon}
- */
+/** Computes an encoder layer. The first `queries` tokens of x are queries, and the first `keys` tokens are keys. */
 export const encoderLayer = (x, weights, { heads, norm, activation, epsilon }, queries, keys, maySee) => {
   const pre = norm === "pre";
   const input = pre ? layerNorm(weights.norm1, epsilon, x) : x;

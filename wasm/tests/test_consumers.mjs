@@ -355,7 +355,8 @@ test("Vite", inChromium, async () => {
   await serving(join(at, "dist"), async (url) => agrees(await titleOf(`${url}/index.html`)));
 });
 
-// Vite 6 builds for engines of 2020 by default, which have no await outside a function.
+// Vite 6 builds for engines of 2020 by default, which have no await outside a function. So README.md names another
+// target.
 test("Vite, with await outside a function as in README.md", async () => {
   const option = /`build: \{ target: "(\w+)" \}`/.exec(readFileSync(here("../README.md"), "utf8"));
   const at = project("vite_await", {
@@ -426,7 +427,7 @@ const esbuild = async (at, options) => {
 test("esbuild, with the modules copied beside the bundle", inChromium, async () => {
   const at = project("esbuild", bundled());
   await esbuild(at, { format: "esm" });
-  // Without the copy, the error names the missing file.
+  // If the modules are not copied to the bundle, the error names the missing file.
   await serving(at, async (url) => {
     const { error } = await titleOf(`${url}/index.html`);
     assert.match(error, /LadonError: .*attention_64_4.*HTTP status 200.*404.*bundler copy ladon.dist.modules/);

@@ -393,7 +393,7 @@ test("modules of other versions", async () => {
     }
     await refuses(() => load(bytes, { variant: "scalar" }), "version", `got ${ladon}`);
   }
-  // In version 1, tensors and options were arrays instead of objects.
+  // In version 1, tensors and options were arrays instead of objects. The error must name the version, not the arrays.
   const first = { ladon: 1, name: "old", weights: [["in_proj_weight", 192, 64]], options: ["tokens", "attention"] };
   await refuses(() => load(withSection(JSON.stringify(first))), "version", "expected 4, got 1");
   await refuses(() => load(withSection('{"ladon": 5, "name": "later"}')), "version", "expected 4, got 5");

@@ -302,7 +302,8 @@ test("metadata of the date reader that are not strings", async () => {
 test("tables of the date reader that are too short", async () => {
   const { header } = headerOf(dateFile);
   for (const name of ["position", "slot", "character.weight", "classifier.weight", "classifier.bias"]) {
-    // The missing bytes become a tensor that the reader does not use.
+    // Removes the last row of the tensor. The row becomes a tensor that the reader does not use, because a file has no
+    // gaps.
     const short = dateWeights(({ [name]: { dtype, shape, data_offsets: [begin, end] }, ...rest }) => {
       const [rows, ...columns] = shape;
       const middle = begin + ((end - begin) / rows) * (rows - 1);

@@ -77,7 +77,9 @@ test("activations of 7 bits, in modules that do not depend on the engine", { ski
   assert.throws(() => (description.activationBits = 8), TypeError);
 });
 
-/** Returns `load` of a copy of the package for this kind of engine, and the arguments of set_activations. */
+/**
+ * Returns `load` of a copy of the package whose probe reports `kind`. Without a kind, the copy lacks the probe's file.
+ */
 const packageFor = async (t, kind) => {
   const folder = mkdtempSync(join(tmpdir(), "ladon-"));
   t.after(() => rmSync(folder, { recursive: true }));

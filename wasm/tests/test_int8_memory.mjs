@@ -87,7 +87,10 @@ const storedBytes = (tensors, isConverted, convertedBytes) =>
     return sum + (isConverted(tensor) ? convertedBytes(shape) : product(shape) * sizes[dtype]);
   }, 0);
 const isLayers = ([name]) => name.startsWith("encoder.layer.");
-/** Returns the bytes of int8 weights with a scale and a sum for each row. */
+/**
+ * Returns the bytes that an int8 kernel stores for a tensor. A matrix has int8 weights, and a scale and a sum of 4
+ * bytes each for each row. The numbers of any other tensor are float32.
+ */
 const int8Bytes = (shape) => (shape.length === 2 ? product(shape) + 8 * shape[0] : 4 * product(shape));
 
 for (const [what, precision, dtype, bytesOf] of [

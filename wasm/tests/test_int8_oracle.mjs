@@ -1,5 +1,5 @@
-// Tests int8 kernels against the oracle of the quantised problem. The oracle gets the integers of the weights and
-// quantises the inputs of products. So the bounds are those of float32 kernels.
+// Tests int8 kernels against the oracle. The oracle uses the kernel's integer weights, and quantises the inputs of
+// products like the kernel. Only float roundings differ, so the bounds are those of float32 kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exactKernel, runnable, shippedScalar, skipWithoutKernels, testKernel } from "./int8_kernels.mjs";
@@ -9,8 +9,8 @@ import { attention, bound, quotients } from "./oracle.mjs";
 const all = () => true;
 
 /**
- * Returns the oracle's results for the first numbers whose quotients are all far from the midpoint of two integers. The
- * errors of a float32 kernel then change no integer. `problem` makes the numbers and the results.
+ * Calls `problem`, which makes random numbers and the oracle's results, until all quotients of the oracle are far from
+ * the midpoint of two integers. The roundings of a float32 kernel then change no integer.
  */
 const withoutDoubt = (description, problem) => {
   const { model, feedForward = model, layers = 1, activationBits, kind } = description;
@@ -200,9 +200,11 @@ const relativeError = (actual, wanted) => {
   return Math.sqrt(squares(wanted.map((value, i) => actual[i] - value)) / squares(wanted));
 };
 
-// In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and oracle round it
-// to different integers. Then all later layers differ. So only one input must agree closely with the oracle. The
-// largest error must be less than twice the smallest error against the oracle for the other number of bits (7 or 8).
+// Compares each kernel with two oracles: the oracle with the kernel's number of bits, and the oracle with the other
+// number (7 or 8). In a model of these sizes, a quotient is often so near the midpoint of two integers that kernel and
+// oracle round it to different integers. Then all later layers differ. So only one of the four inputs must agree
+// closely with the first oracle. The largest error against the first oracle must be less than twice the smallest error
+// against the second oracle. A kernel that uses the other number of bits fails.
 for (const name of ["minilm", "keywords"]) {
   test(name, async (t) => {
     const random = randomOf(28);

@@ -123,7 +123,7 @@ const pytorch = (name) => name.replace("attention.", "self_attn.").replace(/(out
 testHere("names of checkpoints, in arrays and in files", async () => {
   for (const rename of [bert, llama, pytorch]) {
     for (const given of [weights, floats]) {
-      // PyTorch has no names for separate projections.
+      // PyTorch has no names for separate projections, so these tensors keep the names of the members.
       const named = (name) => (rename === pytorch && /query|key|value/.test(name) ? name : rename(name));
       const entries = Object.fromEntries(Object.entries(given).map(([name, data]) => [named(name), data]));
       assert.deepEqual(runOf(made(entries)), wanted, rename.name);

@@ -17,7 +17,7 @@ const isAbout =
     error instanceof LadonError && error.code === code && error.message.includes(text);
 const furthest = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
 const spotterOf = (options = {}) => KeywordSpotter.load({ weights: pathToFileURL(weights), ...options });
-/** Returns recordings one after the other, floats. */
+/** Returns the samples of the recordings `names`, one recording after another. */
 const joined = (...names) => Float32Array.from(names.flatMap((name) => Array.from(samplesOf(name))));
 /** Returns the results without the member `milliseconds`, which differs from run to run. */
 const timeless = (found) => found.map(({ milliseconds, ...rest }) => rest);

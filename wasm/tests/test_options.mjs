@@ -139,7 +139,8 @@ test("a context that is projected once", { skip }, async () => {
 test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each head", { skip }, async () => {
   const { kernel, instance, weights } = await prepared("odd_rotary");
   const { description } = kernel;
-  // The kernel has (in, out) for each head, by the names of the members. The oracle has (out, in) of all heads.
+  // `own` has matrices (in, out) for each head, by the names of the kernel's members. `turned` has the oracle's
+  // matrices (out, in) of all heads.
   const own = {};
   const turned = {};
   for (const { name, shape, count: heads = 1 } of description.weights) {
@@ -177,7 +178,7 @@ test("rotary embedding, sinks, a mask of bits, ALiBi slopes, a matrix for each h
     plain.some((value, i) => Math.abs(value - instance.run(x, still)[i]) > 1e-3),
     "turned",
   );
-  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // only distances matter
+  agree(instance.run(x, { ...still, rotary: { offset: 7 } }), Array.from(plain)); // scores depend only on distances
   const sunk = instance.run(x, { ...still, sinks: [9, 9] }).slice();
   assert.ok(
     sunk.some((value, i) => Math.abs(value - plain[i]) > 1e-3),

@@ -1,4 +1,5 @@
-// Tests the size, the version and the imports of the package. The package must ship the modules of the list.
+// Tests the size, the version and the imports of the package. The package must ship exactly the kernels that
+// modules.json lists.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -8,8 +9,8 @@ import { findCycle, importsOfSource } from "./imports.mjs";
 import { frontEndName, moduleBytes, modules, shippedNames, variants } from "./kernels.mjs";
 
 // The limit of the size after gzip -9. test_consumers.mjs shows that a page needs only index.js and a module to run
-// attention on PyTorch's tensors. The plan for storing each tensor takes 1.9 KB of this limit. The plan serves set and
-// load, float32 and int8.
+// attention on PyTorch's tensors. src/weight-plan.ts, which places tensors for set and load, takes 1.9 KB of this
+// limit.
 const mostBytes = 10752;
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");

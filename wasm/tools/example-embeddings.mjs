@@ -26,7 +26,9 @@ const questions = [
   "what's for dinner?",
 ];
 
-/** Returns int8 integers in the direction of the embedding. The largest becomes 127 or -127. */
+/**
+ * Returns int8 integers in the direction of the embedding. The component of the largest magnitude becomes 127 or -127.
+ */
 const quantised = (embedding) => {
   const largest = embedding.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return Int8Array.from(embedding, (value) => Math.round((value / largest) * 127));

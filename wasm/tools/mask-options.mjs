@@ -14,7 +14,7 @@ function axesText(name, axes) {
   return perHead ? `${text}, or with ${name}_per_head [heads]${text}` : text;
 }
 
-/** Returns the options that a run may give. These are arrays, without the options for the number of columns. */
+/** Returns the arrays among the options of masks. Omits the options for numbers of columns, which the binding sets. */
 export function readMaskOptions(code) {
   const added = [...code.matchAll(optionPattern)];
   const expected = code.match(/options\.add\(/g)?.length;

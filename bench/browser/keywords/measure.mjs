@@ -101,7 +101,10 @@ async function ladonOf(host, kind, precision) {
   ];
 }
 
-/** Returns the function from features to logits: the package has none, so this function calls its front end. */
+/**
+ * Returns a function from features to logits. The package has only a function from sound to logits, so this function
+ * calls the exports of keywords_front_end.wasm itself.
+ */
 async function modelAlone(host, kind, encoder) {
   const name = `keywords/keywords_front_end.${kind === "scalar" ? "scalar" : "simd"}.wasm`;
   const {exports} = await WebAssembly.instantiate(await WebAssembly.compile(await host.read(name)));

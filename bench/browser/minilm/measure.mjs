@@ -42,7 +42,10 @@ export async function measureMiniLm(host, {tokens: counts, rounds, milliseconds,
   for (const {free} of entrants) await free();
 }
 
-/** Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant has float32 weights. */
+/**
+ * Returns Ladon in all kinds of modules, and all forms of the peers. The first entrant is Ladon with float32 weights,
+ * whose vectors are the expected vectors of the others.
+ */
 async function allEntrants(host, {kinds, precision, peers}, report) {
   const entrants = [];
   for (const each of new Set(["float32", precision])) {
@@ -125,8 +128,8 @@ async function thoseThatAgree([first, ...others], text, report) {
 }
 
 function reportAll(tokens, contestants, results, report) {
-  // Returns true if a contestant of Ladon is compared with another contestant. The other contestant is a peer, or
-  // Ladon's float32 weights in the same kind of module.
+  // Returns true if Ladon's contestant `one` is compared with the other contestant: a peer or, if `one` has int8
+  // weights, Ladon with float32 weights in the same kind of module.
   const isOther = (one, {who, kind, precision, tokenizes}) => one.tokenizes === tokenizes &&
       (who !== "ladon" || (kind === one.kind && precision === "float32" && one.precision === "int8"));
   for (const [index, contestant] of contestants.entries()) {

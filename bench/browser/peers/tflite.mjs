@@ -1,4 +1,4 @@
-// Writes LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The numbers of
+// Writes LiteRT models as bytes: a chain of fully connected layers with int8 weights and float32 inputs. The indices of
 // fields come from LiteRT's schema (schema.fbs).
 import {Builder} from "flatbuffers";
 
@@ -7,7 +7,7 @@ const FULLY_CONNECTED = 9;       // BuiltinOperator
 const FULLY_CONNECTED_OPTIONS = 8;  // BuiltinOptions
 const offset = 4, alignment = 16;
 
-/** Writes tables. A field is [number, kind, value]. The kind selects the function of Builder that adds the field. */
+/** Writes tables. A field is [index, kind, value]. The kind selects the function of Builder that adds the field. */
 class Tables extends Builder {
   table(...fields) {
     this.startObject(1 + Math.max(-1, ...fields.map(([number]) => number)));

@@ -74,7 +74,8 @@ __attribute__((export_name("chain"))) void chain(const float* in, const Weights*
   }
 }
 
-// Sets how inputs are quantised, like the function of a kernel's module (src/c_kernel/module_int8.cpp.in).
+// Sets whether inputs are quantised to 7 or 8 bits, and to signed or unsigned bytes. The modules of kernels export the
+// same function (src/c_kernel/module_int8.cpp.in).
 __attribute__((export_name("set_activations"))) void set_activations(std::size_t bits, int is_signed) {
   const bool is_shifted = bits == 8 && is_signed != 0;
   simd::run_time_activations = {bits == 8 ? 255.0f : 127.0f, is_shifted ? -128.0f : 0.0f};

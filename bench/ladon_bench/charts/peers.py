@@ -7,7 +7,7 @@ from ladon_bench.charts.drawing import COLOURS, GREY, MARKERS, MASKS, chart_of, 
 
 
 def names_of(rows):
-    """Returns the names in the rows: Ladon first, then the others in the order of the palette."""
+    """Returns the names of the contestants in the rows, in the order of COLOURS: Ladon first."""
     present = {one["name"] for row in rows for one in row["contestants"]}
     return [name for name in COLOURS if name in present]
 

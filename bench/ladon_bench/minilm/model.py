@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2: the weights, the vector of token ids in float64, and the needed flops."""
+"""Reads the weights of all-MiniLM-L6-v2, computes vectors in float64, and counts the needed flops."""
 
 import json
 import math

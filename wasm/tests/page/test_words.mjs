@@ -167,7 +167,7 @@ describe("with the model beside the page", { skip: skipWithoutRecordings }, () =
 
   test("the microphone ends with the tab, and with a recording", async () => {
     const { page, context, problems } = await openWords();
-    // Records the streams that the page opens.
+    // Collects the tracks of all streams that the page opens.
     await page.evaluate(() => {
       const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
       globalThis.tracks = [];
