@@ -151,7 +151,7 @@ struct MicroKernel {
       const float* const ahead = ahead_in_row(a, k, inner, next);
       for (std::size_t i = 0; i < cache_line; ++i) {
         if constexpr (prefetches_own_rows) {
-          if (i < Rows) prefetch_to_nearest_cache(ahead + i * RowStride);
+          if (i < Rows) prefetch_own_row(ahead + i * RowStride);
         } else {
           prefetch_to_second_cache(InnerStride == 1 ? next + i * RowStride + k : next + (k + i) * InnerStride);
         }

@@ -94,13 +94,14 @@ class FoldedMicroKernel {
   }
 
   // Prefetches the weights of Steps steps. Over all steps of a cache line, the function prefetches the cache line
-  // `ahead` of each row. If columns of `a` are contiguous, it prefetches the next tile's columns instead.
+  // `ahead` of each row: into the L1 cache for three packs, otherwise into the L2 cache (detail/target/x86.hpp has the
+  // measurement). If columns of `a` are contiguous, it prefetches the next tile's columns instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {
       for (std::size_t j = step; j < step + Steps; ++j) prefetch_to_second_cache(next + j * InnerStride);
     } else if constexpr (Packs == 1) {
-      for (std::size_t r = step; r < step + Steps && r < Rows; ++r) prefetch_to_nearest_cache(ahead + r * RowStride);
+      for (std::size_t r = step; r < step + Steps && r < Rows; ++r) prefetch_to_second_cache(ahead + r * RowStride);
     } else {
       static_assert(Rows * Steps <= cache_line);
       if (step / Steps < Rows) prefetch_to_nearest_cache(ahead + step / Steps * RowStride);

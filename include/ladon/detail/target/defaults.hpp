@@ -88,7 +88,9 @@ struct Defaults {
   static constexpr std::size_t prefetched_row_floats = unlimited;
   // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
   // weights.
-  static constexpr std::size_t prefetch_distance_floats = 8 * cache_line_floats;
+  static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
+  // Whether these weights are prefetched into the L1 cache instead of the L2 cache.
+  static constexpr bool prefetches_own_rows_to_nearest_cache = false;
   // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
   // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.
   static constexpr std::size_t aliasing_bytes = 4096;

@@ -38,16 +38,26 @@ struct X86 : Defaults {
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
-  // Tiles of one pack prefetch their own rows of weights, eight cache lines ahead. Tiles of two packs prefetch the rows
-  // of the next tile. Throughput in % of peak FMA throughput with each method, for (tokens,features,heads), on Zen 5
-  // with AVX-512:
+  // Tiles of one pack prefetch their own rows of weights, twelve cache lines ahead. Tiles of two packs prefetch the
+  // rows of the next tile. Throughput in % of peak FMA throughput with each method, for (tokens,features,heads), on Zen
+  // 5 with AVX-512:
   //
   //                                                          eight lines ahead   next tile
   //   one pack    (16,256,8)                                 85%                 83%
   //               12 encoder layers (16,384,12) in sequence  82%                 73%
   //   two packs   (32,256,8)                                 91%                 94%
   //
-  // Prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from memory.
+  // On Zen 5, prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from
+  // memory. Zen 4 needs twelve lines, and few lines may be on their way into the L1 cache at the same time. Time of six
+  // encoder layers of MiniLM (42 MB of weights) on Zen 4, divided by the time with eight lines ahead, into the L1
+  // cache:
+  //
+  //                                        AVX2                  AVX-512
+  //     tokens                             4         8           4         8         16        24
+  //     tile                               folded    one pack    folded    folded    one pack  folded, three packs
+  //     8 lines ahead, into the L2 cache             0.79                  0.68      1.02
+  //     12 lines, into the L1 cache                  1.09                            0.98      1.00
+  //     12 lines, into the L2 cache        0.49      0.71        0.48      0.62      1.00      1.13
   //
   // Int8 tiles of one and of two packs prefetch the rows of the next tile into the L2 cache. Time of six encoder layers
   // of MiniLM with prefetching, divided by the time without prefetching (Zen 4, AVX-512 VNNI, median of three runs):
