@@ -104,12 +104,12 @@ LADON_INLINE constexpr T* opaque(T* pointer) noexcept {
 // prefetch_to_second_cache prefetches a cache line into the L2 cache. prefetch_to_nearest_cache prefetches a cache line
 // into the L1 cache. Any address is allowed, valid or not. On targets that prefetch no weights, both functions do
 // nothing.
-LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const float* address) noexcept {
+LADON_INLINE void prefetch_to_second_cache([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 2);
 #endif
 }
-LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const float* address) noexcept {
+LADON_INLINE void prefetch_to_nearest_cache([[maybe_unused]] const void* address) noexcept {
 #if defined(__GNUC__)
   if constexpr (target::Current::prefetched_row_floats != target::unlimited) __builtin_prefetch(address, 0, 3);
 #endif
