@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # ladon_arch_flags(<variable> <arch>): leaves the compiler flags for an instruction set. Values of <arch>: default (no
 # flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of avx512
-# and avx2, with VNNI), neon and neon_dot (64-bit Arm, without and with dot product), or any value of -march.
+# and avx2, with VNNI), avx512_bf16 (the level of avx512, with AVX512_BF16), neon and neon_dot (64-bit Arm, without and
+# with dot product), or any value of -march.
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
   set(march_avx512 x86-64-v4)
   set(march_avx512_vnni x86-64-v4)
+  set(march_avx512_bf16 x86-64-v4)
   set(march_avx_vnni x86-64-v3)
   set(march_neon armv8-a)
   set(march_neon_dot armv8.2-a+dotprod)
   set(added_avx512_vnni -mavx512vnni)
+  set(added_avx512_bf16 -mavx512bf16)
   set(added_avx_vnni -mavxvnni)
   set(flags "")
   if(MSVC)
@@ -65,18 +68,19 @@ endfunction()
 # ladon_dispatched_isas(<variable> <precision>): leaves the instruction sets of DISPATCH for this processor, in the
 # order of their numbers in ladon_isa (src/c_kernel/kernel.h.in). Every machine supports the first instruction set. The
 # list is empty if this processor has no DISPATCH. VNNI and the dot product of Arm are only for int8 weights, because
-# these instructions multiply 8-bit integers.
+# these instructions multiply 8-bit integers. AVX512_BF16 is only for bfloat16 weights.
 function(ladon_dispatched_isas out precision)
-  set(isas "")
+  foreach(list isas float32_isas bfloat16_isas int8_isas)
+    set(${list} "")
+  endforeach()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set(isas sse2 avx2 avx512)
     set(int8_isas avx512_vnni avx_vnni)
+    set(bfloat16_isas avx512_bf16)
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(isas neon)
     set(int8_isas neon_dot)
   endif()
-  if(precision STREQUAL "int8")
-    list(APPEND isas ${int8_isas})
-  endif()
+  list(APPEND isas ${${precision}_isas})
   set(${out} ${isas} PARENT_SCOPE)
 endfunction()

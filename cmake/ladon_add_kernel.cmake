@@ -48,10 +48,10 @@
 #                      LADON_WEIGHTS_TOOL=<file> names another program
 # The code
 #   CAPTURE weights|none|scaled|capped|masked     the content of options.attention
-#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|neon|neon_dot|<-march>
-#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library, and with PRECISION int8 also AVX-512 VNNI
-#                      and AVX-VNNI, which need g++ 11 or clang++ 12. For 64-bit Arm with Linux: NEON, and with
-#                      PRECISION int8 also dot product; the library calls getauxval
+#   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|<-march>
+#   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
+#                      AVX-VNNI, which need g++ 11 or clang++ 12. With PRECISION bfloat16 also AVX512_BF16. For 64-bit
+#                      Arm with Linux: NEON, and with PRECISION int8 also dot product; the library calls getauxval
 #   DETERMINISTIC      results have the same bits on every target
 #   KEY_BLOCK <n>      number of keys of a long row that are scored at a time, a multiple of 32 (256); a smaller block
 #                      needs less workspace

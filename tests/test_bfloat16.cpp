@@ -1,10 +1,12 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
-// The oracle gets the rounded weights. Its bound then covers only the errors of the kernels, and not the rounding of
-// the weights.
+// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so, too.
+// The bound of the oracle therefore covers the errors of the kernels, and no errors of rounding.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include <doctest/doctest.h>
 
@@ -28,6 +30,16 @@ using ladon::mask::Causal, ladon::mask::None;
 template <class Layout>
 using BFloat16 = ladon::layout::BFloat16<Layout>;
 
+// The target of this machine without products of bfloat16 numbers: products convert the weights to floats.
+struct Widening : ladon::detail::simd::NativeVectors {
+  static constexpr bool multiplies_bfloat16 = false;
+};
+// A target of plain arrays with products of bfloat16 numbers. Any machine can run this target.
+template <std::size_t Lanes>
+struct Arrays : ladon::detail::simd::ArrayVectors<Lanes> {
+  static constexpr bool multiplies_bfloat16 = true;
+};
+
 std::uint16_t rounded(float x) { return ladon::to_bfloat16(x).bits; }
 
 template <S Shape, LayerConfig Config, class Mask, class Layout>
@@ -39,11 +51,12 @@ void check_layer() {
                  .activation_bits = activation_bits<typename Layout::Precision>});
 }
 
-// Checks that bfloat16 weights and float32 weights of equal values give bit-identical outputs.
+// Checks that bfloat16 weights and float32 weights of equal values give bit-identical outputs, if products convert the
+// weights to floats.
 template <S Shape, class Mask, class Layout>
 void check_same_bits() {
-  const Subject subject = attention_subject<Shape, Mask, BFloat16<Layout>>();
-  const Subject converted = attention_subject<Shape, Mask, Layout>();
+  const Subject subject = attention_subject<Shape, Mask, BFloat16<Layout>, Widening>();
+  const Subject converted = attention_subject<Shape, Mask, Layout, Widening>();
   const AttentionProblem problem = random_problem(subject, false, 5);
   AttentionProblem values = problem;
   for (oracle::Linear* linear :
@@ -84,6 +97,15 @@ TEST_CASE("bfloat16: attention, odd widths, grouped heads, values of another wid
   check_attention(
       attention_subject<S{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
                         Causal, BFloat16<SeparateQKV>>());
+}
+
+TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
+  check_attention(
+      attention_subject<S{.queries = 19, .model = 13, .heads = 4, .kv_heads = 2, .head_width = 5, .value_width = 7},
+                        Causal, BFloat16<SeparateQKV>, Arrays<4>>());
+  check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
+                                    BFloat16<InProj>, Arrays<4>>());
+  check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
 TEST_CASE("bfloat16: a single token") {
@@ -137,8 +159,48 @@ TEST_CASE("bfloat16: decoder layer") {
   constexpr LayerConfig post{.feed_forward = 20};
   check_decoder(
       decoder_layer_subject<S{.queries = 18, .model = 12, .heads = 3}, 21, post, Causal, None, BFloat16<InProj>>(),
-      {.layer = post, .self_causal = true, .activation_bits = bfloat16_weights});
+      {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
+}
+
+// The feed-forward network computes its hidden features in chunks (detail/layer/feed_forward.hpp).
+TEST_CASE("bfloat16: encoder layer, large weights") {
+  check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
+}
+
+// A row of a single token fills whole registers, and a matrix is read in several streams.
+TEST_CASE("bfloat16: cache of a single token, wide rows") {
+  check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
+                              ladon::position::None, BFloat16<SeparateQKV>>(),
+               {{std::vector<std::size_t>(7, 1)}});
 }
 #endif
+
+// A token changes the results of no other token.
+TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+  const Subject subject = attention_subject<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6},
+                                            ladon::mask::Padding, BFloat16<InProj>>();
+  AttentionProblem problem = random_problem(subject, false, 3);
+  const Variation hide_token_1{.may_see = {1, 0, 1, 1, 1}};
+  const auto row = [&](const Floats& y, std::size_t token) { return std::span(y).subspan(13 * token, 13); };
+  const Outcome before = run_guarded(subject, task_of(subject, problem, hide_token_1));
+  for (const std::size_t feature : {7u, 12u}) {
+    const float was = problem.x[13 + feature];
+    for (const float bad : {NAN, ladon::bit_cast<float>(0x7f800001u), infinity, -infinity, largest, -largest}) {
+      CAPTURE(bad);
+      problem.x[13 + feature] = bad;
+      const Outcome outcome = run_guarded(subject, task_of(subject, problem, hide_token_1));
+      for (const std::size_t token : {0u, 2u, 3u, 4u}) CHECK(same_bits(row(outcome.y, token), row(before.y, token)));
+      if (std::isnan(bad)) CHECK(std::ranges::all_of(row(outcome.y, 1), [](float y) { return std::isnan(y); }));
+    }
+    problem.x[13 + feature] = was;
+  }
+  for (const float value : {3.0f, -2.5f, 0.0f, -0.0f, 1e-42f, 1e15f}) {
+    CAPTURE(value);
+    std::ranges::fill_n(problem.x.begin() + 13, 13, value);
+    check_run(subject, task_of(subject, problem, hide_token_1), hide_token_1,
+              expected_attention(subject, problem, hide_token_1));
+  }
+}
 
 }  // namespace ladon_test

@@ -192,9 +192,9 @@ void check_cut(const Growing& growing, const DecoderProblem& problem, const Cut&
   static_assert(std::is_same_v<typename Many::Caches, typename One::Caches>);
   static_assert(std::is_same_v<typename Many::MemoryCaches, typename One::MemoryCaches>);
   const Whole whole = expected_of(growing, problem);
-  const bool is_int8 = problem.form.activation_bits != 0 && problem.form.activation_bits != bfloat16_weights;
   const auto bound = [](const std::optional<Real>& real) { return real->bound(); };
-  CHECK_MESSAGE(std::ranges::max(whole.y | std::views::transform(bound)) < (is_int8 ? 0.5 : 1e-3),
+  CHECK_MESSAGE(std::ranges::max(whole.y | std::views::transform(bound)) <
+                    (rounds_inputs(problem.form.activation_bits) ? 0.5 : 1e-3),
                 "the bound is too wide");
   Subject subject{};
   subject.shape = growing.cross;

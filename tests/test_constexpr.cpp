@@ -148,6 +148,34 @@ constexpr std::array<float, 2> decode() {
 }
 static_assert(close(decode(), {11, -19}));
 
+#if !LADON_DETERMINISTIC
+// The same attention with bfloat16 weights. All weights and inputs are bfloat16 numbers. The outputs of the heads are
+// nearly bfloat16 numbers, so rounding them to bfloat16 keeps the results.
+template <bool MultipliesBFloat16>
+struct BFloat16Target : ladon::detail::simd::NativeVectors {
+  static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;
+};
+template <bool MultipliesBFloat16>
+constexpr std::array<float, 6> attend_bfloat16() {
+  using BFloat16Attention =
+      ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 2, .heads = 2}, ladon::mask::Causal,
+                                ladon::layout::BFloat16<ladon::layout::InProj>, ladon::score::Scaled,
+                                ladon::position::None, BFloat16Target<MultipliesBFloat16>>;
+  std::array<ladon::BFloat16, 12> in{};
+  std::array<ladon::BFloat16, 4> out{};
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = ladon::to_bfloat16(in_proj_weight[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = ladon::to_bfloat16(out_proj_weight[i]);
+  const typename BFloat16Attention::Weights bfloat16_weights{.in_proj = {in, in_proj_bias},
+                                                             .out_proj = {out, out_proj_bias}};
+  typename BFloat16Attention::Workspace workspace{};
+  std::array<float, 6> y{};
+  BFloat16Attention::run(x, bfloat16_weights, y, workspace);
+  return y;
+}
+static_assert(close(attend_bfloat16<false>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
+static_assert(close(attend_bfloat16<true>(), {21.5f, -1, 7.5f, 0, 27.5f, 1}));
+#endif
+
 // Attention with int8 weights. All numbers are whole, so the result is exact. A token of one feature x > 0 becomes the
 // integer 255 with the scale x / 255, and its value is 2 x + 1.
 using Int8Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 1, .model = 1}, ladon::mask::None,

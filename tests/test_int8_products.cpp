@@ -88,7 +88,7 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   }
   static LinearInput<ladon::precision::Int8<Bits>, Target, Tokens, Features, tiles> input;
   std::memset(&input, 0x5a, sizeof(input));
-  quantise_input<Target, tiles, Tokens, Features>(in, Tokens, input);
+  convert_input<Target, tiles, Tokens, Features>(in, Tokens, input);
   const Int8Rows<Features, BiasVector> w{
       {problem.weight.data()}, problem.scale.data(), problem.row_sum.data(), {problem.bias.data()}};
   ladon::for_panels<tiles, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {

@@ -35,7 +35,7 @@ void multiply(const Linear& matrix, const float* in, float* out) {
   constexpr std::size_t stride = Model * tiling.width();
   [[maybe_unused]] static ladon::detail::LinearInput<ladon::precision::Int8<8>, Simd, Tokens, Model, tiling> input;
   ladon::for_panels<tiling, Tokens>(Tokens, [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-    const auto quantised = input.template quantise<Simd, Packs, Model>(in, first, count);
+    const auto quantised = input.template convert<Simd, Packs, Model>(in, first, count);
     ladon::detail::matmul<Simd, tiling, Packs, Model, Model>(
         matrix.rows_from(0), quantised.template panels_from<Model, tiling.width()>(first), count,
         ladon::detail::Epilogue<tiling.width()>{out + first * stride, stride});

@@ -22,9 +22,10 @@ class Model {
  public:
   void begin(const json& request) {
     const std::string precision = request.at("precision");
-    encoder_ = std::make_unique<minilm::SentenceEncoder>(
-        request.at("model").get<std::string>(), files::Load::map,
-        precision == "int8" ? minilm::Precision::int8 : minilm::Precision::float32);
+    encoder_ = std::make_unique<minilm::SentenceEncoder>(request.at("model").get<std::string>(), files::Load::map,
+                                                         precision == "int8"       ? minilm::Precision::int8
+                                                         : precision == "bfloat16" ? minilm::Precision::bfloat16
+                                                                                   : minilm::Precision::float32);
     sentences_ = request.at("sentences").get<std::vector<std::vector<TokenId>>>();
     together_ = request.at("together");
   }

@@ -94,6 +94,17 @@ Layers find_layers(const Safetensors& file) {
       file, [&]<std::size_t Out, std::size_t In>(const std::string& name) { return find_dense<Out, In>(file, name); });
 }
 
+BFloat16Layers::BFloat16Layers(const Safetensors& file) {
+  const auto find = [&]<std::size_t Out, std::size_t In>(const std::string& name) {
+    const Dense dense = find_dense<Out, In>(file, name);
+    const std::shared_ptr<std::array<ladon::BFloat16, Out * In>> memory(new std::array<ladon::BFloat16, Out * In>);
+    memory_.push_back(memory);
+    std::transform(dense.weight, dense.weight + Out * In, memory->begin(), ladon::to_bfloat16);
+    return BFloat16Dense{memory->data(), dense.bias};
+  };
+  layers_ = find_layers_with<BFloat16Dense>(file, find);
+}
+
 Int8Layers::Int8Layers(const Safetensors& file) {
   const bool is_quantised = has_int8_weights(file);
   const auto find = [&]<std::size_t Out, std::size_t In>(const std::string& name) {

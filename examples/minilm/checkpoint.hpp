@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ladon/bfloat16.hpp>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,12 @@ inline constexpr float layer_norm_epsilon = 1e-12f;
 // A dense layer: weight is (out, in), row-major, and bias is (out).
 struct Dense {
   const float* weight;
+  const float* bias;
+};
+
+// A dense layer with bfloat16 weights.
+struct BFloat16Dense {
+  const ladon::BFloat16* weight;
   const float* bias;
 };
 
@@ -69,6 +76,19 @@ struct Embeddings {
 // first missing or wrong tensor. The results point into the file, so no weight is copied.
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
+
+// Holds the layers with bfloat16 weights, and owns the weights. The constructor rounds the float weights of the file.
+class BFloat16Layers {
+ public:
+  // Throws ModelError as find_layers does.
+  explicit BFloat16Layers(const Safetensors& file);
+
+  [[nodiscard]] const LayersOf<BFloat16Dense>& layers() const noexcept { return layers_; }
+
+ private:
+  std::vector<std::shared_ptr<const void>> memory_;
+  LayersOf<BFloat16Dense> layers_;
+};
 
 // Holds the layers with int8 weights, and owns the tensors that are not in the file.
 //

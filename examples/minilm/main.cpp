@@ -71,7 +71,7 @@ void describe(CLI::App& app, Options& options) {
       "--copy-weights", [&options] { options.load = files::Load::copy; },
       "copies the model into memory, so that later changes of its file have no effect");
   app.add_option("--precision", options.precision, "the type of the layers' weights")
-      ->check(CLI::IsMember({"float32", "int8"}))
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
       ->capture_default_str();
   // If the texts were a positional option, CLI11 would read the text "[a, b]" as a list of two texts.
   app.allow_extras();
@@ -85,7 +85,9 @@ void describe(CLI::App& app, Options& options) {
 minilm::Model load(const Options& options) {
   const auto& folder = options.model_folder;
   const auto model_file = folder / minilm::model_file_name;
-  const auto precision = options.precision == "int8" ? minilm::Precision::int8 : minilm::Precision::float32;
+  const auto precision = options.precision == "int8"       ? minilm::Precision::int8
+                         : options.precision == "bfloat16" ? minilm::Precision::bfloat16
+                                                           : minilm::Precision::float32;
   if (!std::filesystem::exists(model_file))
     throw minilm::ModelError("there is no " + model_file.string() +
                              ": run examples/minilm/fetch_model, or name the model's folder with --model DIR");

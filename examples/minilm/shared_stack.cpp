@@ -21,6 +21,9 @@ class SharedStackOf final : public SharedStack, Wired<max_tokens, ladon::mask::B
 std::unique_ptr<SharedStack> make_shared_stack(const Layers& layers) {
   return std::make_unique<SharedStackOf<Dense>>(layers);
 }
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<BFloat16Dense>& layers) {
+  return std::make_unique<SharedStackOf<BFloat16Dense>>(layers);
+}
 std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers) {
   return std::make_unique<SharedStackOf<Int8Dense>>(layers);
 }

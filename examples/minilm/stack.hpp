@@ -35,6 +35,8 @@ class Stack {
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const Layers& layers);
 template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers);
+template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
 // Computes several texts, one after another, in one run. The run reads every weight once for all texts. The tokens of
@@ -51,6 +53,7 @@ class SharedStack {
 };
 
 std::unique_ptr<SharedStack> make_shared_stack(const Layers& layers);
+std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<BFloat16Dense>& layers);
 std::unique_ptr<SharedStack> make_shared_stack(const LayersOf<Int8Dense>& layers);
 
 }  // namespace minilm

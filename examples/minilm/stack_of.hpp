@@ -20,8 +20,10 @@ class Wired {
   }
 
   static constexpr bool is_int8 = std::is_same_v<AnyDense, Int8Dense>;
-  using Layout =
-      std::conditional_t<is_int8, ladon::layout::Int8<ladon::layout::SeparateQKV>, ladon::layout::SeparateQKV>;
+  static constexpr bool is_bfloat16 = std::is_same_v<AnyDense, BFloat16Dense>;
+  using Floats = ladon::layout::SeparateQKV;
+  using Layout = std::conditional_t<is_int8, ladon::layout::Int8<Floats>,
+                                    std::conditional_t<is_bfloat16, ladon::layout::BFloat16<Floats>, Floats>>;
   static constexpr ladon::Shape shape{.queries = Capacity, .model = model_width, .heads = head_count};
   static constexpr ladon::LayerConfig layer_config{
       .feed_forward = feed_forward_width, .activation = ladon::Activation::gelu, .norm = ladon::NormOrder::post};
@@ -82,6 +84,10 @@ class StackOf final : public Stack, Wired<Capacity, ladon::mask::None, AnyDense>
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const Layers& layers) {
   return std::make_unique<StackOf<Capacity, Dense>>(layers);
+}
+template <std::size_t Capacity>
+std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers) {
+  return std::make_unique<StackOf<Capacity, BFloat16Dense>>(layers);
 }
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers) {

@@ -40,7 +40,9 @@ enum class Order { out_in, in_out };
 // The precision of the weights of linear maps. Activations, biases, norms and caches are float32.
 //
 //     Float32        weights are floats
-//     BFloat16       weights are bfloat16 (bfloat16.hpp). Products convert the weights to floats, exactly
+//     BFloat16       weights are bfloat16 (bfloat16.hpp). On targets with AVX512_BF16, products round their inputs to
+//                    bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products convert the weights to
+//                    floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
 //                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {
@@ -103,8 +105,8 @@ struct Linear<Out, In, O, B, precision::BFloat16> {
   static_assert(O == Order::out_in,
                 "ladon: bfloat16 weights are (out, in): take layout::InProj or layout::SeparateQKV");
   static_assert(!LADON_DETERMINISTIC || Out == 0,  // depends on Out, so that the assertion fails only in a use
-                "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16, "
-                "which a later version may use, flush subnormals to zero");
+                "ladon: layout::BFloat16 does not compile with LADON_DETERMINISTIC, because instructions for bfloat16 "
+                "flush subnormals to zero");
   using Strides = LinearStrides<Out, In, O, B, BFloat16>;
   typename Strides::Weight weight;
   [[no_unique_address]] std::conditional_t<B == Bias::with, VectorView<const float, Out>, detail::NoBias> bias;

@@ -34,8 +34,8 @@ static bool has(unsigned reg, unsigned long long bits) { return (reg & bits) == 
 
 // Returns the instruction sets that the machine and the operating system support. AVX2 code is compiled for the level
 // x86-64-v3, and AVX-512 code for the level x86-64-v4 (System V ABI, AMD64 supplement, "Micro-architecture levels"). In
-// addition, the operating system must save the registers that the extensions use. AVX512_VNNI and AVX-VNNI are one more
-// extension each, which their level does not contain. The arguments of cpuid are a leaf and a subleaf.
+// addition, the operating system must save the registers that the extensions use. AVX512_VNNI, AVX512_BF16 and AVX-VNNI
+// are one more extension each, which their level does not contain. The arguments of cpuid are a leaf and a subleaf.
 static unsigned detected_isas() {
   const unsigned sse2 = bits(LADON_ISA_SSE2);
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -56,8 +56,10 @@ static unsigned detected_isas() {
     found |= bits(LADON_ISA_AVX512);
     if (has(c, bits(11))) found |= bits(LADON_ISA_AVX512_VNNI);
   }
-  // `a` is the last subleaf of leaf 7. Bit 4 of subleaf 1 stands for AVX-VNNI.
-  if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
+  // `a` is the last subleaf of leaf 7. Bit 4 of subleaf 1 stands for AVX-VNNI, and bit 5 for AVX512_BF16.
+  if (a < 1 || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return found;
+  if (has(a, bits(4))) found |= bits(LADON_ISA_AVX_VNNI);
+  if (has(found, bits(LADON_ISA_AVX512)) && has(a, bits(5))) found |= bits(LADON_ISA_AVX512_BF16);
   return found;
 }
 #endif
@@ -82,8 +84,9 @@ static unsigned supported_isas() {
 //     an instruction set that is available     `wanted`
 //     any other value                          LADON_ISA_CHOSEN, which here means "not available"
 constexpr ladon_isa chosen_isa(int wanted, unsigned available) {
-  constexpr ladon_isa fastest_first[] = {LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512,   LADON_ISA_AVX_VNNI, LADON_ISA_AVX2,
-                                         LADON_ISA_SSE2,        LADON_ISA_NEON_DOT, LADON_ISA_NEON};
+  constexpr ladon_isa fastest_first[] = {LADON_ISA_AVX512_VNNI, LADON_ISA_AVX512_BF16, LADON_ISA_AVX512,
+                                         LADON_ISA_AVX_VNNI,    LADON_ISA_AVX2,        LADON_ISA_SSE2,
+                                         LADON_ISA_NEON_DOT,    LADON_ISA_NEON};
   for (const ladon_isa isa : fastest_first) {
     if ((wanted == LADON_ISA_CHOSEN || wanted == isa) && (available & bits(isa)) != 0) return isa;
   }

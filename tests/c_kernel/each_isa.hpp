@@ -35,10 +35,11 @@ void for_isas(F f) {
   f.template operator()<LADON_ISA_AVX_VNNI>();
   f.template operator()<LADON_ISA_NEON>();
   f.template operator()<LADON_ISA_NEON_DOT>();
+  f.template operator()<LADON_ISA_AVX512_BF16>();
 }
 
-// Calls check(subject) for each instruction set that this machine and the library have. A library without DISPATCH is
-// called once.
+// Calls check(subject), or check(subject, isa), for each instruction set that this machine and the library have. A
+// library without DISPATCH is called once.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O, auto Run, class Check>
 void each_isa(std::size_t layers, Check check) {
   int found = 0;
@@ -49,7 +50,12 @@ void each_isa(std::size_t layers, Check check) {
     }
     CAPTURE(Isa);
     ++found;
-    check(c_subject<S, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers));
+    const Subject subject = c_subject<S, WorkspaceBytes, W, O, by<Run, W, O, Isa>>(layers);
+    if constexpr (requires { check(subject, Isa); }) {
+      check(subject, Isa);
+    } else {
+      check(subject);
+    }
   };
   with.template operator()<LADON_ISA_CHOSEN>();
   if constexpr (requires(O options) { options.isa; }) {

@@ -76,7 +76,8 @@ void run_capturing(const Call& call, Run run) {
 // Returns the Subject that runs `Attention`. `Attention` is a MultiHeadAttention, or a type of team.hpp that runs a
 // MultiHeadAttention in phases.
 template <class Attention, class Mask, class Layout = ladon::layout::InProj, class Score = ladon::score::Scaled,
-          class Position = ladon::position::None, Captures C = Captures::weights>
+          class Position = ladon::position::None, Captures C = Captures::weights,
+          class Target = ladon::detail::simd::NativeVectors>
 Subject subject_of_attention() {
   const auto run = [](const Call& call) {
     typename Attention::Weights weights;
@@ -104,7 +105,7 @@ Subject subject_of_attention() {
           MaskOf<Mask>::form,
           score_form<Attention::shape, Score, Position>(),
           C == Captures::every_stage,
-          activation_bits<typename Layout::Precision>};
+          activation_bits<typename Layout::Precision, Target>};
 }
 
 template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
@@ -112,7 +113,7 @@ template <ladon::Shape S, class Mask, class Layout = ladon::layout::InProj,
           class Position = ladon::position::None, Captures C = Captures::weights>
 Subject attention_subject() {
   return subject_of_attention<ladon::MultiHeadAttention<S, Mask, Layout, Score, Position, Target>, Mask, Layout, Score,
-                              Position, C>();
+                              Position, C, Target>();
 }
 
 // Returns the subject that projects keys and values into a cache, and then attends to the cache. Keys and values may

@@ -51,10 +51,8 @@ void check_variation(const Subject& subject, const EncoderForm& form, const Vari
   const ExpectedEncoder expected = expected_encoder(subject, problem, variation);
   CHECK(worst_distance(outcome.y, expected.y) <= 1);
   for (std::size_t i = 0; i < form.layers; ++i) CHECK(worst_distance(outcome.maps[i], expected.maps[i]) <= 1);
-  // In an int8 problem, rounding errors may change a quantised integer by 1. The bound then includes a step of
-  // quantisation.
-  const bool is_int8 = form.activation_bits != 0 && form.activation_bits != bfloat16_weights;
-  const double widest = is_int8 ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
+  // If inputs are rounded, a rounding error of float32 may change an input by one step. The bound then includes a step.
+  const double widest = rounds_inputs(form.activation_bits) ? 0.4 : form.layers == 1 ? 1e-4 : 1e-2;
   CHECK_MESSAGE(widest_bound(expected.y) < widest, "the bound is too wide");
   task.aliased = true;
   const Outcome aliased = run_guarded(subject, task);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <utility>
+
+#include <ladon/bfloat16.hpp>
 
 namespace ladon_test::oracle {
 
@@ -150,10 +153,48 @@ Matrix linear_int8(const Linear& w, const Matrix& x) {
   return y;
 }
 
+// Returns the bfloat16 nearest to x. If x is near the middle of two bfloat16 numbers, the library may round to the
+// other number. As in nearest_integer, the deviation is then at least the distance of the two numbers. The library may
+// round subnormal numbers to 0.
+Real nearest_bfloat16(Real x) {
+  if (!std::isfinite(x.value) || !std::isfinite(x.deviation)) return x;
+  const double magnitude = std::abs(x.value);
+  if (magnitude < 0x1p-126) return {0, std::hypot(magnitude, x.deviation)};
+  const std::uint16_t bits = ladon::to_bfloat16(static_cast<float>(magnitude)).bits;
+  const auto value = [](int of_bits) {
+    return static_cast<double>(ladon::to_float(ladon::BFloat16{static_cast<std::uint16_t>(of_bits)}));
+  };
+  const double nearest = value(bits), lower = value(bits - 1), upper = value(bits + 1), step = upper - nearest;
+  const double to_middle = std::min(magnitude - (lower + nearest) / 2, (nearest + upper) / 2 - magnitude);
+  const bool in_doubt = x.deviation != 0 && to_middle <= x.bound();
+  return {std::copysign(nearest, x.value), in_doubt ? std::hypot(step, x.deviation) : 0};
+}
+
+// Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
+// is exact in float32, so only the sum is rounded.
+Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
+  Matrix rounded_x = x;
+  for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);
+  Matrix y(x.rows, w.out);
+  for (std::size_t t = 0; t < x.rows; ++t) {
+    for (std::size_t o = 0; o < w.out; ++o) {
+      Real total = w.bias.empty() ? 0.0f : w.bias[o];
+      for (std::size_t i = 0; i < w.in; ++i) {
+        const double weight = static_cast<double>(w.weight[o * w.in + i]);
+        const Real feature = rounded_x(t, i);
+        total = rounded(total.value + weight * feature.value, total.deviation, weight * feature.deviation);
+      }
+      y(t, o) = total;
+    }
+  }
+  return y;
+}
+
 }  // namespace
 
 Matrix linear(const Linear& w, const Matrix& x) {
   if (w.activation_bits != 0) return linear_int8(w, x);
+  if (w.rounds_inputs) return linear_bfloat16(w, x);
   Matrix y(x.rows, w.out);
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {

@@ -60,8 +60,15 @@ struct Call : Lengths {
   ladon::Stage stage = ladon::Stage::weights;
 };
 
-// A special value of activation_bits: the linear maps have bfloat16 weights, and their inputs are not quantised.
-inline constexpr int bfloat16_weights = 16;
+// Special values of activation_bits: the linear maps have bfloat16 weights. With bfloat16_weights, the inputs of linear
+// maps are floats. With bfloat16_products, the inputs are rounded to bfloat16.
+inline constexpr int bfloat16_weights = 16, bfloat16_products = 17;
+
+// Whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last bits of
+// an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
+constexpr bool rounds_inputs(int activation_bits) {
+  return activation_bits != 0 && activation_bits != bfloat16_weights;
+}
 
 struct Subject {
   ladon::Shape shape;  // complete (Shape::complete)

@@ -15,13 +15,14 @@ using InFloat32 = typename Layout::template With<ladon::precision::Float32>;
 template <class Layout, class Other>
 constexpr bool same_but_for_biases =
     std::is_same_v<ladon::layout::WithoutBias<InFloat32<Layout>>, ladon::layout::WithoutBias<Other>>;
-// The second argument of `quantise` (weights.hpp) for a precision of the library. 0 means float32.
-template <class Precision>
+// The second argument of `quantise` (weights.hpp) for a precision and a target of the library. 0 means float32.
+template <class Precision, class Target = ladon::detail::simd::NativeVectors>
 constexpr int activation_bits = 0;
-template <>
-inline constexpr int activation_bits<ladon::precision::BFloat16> = bfloat16_weights;
-template <int Bits>
-constexpr int activation_bits<ladon::precision::Int8<Bits>> = Bits;
+template <class Target>
+constexpr int activation_bits<ladon::precision::BFloat16, Target> =
+    Target::multiplies_bfloat16 ? bfloat16_products : bfloat16_weights;
+template <int Bits, class Target>
+constexpr int activation_bits<ladon::precision::Int8<Bits>, Target> = Bits;
 
 // Returns a pointer to the first of `count` elements in an array of floats. The last element ends with the array
 // (in_floats in weights.cpp).

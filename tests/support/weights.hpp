@@ -26,7 +26,7 @@ oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Sh
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
 // Makes the weights of all linear maps int8, for inputs of `activation_bits` bits. If `activation_bits` is
-// bfloat16_weights, rounds the weights to bfloat16.
+// bfloat16_weights or bfloat16_products (subject.hpp), rounds the weights to bfloat16.
 void quantise(oracle::Linear& linear, int activation_bits);
 void quantise(oracle::AttentionWeights& weights, int activation_bits);
 void quantise(oracle::LayerWeights& weights, int activation_bits);

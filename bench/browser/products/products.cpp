@@ -39,7 +39,7 @@ LinearInput<Precision, Simd, tokens, hidden, tiling_of_tokens> input;
 
 template <std::size_t Rows, std::size_t Inner>
 void multiply(const float* in, const Weights& w, float* out) {
-  const auto view = input.template quantise<Simd, packs, Inner>(in, 0, panels);
+  const auto view = input.template convert<Simd, packs, Inner>(in, 0, panels);
   const Epilogue<width> epilogue{out, width * Rows};
   if constexpr (precision::is_int8<Precision>) {
     const auto* const weight = static_cast<const std::int8_t*>(w.weight);

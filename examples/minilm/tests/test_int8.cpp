@@ -1,5 +1,5 @@
-// Tests int8 weights: compares the embeddings with the embeddings of float32 weights, and reads files that contain int8
-// weights.
+// Tests int8 and bfloat16 weights: compares the embeddings with the embeddings of float32 weights, and reads files that
+// contain int8 weights.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,42 @@ SentenceEncoder int8_encoder(const std::filesystem::path& file) {
   return SentenceEncoder(file, files::Load::map, Precision::int8);
 }
 
+struct Cosines {
+  double mean, smallest;
+};
+
+// Returns the cosines of the embeddings of float32 weights and of weights of another precision, for every
+// MINILM_SENTENCE_STEP-th sentence.
+Cosines cosines_to_float32(Precision precision) {
+  SentenceEncoder float32(model_file());
+  SentenceEncoder other(model_file(), files::Load::map, precision);
+  const auto texts = sentences();
+  double sum = 0, smallest = 1;
+  int compared = 0;
+  for (std::size_t i = 0; i < texts.size(); i += MINILM_SENTENCE_STEP) {
+    const auto cosine = static_cast<double>(similarity(float32.embed(texts[i]), other.embed(texts[i])));
+    sum += cosine;
+    smallest = std::min(smallest, cosine);
+    ++compared;
+  }
+  const Cosines cosines{sum / compared, smallest};
+  MESSAGE("mean cosine " << cosines.mean << ", smallest " << cosines.smallest);
+  return cosines;
+}
+
 }  // namespace
+
+TEST_SUITE_BEGIN("bfloat16");
+
+TEST_CASE("embeddings of bfloat16 and float32 weights: mean cosine at least 0.9999, smallest at least 0.9995") {
+  LADON_SKIP_WITHOUT(model_file());
+  const Cosines cosines = cosines_to_float32(Precision::bfloat16);
+  CHECK(cosines.mean >= 0.9999);
+  CHECK(cosines.smallest >= 0.9995);
+  CHECK(cosines.smallest < 0.999999);  // proves that the encoder used bfloat16 weights
+}
+
+TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("int8");
 
@@ -50,22 +85,10 @@ TEST_SUITE_BEGIN("int8");
 // of so few tokens hardly cancel.
 TEST_CASE("embeddings of int8 and float32 weights: mean cosine at least 0.998, smallest at least 0.99") {
   LADON_SKIP_WITHOUT(model_file());
-  SentenceEncoder float32(model_file());
-  SentenceEncoder int8 = int8_encoder(model_file());
-  const auto texts = sentences();
-  double sum = 0, smallest = 1;
-  int compared = 0;
-  for (std::size_t i = 0; i < texts.size(); i += MINILM_SENTENCE_STEP) {
-    const auto cosine = static_cast<double>(similarity(float32.embed(texts[i]), int8.embed(texts[i])));
-    sum += cosine;
-    smallest = std::min(smallest, cosine);
-    ++compared;
-  }
-  const double mean = sum / compared;
-  MESSAGE("mean cosine " << mean << ", smallest " << smallest);
-  if (MINILM_SENTENCE_STEP == 1) CHECK(mean >= 0.998);
-  CHECK(smallest >= 0.99);
-  CHECK(smallest < 0.9999);  // proves that the encoder used int8 weights
+  const Cosines cosines = cosines_to_float32(Precision::int8);
+  if (MINILM_SENTENCE_STEP == 1) CHECK(cosines.mean >= 0.998);
+  CHECK(cosines.smallest >= 0.99);
+  CHECK(cosines.smallest < 0.9999);  // proves that the encoder used int8 weights
 }
 
 TEST_CASE("a file with int8 weights gives the bits of a float file that is quantised at load") {

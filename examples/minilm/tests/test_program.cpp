@@ -43,7 +43,7 @@ TEST_CASE("wrong usage gives the exit status 2") {
   check_refused(run("--attention a --head 12"), 2, "--head");
   check_refused(run("--attention a --head -1"), 2, "--head");
   check_refused(run("--colour a b"), 2, "--colour");
-  check_refused(run("--precision int4 a b"), 2, "int4 not in {float32,int8}");
+  check_refused(run("--precision int4 a b"), 2, "int4 not in {float32,bfloat16,int8}");
   CHECK(run("--help").status == 0);
 }
 

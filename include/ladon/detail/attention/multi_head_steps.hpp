@@ -105,13 +105,13 @@ struct MultiHeadSteps {
   }
   template <class Input, class Part = WholeCall>
   static constexpr void query_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
-    quantise_input<Simd, q, S.queries, S.model>(panels, active, input, part);
+    convert_input<Simd, q, S.queries, S.model>(panels, active, input, part);
   }
   template <std::size_t Features, class Input, class Part = WholeCall>
   static constexpr void context_in(const float* rows, std::size_t active, float* panels, Input& input,
                                    Part part = {}) noexcept {
     to_panels<KeyPack, k, Features>(rows, active, panels, part);
-    quantise_input<Simd, k, S.keys, Features>(panels, active, input, part);
+    convert_input<Simd, k, S.keys, Features>(panels, active, input, part);
   }
   template <class Part = WholeCall>
   static constexpr void queries_out(const float* panels, std::size_t active, float* rows, Part part = {}) noexcept {
@@ -237,7 +237,7 @@ struct MultiHeadSteps {
                                Part part = {}) noexcept {
     constexpr std::size_t out_stride = S.model * q.width();
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      const auto in = input.template quantise<Simd, Packs, S.concat_width()>(heads, first, count);
+      const auto in = input.template convert<Simd, Packs, S.concat_width()>(heads, first, count);
       matmul<Simd, q, Packs, S.model, S.concat_width()>(w.output(),
                                                         in.template panels_from<S.concat_width(), q.width()>(first),
                                                         count, Epilogue<q.width()>{y + first * out_stride, out_stride});

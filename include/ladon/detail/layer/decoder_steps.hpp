@@ -191,12 +191,12 @@ struct DecoderSteps {
   // quantise `count` panels.
   template <std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+    return shared.input.template convert<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
         .template panels_from<S.concat_width(), q.width()>(first);
   }
   template <std::size_t Packs>
   static constexpr auto input_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
-    return shared.input.template quantise<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
+    return shared.input.template convert<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
         .template panels_from<S.model, q.width()>(first);
   }
 };

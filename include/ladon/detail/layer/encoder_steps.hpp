@@ -77,8 +77,8 @@ struct EncoderScratch {
 
   AttentionScratch attention;
   [[no_unique_address]] std::conditional_t<hidden_in_keys, Nothing, Hidden> own_hidden;
-  [[no_unique_address]] detail::LinearInput<Precision, Target, panels * L::queries.width(), Config.feed_forward,
-                                            L::queries> hidden_input;
+  [[no_unique_address]] detail::LinearInput<Precision, Target, panels * L::queries.width(), plan.chunk, L::queries>
+      hidden_input;
 
   // Returns the memory of the hidden features, [panels][chunk][width].
   constexpr float* hidden() noexcept {
@@ -136,11 +136,11 @@ struct EncoderSteps {
       float* const heads = shared.heads.data + first * Sublayers::heads_stride;
       float* const x = shared.x.data + first * Sublayers::stride;
       const auto concatenated =
-          shared.input.template quantise<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
+          shared.input.template convert<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)
               .template panels_from<S.concat_width(), q.width()>(first);
       Sublayers::template add_attention<Packs>(w.attention.output(), concatenated, count, x, norm,
                                                shared.sublayer_input() + first * Sublayers::stride);
-      const auto in = shared.input.template quantise<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
+      const auto in = shared.input.template convert<Simd, Packs, S.model>(shared.sublayer_input(), first, count)
                           .template panels_from<S.model, q.width()>(first);
       Sublayers::template add_feed_forward<Packs>(w, in, count, scratch, heads, x, w.norm2);
     };

@@ -7,7 +7,7 @@
 // where lane i of `sum` is (W * panel + bias) in this row, for token i of this pack.
 //
 //     W         [rows][inner], read in place; WeightRows has the element type, the strides and the biases
-//     in        [panels][inner][width], the panels
+//     in        the panels: a PanelsView [panels][inner][width], or a BFloat16PanelsView
 //     epilogue  stores the sums (detail/linear/epilogue.hpp)
 //
 // The outer loop runs over tiles of rows, and the inner loop over panels. A tile (detail/target/tiling.hpp) needs only
@@ -20,11 +20,13 @@
 #include <type_traits>
 
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/group_steps.hpp>
 #include <ladon/detail/linear/matmul_int8.hpp>
 #include <ladon/detail/linear/matrix_vector.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/linear/micro_kernel_folded.hpp>
 #include <ladon/detail/linear/widened_rows.hpp>
+#include <ladon/detail/memory/bfloat16_panels.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
 #include <ladon/detail/simd/vectors.hpp>
@@ -67,13 +69,15 @@ inline constexpr std::size_t panels_at_a_time = [] {
 
 // How many steps of the inner index share a register. The product is folded if the number is greater than 1
 // (linear/micro_kernel_folded.hpp). A product is folded only if a pack of the panel is narrower than a register. With
-// three packs, the columns of the weights may also be contiguous. A folded product adds lanes of a register, so its
+// three packs, the columns of the weights may also be contiguous. Products of bfloat16 panels are not folded. A folded
+// product adds lanes of a register, so its
 // order of addition depends on the target. A deterministic build therefore never folds.
-template <class Simd, Tiling T, std::size_t Inner, class Matrix>
+template <class Simd, Tiling T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
   constexpr bool any_order = Matrix::rows_contiguous || T.packs == 3;
-  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order && Inner >= target::Current::shortest_folded_sum) {
+  if constexpr (!LADON_DETERMINISTIC && leaves_lanes && any_order && std::is_same_v<In, PanelsView> &&
+                Inner >= target::Current::shortest_folded_sum) {
     constexpr std::size_t steps = Simd::lanes / T.lanes;
     if (simd::Fold<typename Simd::template Pack<Simd::lanes>, steps>::exists) return steps;
   }
@@ -132,27 +136,47 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
   });
 }
 
+// Adds the products of bfloat16 weights and bfloat16 features to the sums of a tile. `prefetches` is true if the tile
+// may prefetch the weights of the next tile.
+template <Tiling T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
+LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel, [[maybe_unused]] bool prefetches,
+                                             Pack (&sum)[Rows][Packs]) noexcept {
+  using Dot = simd::GroupDot<BFloat16, Pack>;
+  using Groups = GroupsInPlace<BFloat16, Dot::group, Inner, Matrix::row_stride>;
+  const Groups groups(rows.data);
+  if constexpr (prefetches_rows<Matrix>) {
+    if (!std::is_constant_evaluated() && prefetches) {
+      const Groups next(rows.rows_from(Rows).data);
+      return accumulate_groups_and_prefetch<Dot, T.lanes, T.width()>(groups, panel, sum, next);
+    }
+  }
+  accumulate_groups<Dot, T.lanes, T.width()>(groups, panel, sum);
+}
+
 // Computes the product for several tokens. If the product can be folded, calls matmul_folded. Otherwise computes one
 // tile of rows after another. Each tile is computed for all panels before the next tile begins.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Matrix, class Biases,
-          class Epilogue, class Start = StartAtBias>
-LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const float* in, std::size_t panels,
-                                          Epilogue epilogue, [[maybe_unused]] Start start = {},
+          class In, class Epilogue, class Start = StartAtBias>
+LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, In in, std::size_t panels, Epilogue epilogue,
+                                          [[maybe_unused]] Start start = {},
                                           [[maybe_unused]] Reading reading = Reading::first) noexcept {
-  if constexpr (folded_steps<Simd, T, Inner, Matrix> > 1) {
+  if constexpr (folded_steps<Simd, T, Inner, Matrix, In> > 1) {
     static_assert(Packs == T.packs && std::is_same_v<Start, StartAtBias>, "a few tokens are one panel and one chunk");
-    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in, epilogue);
+    if (panels > 0) matmul_folded<Simd, T, Packs, Rows, Inner>(w, in.data, epilogue);
   } else {
     using Pack = typename Simd::template Pack<T.lanes>;
+    constexpr bool widens = is_bfloat16<Matrix> && std::is_same_v<In, PanelsView>;
     for_row_tiles<Rows, tile_rows<T, Packs, Matrix>>([&]<std::size_t R>(std::size_t first) {
-      [[maybe_unused]] std::conditional_t<is_bfloat16<Matrix>, WidenedRows<R, Inner>, Nothing> widened;
+      [[maybe_unused]] std::conditional_t<widens, WidenedRows<R, Inner>, Nothing> widened;
       for (std::size_t p = 0; p < panels; ++p) {
         [[maybe_unused]] const auto bias = w.bias.from(first);
         MicroKernel<Pack, R, Packs> tile(
             [&](std::size_t r, std::size_t v) { return start.template operator()<Pack>(p, first + r, v, r, bias); });
         const Matrix rows = w.weight.rows_from(first);
-        const float* const panel = in + p * Inner * T.width();
-        if constexpr (is_bfloat16<Matrix>) {
+        const auto* const panel = in.template panels_from<Inner, T.width()>(p).data;
+        if constexpr (std::is_same_v<In, BFloat16PanelsView>) {
+          accumulate_pairs<T, Inner>(rows, panel, reading == Reading::first && p + 1 == panels, tile.sum);
+        } else if constexpr (widens) {
           for_widened<Pack>(widened, rows, p > 0, [&](std::size_t k, std::size_t count, auto weights) {
             tile.template accumulate<T.width()>(count, weights, panel + k * T.width());
           });
@@ -171,8 +195,9 @@ LADON_KERNEL constexpr void matmul_panels(WeightRows<Matrix, Biases> w, const fl
   }
 }
 
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::size_t panels, Epilogue epilogue,
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
+          class Epilogue>
+LADON_NOINLINE constexpr void matmul_separate(Weights w, In in, std::size_t panels, Epilogue epilogue,
                                               Reading reading) noexcept {
   matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
 }
@@ -183,18 +208,26 @@ LADON_NOINLINE constexpr void matmul_separate(Weights w, const float* in, std::s
 //     matrix_vector     if there is a single token
 //     matmul_separate   if W has at least separate_function_weights weights; inlined, g++ would spill sums
 //     matmul_panels     otherwise; the compiler may inline it
-template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Epilogue>
-LADON_INLINE constexpr void matmul(const Weights& w, PanelsView in, std::size_t panels, Epilogue epilogue,
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class In,
+          class Epilogue>
+LADON_INLINE constexpr void matmul(const Weights& w, In in, std::size_t panels, Epilogue epilogue,
                                    [[maybe_unused]] Reading reading = Reading::first) noexcept {
   if constexpr (is_single_token<Simd, T>) {
     matrix_vector<Simd, Rows, Inner>(w, in.data, epilogue);
   } else if constexpr (Rows * Inner >= target::Current::separate_function_weights) {
-    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in.data, panels, epilogue, reading);
+    matmul_separate<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, reading);
   } else {
-    matmul_panels<Simd, T, Packs, Rows, Inner>(w, in.data, panels, epilogue, StartAtBias{}, reading);
+    matmul_panels<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue, StartAtBias{}, reading);
   }
 }
-// Computes the product of int8 weights and quantised panels (detail/linear/matmul_int8.hpp).
+// Computes the product of int8 weights and quantised panels for several tokens (detail/linear/matmul_int8.hpp).
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
+          class Epilogue>
+LADON_INLINE constexpr void matmul_panels(const Weights& w, Int8PanelsView<Element> in, std::size_t panels,
+                                          Epilogue epilogue, StartAtBias = {}) noexcept {
+  matmul_int8<Simd, T, Packs, Rows, Inner>(w, in, panels, epilogue);
+}
+// Computes the product of int8 weights and quantised panels for any number of tokens.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, class Weights, class Element,
           class Epilogue>
 LADON_INLINE constexpr void matmul(const Weights& w, Int8PanelsView<Element> in, std::size_t panels, Epilogue epilogue,

@@ -23,6 +23,7 @@
 
 #include <ladon/detail/linear/cortex_m/int8_products.hpp>
 #include <ladon/detail/linear/epilogue.hpp>
+#include <ladon/detail/linear/group_steps.hpp>
 #include <ladon/detail/linear/int8_one_lane.hpp>
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
@@ -32,40 +33,6 @@
 #include <ladon/detail/simd/vectors.hpp>
 
 namespace ladon::inline LADON_ABI::detail {
-
-// Reads the weights of a tile in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
-// as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
-template <std::size_t Group, std::size_t Inner, std::size_t RowStride>
-struct GroupsInPlace {
-  static constexpr std::size_t whole = Inner / Group;
-  static constexpr bool has_last = Inner % Group != 0;
-  const std::int8_t* data;
-
-  LADON_INLINE constexpr explicit GroupsInPlace(const std::int8_t* first_row) noexcept : data(first_row) {}
-  template <bool Last>
-  LADON_INLINE constexpr std::int32_t group(std::size_t r, std::size_t k) const noexcept {
-    const std::int8_t* const weight = data + r * RowStride + Group * k;
-    return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
-  }
-  // Returns the weights that group(r, k) and group(r, k + 1) return. Precondition: both groups are whole.
-  LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
-    return simd::load_two_groups<Group>(address(r, k));
-  }
-  // Returns the address of the weights that group(r, k) returns.
-  LADON_INLINE constexpr const std::int8_t* address(std::size_t r, std::size_t k) const noexcept {
-    return data + r * RowStride + Group * k;
-  }
-  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist. Short
-  // rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats, detail/target/x86.hpp).
-  LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
-    if constexpr (RowStride >= target::Current::prefetched_row_floats) {
-      if (std::is_constant_evaluated()) return;
-      for (std::size_t r = rows; r < 2 * rows; ++r) {
-        for (std::size_t i = 0; i < Inner; i += 64) prefetch_to_second_cache(data + r * RowStride + i);
-      }
-    }
-  }
-};
 
 // The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
 // broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A tile has at most 8 rows, or 16
@@ -105,43 +72,6 @@ inline constexpr std::size_t int8_tile_rows = [] {
   constexpr std::size_t rows = T.rows_for(Packs), most = target::Current::int8_tile_sums / Packs;
   return rows < most ? rows : most;
 }();
-
-// Adds step k, one group of features, to the sums of a tile. `panel` points to the features of the step.
-template <bool Last, class Dot, std::size_t Lanes, class Groups, class Element, std::size_t Rows, std::size_t Packs>
-LADON_INLINE constexpr void int8_step(const Groups& groups, std::size_t k, const Element* panel,
-                                      typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
-    const std::int32_t group = groups.template group<Last>(r, k);
-    LADON_UNROLL
-    for (std::size_t v = 0; v < Packs; ++v) Dot::add(sum[r][v], panel + Dot::group * v * Lanes, group);
-  }
-}
-
-// Whether one register holds the weights of several steps, and each step multiplies by one lane of this register.
-template <class Dot>
-inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
-
-// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. The
-// weights of each row are loaded once for all these steps.
-template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
-          std::size_t Packs>
-LADON_INLINE void int8_steps_by_lane(const Groups& groups, std::size_t k, const Element* panel,
-                                     typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
-  typename Dot::Features x[Dot::steps][Packs];
-  LADON_UNROLL
-  for (std::size_t i = 0; i < Dot::steps * Packs; ++i) {
-    x[i / Packs][i % Packs] = Dot::load_features(panel + Dot::group * (i / Packs * Width + i % Packs * Lanes));
-  }
-  LADON_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
-    const typename Dot::Weights weights = Dot::load_weights(groups.address(r, k));
-    [&]<std::size_t... Step>(std::index_sequence<Step...>) LADON_INLINE_LAMBDA {
-      LADON_UNROLL
-      for (std::size_t v = 0; v < Packs; ++v) (Dot::template add_by_lane<Step>(sum[r][v], x[Step][v], weights), ...);
-    }(std::make_index_sequence<Dot::steps>());
-  }
-}
 
 // Starts the sums of a tile at 0, or at -zero * row_sum if the panels hold q + zero. With the start -zero * row_sum,
 // the sum of the products of q + zero equals the sum of the products of q.
@@ -258,18 +188,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
       }
     } else {
       start_sums<Pack, width>(in, p, w, first_row, sum);
-      std::size_t k = 0;
-      if constexpr (multiplies_by_lane<Dot>) {
-        for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
-          int8_steps_by_lane<Dot, T.lanes, width>(groups, k, panel + Dot::group * k * width, sum);
-        }
-      }
-      for (; k < Groups::whole; ++k) {
-        int8_step<false, Dot, T.lanes>(groups, k, panel + Dot::group * k * width, sum);
-      }
-      if constexpr (Groups::has_last) {
-        int8_step<true, Dot, T.lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * width, sum);
-      }
+      accumulate_groups<Dot, T.lanes, width>(groups, panel, sum);
     }
     finish_sums<Pack, width>(in, p, w, first_row, sum, epilogue);
   }
@@ -301,7 +220,7 @@ LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8Pan
                                                                                  epilogue);
       }
     }
-    using Groups = GroupsInPlace<simd::group_features<Element>, Inner, RowStride>;
+    using Groups = GroupsInPlace<std::int8_t, simd::group_features<Element>, Inner, RowStride>;
     const Groups groups(rows);
     int8_tile<Groups, Simd, T, Packs, R>(groups, w, first, in, panels, epilogue);
   });
@@ -343,7 +262,7 @@ inline constexpr std::size_t int8_streams =
         : 1;
 
 // Computes the product for a single token. During the dot products, each lane holds features of the token. In the
-// result, each lane holds the output of a different row.
+// result, each lane holds another row.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,

@@ -5,7 +5,7 @@
 //     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
 //     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
 //
-//     in                         [inner]
+//     in                         [inner] floats, or [inner] bfloat16 numbers
 //     epilogue(0, row, 0, pack)  stores the rows from `row` on, one in each lane
 //
 // A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
@@ -18,6 +18,7 @@
 
 #include <ladon/detail/linear/micro_kernel.hpp>
 #include <ladon/detail/memory/weight_rows.hpp>
+#include <ladon/detail/simd/bfloat16_dot.hpp>
 #include <ladon/detail/simd/load_as_float.hpp>
 #include <ladon/detail/simd/vectors.hpp>
 
@@ -28,33 +29,71 @@ constexpr bool reads_streams(std::size_t floats) noexcept {
   return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
 }
 
+// The arithmetic of a dot product of one row of weights and the features of a token. `in` holds floats. Each lane of a
+// pack takes one feature.
+template <class Pack, class Feature>
+struct DotStep {
+  static constexpr std::size_t features = Pack::lanes;
+  static LADON_INLINE constexpr Pack load(const float* in) noexcept { return Pack::load(in); }
+  static LADON_INLINE constexpr Pack load_partial(const float* in, std::size_t count) noexcept {
+    return Pack::load_partial(in, count);
+  }
+  template <class Element>
+  static LADON_INLINE constexpr void add(Pack& sum, const Pack& x, const Element* row) noexcept {
+    sum = fma(simd::load_as_float<Pack>(row), x, sum);
+  }
+  template <class Element>
+  static LADON_INLINE constexpr void add_partial(Pack& sum, const Pack& x, const Element* row,
+                                                 std::size_t count) noexcept {
+    sum = fma(simd::load_partial_as_float<Pack>(row, count), x, sum);
+  }
+};
+// The same for bfloat16 weights and bfloat16 features. Each lane of a pack takes two features.
+template <class Pack>
+struct DotStep<Pack, BFloat16> {
+  using Dot = simd::GroupDot<BFloat16, Pack>;
+  using Row = typename Dot::Row;
+  static constexpr std::size_t features = Dot::group * Pack::lanes;
+  static LADON_INLINE constexpr Row load(const BFloat16* in) noexcept { return Dot::load_row(in); }
+  static LADON_INLINE constexpr Row load_partial(const BFloat16* in, std::size_t count) noexcept {
+    return Dot::load_row(in, count);
+  }
+  static LADON_INLINE constexpr void add(Pack& sum, const Row& x, const BFloat16* row) noexcept {
+    Dot::add_products(sum, x, Dot::load_row(row));
+  }
+  static LADON_INLINE constexpr void add_partial(Pack& sum, const Row& x, const BFloat16* row,
+                                                 std::size_t count) noexcept {
+    Dot::add_products(sum, x, Dot::load_row(row, count));
+  }
+};
+
 // Computes the dot products of `in` [Inner] and Rows rows. Writes one pack of partial sums for each row to `product`.
 // The caller adds the lanes. The rows start at `first`, and each row begins Distance elements after the previous row.
 // All rows are computed at the same time. Each row has Sums independent packs of sums, to hide the latency of a
 // multiply-add.
-template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element>
-LADON_INLINE constexpr void dot_products(const Element* first, const float* in, Pack (&product)[Rows]) noexcept {
-  constexpr std::size_t lanes = Pack::lanes, rest = Inner % (Sums * lanes);
+template <class Pack, std::size_t Rows, std::size_t Distance, std::size_t Sums, std::size_t Inner, class Element,
+          class Feature>
+LADON_INLINE constexpr void dot_products(const Element* first, const Feature* in, Pack (&product)[Rows]) noexcept {
+  using Step = DotStep<Pack, Feature>;
+  constexpr std::size_t step = Step::features, rest = Inner % (Sums * step);
   Pack sum[Rows][Sums];
   LADON_UNROLL
   for (std::size_t i = 0; i < Rows * Sums; ++i) sum[i / Sums][i % Sums] = Pack::broadcast(0.0f);
-  for (std::size_t k = 0; k < Inner - rest; k += Sums * lanes) {
-    Pack x[Sums];
+  for (std::size_t k = 0; k < Inner - rest; k += Sums * step) {
+    decltype(Step::load(in)) x[Sums];
     LADON_UNROLL
-    for (std::size_t s = 0; s < Sums; ++s) x[s] = Pack::load(in + k + s * lanes);
+    for (std::size_t s = 0; s < Sums; ++s) x[s] = Step::load(in + k + s * step);
     LADON_UNROLL
     for (std::size_t i = 0; i < Rows * Sums; ++i) {
       const std::size_t r = i / Sums, s = i % Sums;
-      sum[r][s] = fma(simd::load_as_float<Pack>(first + r * Distance + k + s * lanes), x[s], sum[r][s]);
+      Step::add(sum[r][s], x[s], first + r * Distance + k + s * step);
     }
   }
-  for (std::size_t k = Inner - rest; k < Inner; k += lanes) {
-    const std::size_t count = Inner - k < lanes ? Inner - k : lanes;
-    const Pack x = Pack::load_partial(in + k, count);
+  for (std::size_t k = Inner - rest; k < Inner; k += step) {
+    const std::size_t count = Inner - k < step ? Inner - k : step;
+    const auto x = Step::load_partial(in + k, count);
     LADON_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      sum[r][0] = fma(simd::load_partial_as_float<Pack>(first + r * Distance + k, count), x, sum[r][0]);
-    }
+    for (std::size_t r = 0; r < Rows; ++r) Step::add_partial(sum[r][0], x, first + r * Distance + k, count);
   }
   static_assert(Sums == 1 || Sums == 2);
   LADON_UNROLL
@@ -63,15 +102,14 @@ LADON_INLINE constexpr void dot_products(const Element* first, const float* in, 
 
 // Returns the dot product of one row and `in`. The function is used for the last rows of a matrix, if these rows do not
 // fill the narrowest pack.
-template <class Wide, std::size_t Inner, class Element>
-LADON_INLINE constexpr float dot_product(const Element* row, const float* in) noexcept {
+template <class Wide, std::size_t Inner, class Element, class Feature>
+LADON_INLINE constexpr float dot_product(const Element* row, const Feature* in) noexcept {
+  using Step = DotStep<Wide, Feature>;
   Wide sum = Wide::broadcast(0.0f);
   std::size_t k = 0;
-  for (; k + Wide::lanes <= Inner; k += Wide::lanes) {
-    sum = fma(simd::load_as_float<Wide>(row + k), Wide::load(in + k), sum);
-  }
+  for (; k + Step::features <= Inner; k += Step::features) Step::add(sum, Step::load(in + k), row + k);
   float total = reduce_add(sum);
-  for (; k < Inner; ++k) total += to_float(row[k]) * in[k];
+  for (; k < Inner; ++k) total += to_float(row[k]) * to_float(in[k]);
   return total;
 }
 
@@ -79,8 +117,8 @@ LADON_INLINE constexpr float dot_product(const Element* row, const float* in) no
 // RowsTogether rows of each stream are computed at the same time. Calls store(row, pack) for each pack of products.
 // `row` is counted from the first row of `w`.
 template <class Pack, std::size_t Streams, std::size_t StreamRows, std::size_t RowsTogether, std::size_t Sums,
-          std::size_t Inner, class Matrix, class Store>
-LADON_INLINE constexpr void pack_of_rows(Matrix w, const float* in, Store store) noexcept {
+          std::size_t Inner, class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void pack_of_rows(Matrix w, const Feature* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, row_stride = Matrix::row_stride;
   Pack products[Streams][lanes];
   if constexpr (RowsTogether == lanes) {
@@ -143,8 +181,8 @@ LADON_INLINE constexpr void packs_of_columns(Matrix w, const float* in, Store st
 // calls itself with fewer packs or narrower packs. First is a template argument, so that only the needed sizes are
 // compiled.
 template <class Simd, std::size_t Lanes, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t First,
-          class Matrix, class Store>
-LADON_INLINE constexpr void consecutive_rows(Matrix w, const float* in, Store store) noexcept {
+          class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void consecutive_rows(Matrix w, const Feature* in, Store store) noexcept {
   using Pack = typename Simd::template Pack<Lanes>;
   constexpr std::size_t end = First + (Rows - First) / (Lanes * Packs) * (Lanes * Packs);
   for (std::size_t row = First; row < end; row += Lanes * Packs) {
@@ -180,8 +218,8 @@ constexpr std::size_t streamed_row_count() noexcept {
 
 // Computes the first Rows rows, and reads W in several streams. If rows of W are contiguous, a stream has Rows /
 // streams consecutive rows. If columns of W are contiguous, a stream has Inner / streams consecutive columns.
-template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Store>
-LADON_INLINE constexpr void streamed_rows(Matrix w, const float* in, Store store) noexcept {
+template <class Pack, std::size_t Rows, std::size_t Inner, class Matrix, class Feature, class Store>
+LADON_INLINE constexpr void streamed_rows(Matrix w, const Feature* in, Store store) noexcept {
   constexpr std::size_t lanes = Pack::lanes, streams = target::Current::streams;
   if constexpr (Matrix::rows_contiguous) {
     for (std::size_t row = 0; row < Rows / streams; row += lanes) {
@@ -198,8 +236,8 @@ LADON_INLINE constexpr void streamed_rows(Matrix w, const float* in, Store store
 }
 
 // Computes W * in + bias for a single token.
-template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Epilogue>
-LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const float* in, Epilogue epilogue) noexcept {
+template <class Simd, std::size_t Rows, std::size_t Inner, class Matrix, class Biases, class Feature, class Epilogue>
+LADON_KERNEL constexpr void matrix_vector(WeightRows<Matrix, Biases> w, const Feature* in, Epilogue epilogue) noexcept {
   constexpr std::size_t lanes = Simd::lanes;
   constexpr std::size_t streamed = streamed_row_count<lanes, Rows, Inner, Matrix>();
   constexpr std::size_t packs =

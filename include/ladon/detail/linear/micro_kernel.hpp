@@ -25,11 +25,12 @@ namespace ladon::inline LADON_ABI::detail {
 inline constexpr std::size_t cache_line = target::Current::cache_line_floats;
 
 // Returns the address to prefetch at step k. `row` is the row that is read now. The address lies
-// prefetch_distance_floats ahead of element k of `row`. If the row ends before this element, the address lies in
+// prefetch_distance_floats floats ahead of element k of `row`. If the row ends before this element, the address lies in
 // `next_row`, the row of the next tile. The next tile need not exist, because any address may be prefetched.
-LADON_INLINE const float* ahead_in_row(const float* row, std::size_t k, std::size_t inner,
-                                       const float* next_row) noexcept {
-  const std::size_t ahead = k + target::Current::prefetch_distance_floats;
+template <class Element>
+LADON_INLINE const Element* ahead_in_row(const Element* row, std::size_t k, std::size_t inner,
+                                         const Element* next_row) noexcept {
+  const std::size_t ahead = k + target::Current::prefetch_distance_floats * sizeof(float) / sizeof(Element);
   return ahead < inner ? row + ahead : next_row + (ahead - inner);
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// LinearInput: memory for the quantised input of a linear map. The steps of attention and of layers pass the input of a
+// LinearInput: memory for the converted input of a linear map. The steps of attention and of layers pass the input of a
 // product to matmul as a view:
 //
-//     PanelsView        panels of floats, for float32 and bfloat16 weights
-//     Int8PanelsView    quantised panels, for int8 weights
+//     PanelsView          panels of floats, for float32 weights
+//     BFloat16PanelsView  panels of bfloat16 numbers, for bfloat16 weights, if the target multiplies bfloat16 numbers;
+//                         otherwise, bfloat16 weights take a PanelsView
+//     Int8PanelsView      quantised panels, for int8 weights
 //
 // A LinearInput makes these views from panels of floats:
 //
-//     quantise(panels, first, count)   quantises `count` panels from panel `first` on; returns a view of all panels
-//     view(panels)                     returns a view of all panels; precondition: `quantise` has quantised the panels
+//     convert(panels, first, count)    converts `count` panels from panel `first` on; returns a view of all panels
+//     view(panels)                     returns a view of all panels; precondition: `convert` has converted the panels
 //                                      that the caller will read through the view
 //
-// For float32 and bfloat16 weights, a LinearInput is empty. `quantise` and `view` then only return a view of the floats
-// in `panels`.
+// If the view is a PanelsView, a LinearInput is empty. `convert` and `view` then only return a view of the floats in
+// `panels`.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once
@@ -20,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <ladon/detail/memory/bfloat16_panels.hpp>
 #include <ladon/detail/memory/int8_panels.hpp>
 #include <ladon/detail/memory/panels.hpp>
 #include <ladon/weights.hpp>
@@ -32,9 +35,9 @@ struct LinearInput;
 
 template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {
-  static constexpr bool quantises = false;
+  static constexpr bool converts = false;
   template <class Simd, std::size_t Packs, std::size_t Features>
-  LADON_INLINE constexpr PanelsView quantise(const float* panels, std::size_t, std::size_t) noexcept {
+  LADON_INLINE constexpr PanelsView convert(const float* panels, std::size_t, std::size_t) noexcept {
     return {panels};
   }
   LADON_INLINE constexpr PanelsView view(const float* panels) const noexcept { return {panels}; }
@@ -44,9 +47,27 @@ template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T>
     : LinearInput<precision::Float32, Target, Tokens, MostFeatures, T> {};
 
+template <class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
+  requires(Target::multiplies_bfloat16)
+struct alignas(64) LinearInput<precision::BFloat16, Target, Tokens, MostFeatures, T> {
+  static constexpr bool converts = true;
+  static constexpr std::size_t stride = (MostFeatures + 1) / 2 * 2 * T.width();
+  BFloat16 data[T.panels(Tokens) * stride];
+
+  // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
+  // panels fill Packs packs.
+  template <class Simd, std::size_t Packs, std::size_t Features>
+  constexpr BFloat16PanelsView convert(const float* panels, std::size_t first, std::size_t count) noexcept {
+    static_assert(Features <= MostFeatures);
+    round_panels<Simd, T, Packs, Features>(panels, first, count, data, stride);
+    return view(panels);
+  }
+  LADON_INLINE constexpr BFloat16PanelsView view(const float*) const noexcept { return {data, stride}; }
+};
+
 template <int Bits, class Target, std::size_t Tokens, std::size_t MostFeatures, Tiling T>
 struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatures, T> {
-  static constexpr bool quantises = true;
+  static constexpr bool converts = true;
   using Element = typename Target::Int8Element;
   static constexpr std::size_t group =
       simd::group_features<Element> > Target::int8_block ? simd::group_features<Element> : Target::int8_block;
@@ -57,7 +78,7 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
   // Quantises `count` panels of `panels` [panels][Features][width], from panel `first` on. The tokens of each of these
   // panels fill Packs packs.
   template <class Simd, std::size_t Packs, std::size_t Features>
-  constexpr Int8PanelsView<Element> quantise(const float* panels, std::size_t first, std::size_t count) noexcept {
+  constexpr Int8PanelsView<Element> convert(const float* panels, std::size_t first, std::size_t count) noexcept {
     static_assert(Features <= MostFeatures);
     quantise_panels<Simd, T, Packs, Features, Bits>(panels, first, count, data, tokens, stride);
     return view(panels);
@@ -65,13 +86,13 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
 };
 
-// Quantises the first `active` tokens of `panels` [panels][Features][width] for a product with int8 weights. Quantises
-// only the panels that belong to `part`. If Input::quantises is false, the function does nothing.
+// Converts the first `active` tokens of `panels` [panels][Features][width] for a product with the weights of `input`.
+// Converts only the panels that belong to `part`. If Input::converts is false, the function does nothing.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
-constexpr void quantise_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
-  if constexpr (Input::quantises) {
+constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
+  if constexpr (Input::converts) {
     const auto run = [&]<std::size_t Packs>(std::size_t first, std::size_t count) {
-      input.template quantise<Simd, Packs, Features>(panels, first, count);
+      input.template convert<Simd, Packs, Features>(panels, first, count);
     };
     for_panels<T, Tokens>(active, run, part);
   }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupDot computes one step of an int8 product. A 32-bit lane of a panel holds a group: G consecutive quantised
+// GroupDot computes one step of a product whose panels hold groups. A group is a 32-bit lane with G consecutive
 // features of one token. A step adds the G products of a group to the sum in each lane:
 //
 //     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
 //
-// The type of a quantised feature determines G. The target chooses the type (Int8Element in detail/target):
+// This file has the products of int8 weights, whose sums are integers. bfloat16_dot.hpp has the products of bfloat16
+// weights, whose sums are floats. There, G is 2.
+//
+// With int8 weights, features are quantised. The type of a quantised feature determines G. The target chooses the type
+// (Int8Element in detail/target):
 //
 //     Element         G   a feature is   instructions
 //     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp);
@@ -26,6 +30,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <ladon/bfloat16.hpp>
 #include <ladon/detail/simd/integer_sums.hpp>
 #include <ladon/detail/simd/run_time_activations.hpp>
 
@@ -35,23 +40,29 @@ namespace ladon::inline LADON_ABI::detail::simd {
 template <class Element>
 inline constexpr std::size_t group_features = sizeof(std::int32_t) / sizeof(Element);
 
+// Returns the bits of a weight. The sign bit of an int8 weight is repeated in the upper bits of the result.
+LADON_INLINE constexpr std::uint32_t weight_bits(std::int8_t weight) noexcept {
+  return static_cast<std::uint32_t>(std::int32_t{weight});
+}
+LADON_INLINE constexpr std::uint32_t weight_bits(BFloat16 weight) noexcept { return weight.bits; }
+
 // Returns `count` weights as a 32-bit integer. Each weight takes 32 / Group bits, and the first weight takes the lowest
 // bits. The weights that are missing from a whole group are 0.
-template <std::size_t Group>
-LADON_INLINE constexpr std::int32_t group_of(const std::int8_t* weight, std::size_t count = Group) noexcept {
+template <std::size_t Group, class Weight>
+LADON_INLINE constexpr std::int32_t group_of(const Weight* weight, std::size_t count = Group) noexcept {
   constexpr std::size_t bits = 32 / Group;
   std::uint32_t result = 0;
   LADON_UNROLL
   for (std::size_t j = 0; j < Group; ++j) {
-    const std::int32_t each = j < count ? weight[j] : 0;
-    result |= (static_cast<std::uint32_t>(each) & ((1u << bits) - 1)) << (bits * j);
+    const std::uint32_t each = j < count ? weight_bits(weight[j]) : 0;
+    result |= (each & ((1u << bits) - 1)) << (bits * j);
   }
   return static_cast<std::int32_t>(result);
 }
 // Returns group_of<Group>(weight). If the bytes in memory are the bytes of the result, one load reads all weights.
-template <std::size_t Group>
-LADON_INLINE constexpr std::int32_t load_group(const std::int8_t* weight) noexcept {
-  if constexpr (Group == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
+template <std::size_t Group, class Weight>
+LADON_INLINE constexpr std::int32_t load_group(const Weight* weight) noexcept {
+  if constexpr (Group * sizeof(Weight) == sizeof(std::int32_t) && std::endian::native == std::endian::little) {
     if (!std::is_constant_evaluated()) {
       std::int32_t result;
       std::memcpy(&result, weight, sizeof result);

@@ -79,6 +79,14 @@
 #define LADON_VNNI 0
 #endif
 
+// LADON_BFLOAT16_DOT is 1 if products of bfloat16 weights use vdpbf16ps (detail/simd/bfloat16_dot.hpp), otherwise 0.
+#if defined(__AVX512BF16__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__AVX512CD__) && !defined(__wasm__)
+#define LADON_BFLOAT16_DOT 1
+#else
+#define LADON_BFLOAT16_DOT 0
+#endif
+
 // LADON_DSP is 1 if int8 products use SMLAD, an instruction of the DSP extension of Cortex-M4, M7, M33 and M55,
 // otherwise 0 (detail/linear/cortex_m/int8_dsp_tile.hpp). The kernels load weights at any address, so with
 // -mno-unaligned-access the value is 0.
@@ -159,10 +167,12 @@
 #define LADON_ABI_FMA
 #endif
 
-// The suffix _dot is separate from the name of the instruction set, because NEON and SVE do not imply dot product
-// instructions.
+// The suffixes _dot and _bf16 are separate from the name of the instruction set. NEON and SVE do not imply dot product
+// instructions, and neither AVX-512 nor VNNI implies AVX512_BF16.
 #if LADON_ARM_DOT
 #define LADON_ABI_DOT _dot
+#elif LADON_BFLOAT16_DOT
+#define LADON_ABI_DOT _bf16
 #else
 #define LADON_ABI_DOT
 #endif

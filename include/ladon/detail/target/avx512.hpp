@@ -91,6 +91,10 @@ struct Avx512 : X86 {
   // loop, the loop reaches 89%.
   static constexpr std::size_t int8_tile_sums = 24;
 #endif
+#if LADON_BFLOAT16_DOT
+  // The instruction vdpbf16ps multiplies pairs of bfloat16 (detail/simd/bfloat16_dot.hpp).
+  static constexpr bool multiplies_bfloat16 = true;
+#endif
 #if defined(__FMA__) && !LADON_DETERMINISTIC
   // A loop that computes only exponentials leaves the multiply-add pipes half idle. In attention to many keys, this
   // loop is the main reason why attention does not reach the peak. The same loop can also compute a tile of the

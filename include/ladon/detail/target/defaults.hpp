@@ -121,6 +121,10 @@ struct Defaults {
   // How many features of each row of weights a tile converts to floats at a time (detail/linear/widened_rows.hpp). The
   // floats lie on the stack.
   static constexpr std::size_t widened_features = 2048;
+  // Whether the target multiplies bfloat16 weights by bfloat16 features (detail/simd/bfloat16_dot.hpp). The inputs of
+  // products are then rounded to bfloat16 (detail/memory/bfloat16_panels.hpp). Otherwise, products convert the weights
+  // to floats.
+  static constexpr bool multiplies_bfloat16 = false;
 
   // --- int8 weights --------------------------------------------------------------------------------------------------
 

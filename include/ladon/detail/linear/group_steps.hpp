@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of a product whose panels hold groups: quantised panels (detail/memory/int8_panels.hpp) or bfloat16 panels
+// (detail/memory/bfloat16_panels.hpp). detail/simd/group_dot.hpp defines groups.
+//
+// A step is the work for one group of features. A step adds the products of these features to all sums of a tile:
+//
+//     sum[r][v] += products of the weights of row r and the features of pack v
+//
+// detail/memory/panels.hpp defines packs and tiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <ladon/detail/linear/micro_kernel.hpp>
+#include <ladon/detail/simd/group_dot.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// Reads the weights of a tile in place. group<Last>(r, k) returns the Group weights of row r from feature Group * k on,
+// as one 32-bit integer. If Last is true, fewer than Group features are left, and the missing weights are 0.
+template <class Weight, std::size_t Group, std::size_t Inner, std::size_t RowStride>
+struct GroupsInPlace {
+  static constexpr std::size_t whole = Inner / Group;
+  static constexpr bool has_last = Inner % Group != 0;
+  static constexpr std::size_t inner = Inner, row_stride = RowStride;
+  const Weight* data;
+
+  LADON_INLINE constexpr explicit GroupsInPlace(const Weight* first_row) noexcept : data(first_row) {}
+  template <bool Last>
+  LADON_INLINE constexpr std::int32_t group(std::size_t r, std::size_t k) const noexcept {
+    const Weight* const weight = data + r * RowStride + Group * k;
+    return Last ? simd::group_of<Group>(weight, Inner % Group) : simd::load_group<Group>(weight);
+  }
+  // Returns the weights that group(r, k) and group(r, k + 1) return. Precondition: both groups are whole.
+  LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
+    return simd::load_two_groups<Group>(address(r, k));
+  }
+  // Returns the address of the weights that group(r, k) returns.
+  LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
+    return data + r * RowStride + Group * k;
+  }
+  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist. Short
+  // rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats, detail/target/x86.hpp).
+  LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
+    if constexpr (RowStride >= target::Current::prefetched_row_floats) {
+      if (std::is_constant_evaluated()) return;
+      constexpr std::size_t line = 64 / sizeof(Weight);
+      for (std::size_t r = rows; r < 2 * rows; ++r) {
+        for (std::size_t i = 0; i < Inner; i += line) prefetch_to_second_cache(data + r * RowStride + i);
+      }
+    }
+  }
+};
+
+// Adds step k, one group of features, to the sums of a tile. `panel` points to the features of the step.
+template <bool Last, class Dot, std::size_t Lanes, class Groups, class Element, std::size_t Rows, std::size_t Packs>
+LADON_INLINE constexpr void group_step(const Groups& groups, std::size_t k, const Element* panel,
+                                       typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const std::int32_t group = groups.template group<Last>(r, k);
+    LADON_UNROLL
+    for (std::size_t v = 0; v < Packs; ++v) Dot::add(sum[r][v], panel + Dot::group * v * Lanes, group);
+  }
+}
+
+// Whether one register holds the weights of several steps, and each step multiplies by one lane of this register.
+template <class Dot>
+inline constexpr bool multiplies_by_lane = requires { Dot::steps; };
+
+// Adds the steps k .. k + Dot::steps - 1 to the sums of a tile. The features of these steps stay in registers. The
+// weights of each row are loaded once for all these steps.
+template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, std::size_t Rows,
+          std::size_t Packs>
+LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const Element* panel,
+                                      typename Dot::Sums (&sum)[Rows][Packs]) noexcept {
+  typename Dot::Features x[Dot::steps][Packs];
+  LADON_UNROLL
+  for (std::size_t i = 0; i < Dot::steps * Packs; ++i) {
+    x[i / Packs][i % Packs] = Dot::load_features(panel + Dot::group * (i / Packs * Width + i % Packs * Lanes));
+  }
+  LADON_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const typename Dot::Weights weights = Dot::load_weights(groups.address(r, k));
+    [&]<std::size_t... Step>(std::index_sequence<Step...>) LADON_INLINE_LAMBDA {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) (Dot::template add_by_lane<Step>(sum[r][v], x[Step][v], weights), ...);
+    }(std::make_index_sequence<Dot::steps>());
+  }
+}
+
+// Adds all steps to the sums of a tile. `panel` is [groups][Width][Dot::group].
+template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
+          std::size_t Packs>
+LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Element* panel,
+                                              Sums (&sum)[Rows][Packs]) noexcept {
+  std::size_t k = 0;
+  if constexpr (multiplies_by_lane<Dot>) {
+    for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
+      group_steps_by_lane<Dot, Lanes, Width>(groups, k, panel + Dot::group * k * Width, sum);
+    }
+  }
+  for (; k < Groups::whole; ++k) group_step<false, Dot, Lanes>(groups, k, panel + Dot::group * k * Width, sum);
+  if constexpr (Groups::has_last) {
+    group_step<true, Dot, Lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * Width, sum);
+  }
+}
+
+// Like accumulate_groups, and prefetches at most one cache line per step. `next` has the weights of the next tile. A
+// tile of one pack prefetches its own rows, target::Current::prefetch_distance_floats floats ahead. All other tiles
+// prefetch the rows of the next tile. MicroKernel::accumulate_and_prefetch does the same for float panels.
+template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
+          std::size_t Packs>
+LADON_INLINE void accumulate_groups_and_prefetch(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],
+                                                 const Groups& next) noexcept {
+  std::size_t k = 0;
+  for (; k + cache_line <= Groups::whole; k += cache_line) {
+    const auto* const ahead = ahead_in_row(groups.data, Dot::group * k, Groups::inner, next.data);
+    for (std::size_t i = 0; i < cache_line; ++i) {
+      if constexpr (Packs == 1) {
+        if (i < Rows) prefetch_own_row(ahead + i * Groups::row_stride);
+      } else {
+        prefetch_to_second_cache(next.address(i, k));
+      }
+      group_step<false, Dot, Lanes>(groups, k + i, panel + Dot::group * (k + i) * Width, sum);
+    }
+  }
+  for (; k < Groups::whole; ++k) group_step<false, Dot, Lanes>(groups, k, panel + Dot::group * k * Width, sum);
+  if constexpr (Groups::has_last) {
+    group_step<true, Dot, Lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * Width, sum);
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// bfloat16 panels: the input of products with bfloat16 weights, on targets that multiply bfloat16 numbers
+// (detail/simd/bfloat16_dot.hpp). Two features of a token share a 32-bit lane:
+//
+//     data   [panels][(features + 1) / 2][width][2]    0 for a feature that is missing from the last pair
+//
+// Each feature is rounded to the nearest bfloat16, and to the even bfloat16 if two are equally near. The relative error
+// is at most 2^-8. Infinity and NaN stay infinity and NaN. At run time, subnormal features become 0.
+//
+// detail/memory/panels.hpp defines panels and packs.
+#pragma once
+
+#include <cstddef>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/memory/panels.hpp>
+#include <ladon/detail/simd/bfloat16_dot.hpp>
+
+namespace ladon::inline LADON_ABI::detail {
+
+// A view of bfloat16 panels. Each panel begins `stride` numbers after the previous panel.
+struct BFloat16PanelsView {
+  const BFloat16* data;
+  std::size_t stride;
+
+  // Returns the panels from panel `first` on.
+  template <std::size_t Features, std::size_t Width>
+  LADON_INLINE constexpr BFloat16PanelsView panels_from(std::size_t first) const noexcept {
+    return {data + first * stride, stride};
+  }
+};
+
+// Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data`. The tokens of each
+// panel fill Packs packs. Each panel of `data` begins `stride` numbers after the previous panel.
+template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
+LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t first, std::size_t count, BFloat16* data,
+                                         std::size_t stride) noexcept {
+  using Pack = typename Simd::template Pack<T.lanes>;
+  using Dot = simd::GroupDot<BFloat16, Pack>;
+  constexpr std::size_t width = T.width(), whole = Features / 2 * 2;
+  for (std::size_t p = first; p < first + count; ++p) {
+    const float* const from = panels + p * Features * width;
+    BFloat16* const to = data + p * stride;
+    for (std::size_t i = 0; i < whole; i += 2) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        const float* const features = from + i * width + v * T.lanes;
+        const Pack pair[2] = {Pack::load(features), Pack::load(features + width)};
+        Dot::store_group(pair, to + i * width + 2 * v * T.lanes);
+      }
+    }
+    if constexpr (whole < Features) {
+      LADON_UNROLL
+      for (std::size_t v = 0; v < Packs; ++v) {
+        const Pack pair[2] = {Pack::load(from + whole * width + v * T.lanes), Pack::broadcast(0.0f)};
+        Dot::store_group(pair, to + whole * width + 2 * v * T.lanes);
+      }
+    }
+  }
+}
+
+}  // namespace ladon::inline LADON_ABI::detail

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. The instruction
+// vdpbf16ps of AVX512_BF16 adds the products of two pairs to a float32 sum:
+//
+//     sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
+//
+// The instruction reads subnormal numbers as 0, and returns 0 instead of a subnormal sum. group_dot.hpp documents the
+// interface. In addition, a GroupDot of bfloat16 has functions for a single token. There, a row is a register of
+// 2 * lanes consecutive features or weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <ladon/bfloat16.hpp>
+#include <ladon/detail/simd/group_dot.hpp>
+#include <ladon/detail/simd/vectors.hpp>
+
+#if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
+#include <immintrin.h>
+#endif
+
+namespace ladon::inline LADON_ABI::detail::simd {
+
+// The implementation for plain arrays.
+template <class Pack>
+struct GroupDot<BFloat16, Pack> {
+  static constexpr std::size_t group = 2;
+  using Sums = Pack;
+  struct Row {
+    BFloat16 element[group * Pack::lanes];
+  };
+
+  static LADON_INLINE constexpr void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    const auto bits = static_cast<std::uint32_t>(weights);
+    sum = fma(feature(panel, 1), Pack::broadcast(ladon::bit_cast<float>(bits & 0xffff0000u)), sum);
+    sum = fma(feature(panel, 0), Pack::broadcast(ladon::bit_cast<float>(bits << 16)), sum);
+  }
+  // Loads the first `count` elements of a row. The other elements are 0.
+  static LADON_INLINE constexpr Row load_row(const BFloat16* from, std::size_t count = group * Pack::lanes) noexcept {
+    Row row{};
+    for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
+    return row;
+  }
+  // Adds the products of the elements of two rows. The products of elements 2 i and 2 i + 1 are added to lane i.
+  static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
+    for (std::size_t j = group; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
+  }
+  // Rounds the two features of each lane to bfloat16, and writes them to `panel` [lanes][2].
+  static LADON_INLINE constexpr void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
+    for (std::size_t j = 0; j < group; ++j) {
+      float lane[Pack::lanes];
+      features[j].store(lane);
+      for (std::size_t i = 0; i < Pack::lanes; ++i) panel[group * i + j] = to_bfloat16(lane[i]);
+    }
+  }
+
+ private:
+  // Returns element 2 i + j in lane i, as a float.
+  static LADON_INLINE constexpr Pack feature(const BFloat16* elements, std::size_t j) noexcept {
+    float lane[Pack::lanes]{};
+    for (std::size_t i = 0; i < Pack::lanes; ++i) lane[i] = to_float(elements[group * i + j]);
+    return Pack::load(lane);
+  }
+};
+
+#if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
+// For g++, vdpbf16ps is written in assembly, because g++ 12 copies accumulators of the intrinsic, as with vpdpbusd
+// (quad_dot.hpp).
+template <std::size_t Lanes>
+struct BFloat16Register;
+
+template <>
+struct BFloat16Register<4> {
+  using Type = __m128i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept {
+    return _mm_loadu_si128(reinterpret_cast<const Type*>(from));
+  }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm_set1_epi32(pair); }
+  static LADON_INLINE void store_pairs(__m128 even, __m128 odd, BFloat16* to) noexcept {
+    const auto halves = reinterpret_cast<Type>(_mm_cvtne2ps_pbh(odd, even));
+    _mm_storeu_si128(reinterpret_cast<Type*>(to), _mm_unpacklo_epi16(halves, _mm_unpackhi_epi64(halves, halves)));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m128 add_products(__m128 sum, Type x, Type w) noexcept {
+    return _mm_dpbf16_ps(sum, reinterpret_cast<__m128bh>(x), reinterpret_cast<__m128bh>(w));
+  }
+#endif
+};
+
+template <>
+struct BFloat16Register<8> {
+  using Type = __m256i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const Type*>(from));
+  }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm256_set1_epi32(pair); }
+  static LADON_INLINE void store_pairs(__m256 even, __m256 odd, BFloat16* to) noexcept {
+    const Type order = _mm256_setr_epi16(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    const auto halves = reinterpret_cast<Type>(_mm256_cvtne2ps_pbh(odd, even));
+    _mm256_storeu_si256(reinterpret_cast<Type*>(to), _mm256_permutexvar_epi16(order, halves));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m256 add_products(__m256 sum, Type x, Type w) noexcept {
+    return _mm256_dpbf16_ps(sum, reinterpret_cast<__m256bh>(x), reinterpret_cast<__m256bh>(w));
+  }
+#endif
+};
+
+template <>
+struct BFloat16Register<16> {
+  using Type = __m512i;
+  static LADON_INLINE Type load(const BFloat16* from) noexcept { return _mm512_loadu_si512(from); }
+  static LADON_INLINE Type load_partial(const BFloat16* from, std::size_t count) noexcept {
+    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>((std::uint64_t{1} << count) - 1), from);
+  }
+  static LADON_INLINE Type broadcast(std::int32_t pair) noexcept { return _mm512_set1_epi32(pair); }
+  static LADON_INLINE void store_pairs(__m512 even, __m512 odd, BFloat16* to) noexcept {
+    alignas(64) static constexpr std::uint16_t order[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                            21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                            11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const auto halves = reinterpret_cast<Type>(_mm512_cvtne2ps_pbh(odd, even));
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_load_si512(order), halves));
+  }
+#if defined(__clang__)
+  static LADON_INLINE __m512 add_products(__m512 sum, Type x, Type w) noexcept {
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(w));
+  }
+#endif
+};
+
+template <std::size_t Lanes>
+struct GroupDot<BFloat16, XsimdPack<Lanes>> {
+  static constexpr std::size_t group = 2;
+  using Pack = XsimdPack<Lanes>;
+  using Sums = Pack;
+  using Register = BFloat16Register<Lanes>;
+  using Row = typename Register::Type;
+
+  static LADON_INLINE void add(Sums& sum, const BFloat16* panel, std::int32_t weights) noexcept {
+    add_products(sum, Register::load(panel), Register::broadcast(weights));
+  }
+  static LADON_INLINE Row load_row(const BFloat16* from) noexcept { return Register::load(from); }
+  static LADON_INLINE Row load_row(const BFloat16* from, std::size_t count) noexcept {
+    return Register::load_partial(from, count);
+  }
+  static LADON_INLINE void add_products(Sums& sum, Row x, Row weight) noexcept {
+#if defined(__clang__)
+    sum = typename Pack::Batch(Register::add_products(sum.batch, x, weight));
+#else
+    auto total = register_of(sum);
+    asm("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(total) : "v"(x), "v"(weight));
+    sum = typename Pack::Batch(total);
+#endif
+  }
+  static LADON_INLINE void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
+    Register::store_pairs(features[0].batch, features[1].batch, panel);
+  }
+
+ private:
+  static LADON_INLINE auto register_of(const Pack& pack) noexcept {
+    return static_cast<typename Pack::Batch::register_type>(pack.batch);
+  }
+};
+#endif
+
+}  // namespace ladon::inline LADON_ABI::detail::simd

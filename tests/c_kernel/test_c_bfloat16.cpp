@@ -1,0 +1,29 @@
+// Kernels with bfloat16 weights agree with the oracle. Only code for AVX512_BF16 rounds the inputs of products.
+#include <doctest/doctest.h>
+
+#include "c_bfloat16_layer.h"
+#include "c_subject.hpp"
+#include "each_isa.hpp"
+#include "encoder_check.hpp"
+#include "weight_views.hpp"
+
+namespace ladon_test {
+
+TEST_CASE("bfloat16, every instruction set: an encoder layer") {
+  constexpr ladon::Shape shape{.queries = 17, .model = 12, .heads = 3};
+  constexpr auto run = c_bfloat16_layer_run_with;
+  each_isa<shape, C_BFLOAT16_LAYER_WORKSPACE_BYTES, c_bfloat16_layer_weights, c_bfloat16_layer_options, run>(
+      1, [](Subject subject, int isa) {
+        int activation_bits = ladon_test::activation_bits<ladon::precision::BFloat16>;
+        if constexpr (requires(c_bfloat16_layer_options options) { options.isa; }) {
+          const bool has_bfloat16 =
+              runs_here<run, c_bfloat16_layer_weights, c_bfloat16_layer_options, LADON_ISA_AVX512_BF16>();
+          const bool rounds = isa == LADON_ISA_AVX512_BF16 || (isa == LADON_ISA_CHOSEN && has_bfloat16);
+          activation_bits = rounds ? bfloat16_products : bfloat16_weights;
+        }
+        subject.mask = {.padding = true};
+        check_encoder(subject, {.layer = {.feed_forward = 21}, .activation_bits = activation_bits});
+      });
+}
+
+}  // namespace ladon_test

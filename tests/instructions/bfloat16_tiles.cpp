@@ -1,0 +1,15 @@
+// Products of bfloat16 weights and bfloat16 inputs. tile_loops checks the loops of these products.
+#include <ladon/ladon.hpp>
+
+namespace {
+
+constexpr ladon::Shape usual{.queries = 128, .model = 384, .heads = 12};
+using Layer =
+    ladon::EncoderLayer<usual, ladon::LayerConfig{.feed_forward = 1536, .activation = ladon::Activation::gelu},
+                        ladon::mask::None, ladon::layout::BFloat16<ladon::layout::InProj>>;
+
+}  // namespace
+
+void run(const float* x, const void* weights, float* y, void* workspace) {
+  Layer::run(x, *static_cast<const Layer::Weights*>(weights), y, *static_cast<Layer::Workspace*>(workspace));
+}
