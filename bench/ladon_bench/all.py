@@ -1,5 +1,5 @@
 """all [--quick] [--patience SECONDS] [--only NAME ...] [--browser] [--browser_minilm] [--browser_int8]
-    [--browser_minilm_int8] [--firmware] [--tables] [--check]
+    [--browser_minilm_int8] [--browser_keywords] [--firmware] [--tables] [--check]
 
 Runs every benchmark, writes figures/*.json and charts/*.svg, and rewrites the tables of docs/performance.md,
 docs/comparison.md and README.md between their markers. A part that fails keeps the figures of its last run.
@@ -40,6 +40,12 @@ def cpu():
     return found[1] if found else platform.processor() or None
 
 
+def environment():
+    """Returns the environment without PYTHONSAFEPATH, which the shell sets for this program. With PYTHONSAFEPATH, the
+    Python programs of Emscripten cannot import the modules in their own folder."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+
+
 def run(part, quick, patience):
     """Returns the figures of a part, or None if the part failed."""
     about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "quick": quick,
@@ -51,7 +57,8 @@ def run(part, quick, patience):
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
         file = pathlib.Path(folder) / "figures"
         wanted = {"json": ["--json", str(file)], "markdown": ["--markdown", str(file)], "text": []}[part.output]
-        done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE if part.output == "text" else None, text=True)
+        done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE if part.output == "text" else None, text=True,
+                              env=environment())
         if done.returncode != 0:
             say(f"{part.name} failed: status {done.returncode}")
             return None

@@ -49,6 +49,7 @@ PARTS = [
          pictures={"scaling": "Microseconds a token over tokens and over the model's width"}),
     Part("minilm", ["bench", "minilm"],
          ["--tokens", "8", "32", "--sentences", "8", "--rounds", "7", "--patience", "5"], tables.minilm, waits=True),
+    Part("keywords", ["bench", "keywords"], ["--rounds", "7", "--patience", "5"], tables.keywords, waits=True),
     Part("browser", ["bench", "browser"], ["--shapes", *texts("quick_browser"), "--rounds", "5"],
          tables.markdown("browser"), always=False, output="markdown"),
     Part("browser_minilm", ["bench", "browser", "--minilm"], ["--tokens", "8", "--rounds", "5"],
@@ -58,5 +59,7 @@ PARTS = [
          output="markdown"),
     Part("browser_minilm_int8", ["bench", "browser", "--minilm", "--precision", "int8"],
          ["--tokens", "8", "--rounds", "5"], tables.markdown("browser_minilm_int8"), always=False, output="markdown"),
+    Part("browser_keywords", ["bench", "browser", "--keywords"], ["--rounds", "5"], tables.markdown("browser_keywords"),
+         always=False, output="markdown"),
     Part("firmware", ["bench", "firmware"], [], tables.firmware, always=False, output="text"),
 ]

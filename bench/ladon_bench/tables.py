@@ -3,6 +3,7 @@
 
 from ladon_bench import figures, roofline
 from ladon_bench.figures import shape_cells, table
+from ladon_bench.keywords import tables as keywords_tables
 from ladon_bench.minilm import tables as minilm_tables
 
 
@@ -99,6 +100,10 @@ def peers(name):
 
 def minilm(known):
     return minilm_tables.all_tables(known["minilm"])
+
+
+def keywords(known):
+    return keywords_tables.all_tables(known["keywords"])
 
 
 def scaling(known):

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "tables.hpp"
 
@@ -30,6 +31,16 @@ std::string name_of(int format) {
   info.format = format;
   sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info));
   return info.name == nullptr ? "an unknown format" : info.name;
+}
+
+// Rejects folders, pipes and devices. The file is opened twice, and the second reader of a pipe would wait for ever. A
+// file that is absent is rejected later, with the reason of the system.
+void check_kind(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) throw Error("is a folder, not a WAV file");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error("is not a regular file: write the sound into a file first");
 }
 
 // Rejects every file that is not a WAV file. libsndfile reads many more formats, and the recording may come from an
@@ -112,6 +123,7 @@ struct AudioFile::Resampler {
 
 AudioFile::AudioFile(const std::filesystem::path& file) : file_(file) {
   try {
+    check_kind(file);
     check_heading(file);
     source_ = std::make_unique<Source>(file);
     if (source_->info.samplerate != static_cast<int>(sample_rate))

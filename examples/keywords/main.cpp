@@ -50,10 +50,13 @@ std::string check_stride(const std::string& text) {
   return "expected a multiple of " + std::to_string(frame_milliseconds) + " from 10 to 1000, found " + text;
 }
 
+std::string check_file_name(const std::string& text) { return text.empty() ? "expected the name of a file" : ""; }
+
 void describe(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "prints a JSON object for each recording, in a line of its own");
   app.add_option("--svg", options.svg_file, "also draws the spectrogram and the attention of one recording")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(check_file_name);
   app.add_option("--stride", options.stride, "milliseconds from one window of a long recording to the next")
       ->type_name("MS")
       ->check(check_stride)

@@ -1,6 +1,7 @@
 #include "recording.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <span>
@@ -68,6 +69,12 @@ class LongRecording {
   std::array<float, window_length> samples_{};
 };
 
+// Throws if a logit is not finite. Samples are finite, so the cause is a weight.
+void check_logits(const Logits& logits) {
+  if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); }))
+    throw examples::Error("the result of the model is not finite: is the file of its weights damaged?");
+}
+
 float word_probability(const Probabilities& probabilities) {
   return *std::max_element(probabilities.begin() + first_word, probabilities.end());
 }
@@ -77,6 +84,7 @@ void find_in_windows(LongRecording& recording, Spotter& spotter, std::size_t str
   float most = -1;
   for (; !recording.is_behind(); recording.advance()) {
     const Logits logits = spotter.logits_of_features(recording.features());
+    check_logits(logits);
     const Probabilities probabilities = softmax(logits);
     if (auto word = detector.add(probabilities)) {
       word->start = recording.start_of(word->start);
@@ -106,6 +114,7 @@ Findings find_words(const std::filesystem::path& file, Spotter& spotter, std::si
   } else {
     std::ranges::copy(std::span(first).first(window_length), findings.window.samples.begin());
     findings.window.logits = spotter.logits(findings.window.samples);
+    check_logits(findings.window.logits);
   }
   return findings;
 }

@@ -26,7 +26,7 @@ struct Findings {
 
 // Reads a recording, and spots its words. A recording of less than a second is padded with zeros. In a longer
 // recording, a window begins every `stride` samples. `stride` is a multiple of frame_step, from frame_step to
-// sample_rate. Throws examples::Error.
+// sample_rate. Throws examples::Error if the file cannot be read, or if a logit is not finite.
 Findings find_words(const std::filesystem::path& file, Spotter& spotter, std::size_t stride);
 
 }  // namespace keywords

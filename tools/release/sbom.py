@@ -16,8 +16,8 @@ import re
 import sys
 import time
 
-# For each name in dependencies.cmake, the licence and the relationship to Ladon. CONTAINED_BY refers to the npm tarball,
-# and the other relationships refer to the source archive.
+# For each name in dependencies.cmake, the licence and the relationship to Ladon. CONTAINED_BY refers to the npm
+# tarball, and the other relationships refer to the source archive.
 CPP_DEPENDENCIES = {
     "xsimd": ("BSD-3-Clause", "OPTIONAL_DEPENDENCY_OF"),
     "doctest": ("MIT", "TEST_DEPENDENCY_OF"),

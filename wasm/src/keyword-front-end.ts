@@ -58,7 +58,7 @@ export const loadFrontEnd = async (
   const place = source ?? new URL(`./modules/keywords_front_end.${name}.wasm`, import.meta.url);
   const bytes = await readBytes(place, signal).catch((cause) => {
     if (source || cause.code !== "network") throw cause;
-    return failFor("network", cause, "does your bundler copy ladon/dist/modules?");
+    return fail("network", `${cause.message}; does your bundler copy ladon/dist/modules?`, undefined, undefined, cause);
   });
   const isRight = (module: WebAssembly.Module) =>
     WebAssembly.Module.exports(module).some((one) => one.name === "compute_features");

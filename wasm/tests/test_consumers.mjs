@@ -29,13 +29,51 @@ const file = safetensors([
 let tarball;
 let wanted;
 
+/** A file with the tensors of KWT-1, whose numbers are small and arbitrary. */
+const keywordsFile = (() => {
+  const layer = [
+    ["self_attn.in_proj_weight", 192, 64],
+    ["self_attn.out_proj.weight", 64, 64],
+    ["self_attn.out_proj.bias", 64],
+    ["linear1.weight", 256, 64],
+    ["linear1.bias", 256],
+    ["linear2.weight", 64, 256],
+    ["linear2.bias", 64],
+    ["norm1.weight", 64],
+    ["norm1.bias", 64],
+    ["norm2.weight", 64],
+    ["norm2.bias", 64],
+  ];
+  const others = [
+    ["class_token", 64],
+    ["position", 99, 64],
+    ["embed.weight", 64, 40],
+    ["embed.bias", 64],
+    ["head.weight", 12, 64],
+    ["head.bias", 12],
+  ];
+  const layerOf = (i) => layer.map(([name, ...shape]) => [`layers.${i}.${name}`, ...shape]);
+  const layers = Array.from({ length: 12 }, (_, i) => layerOf(i));
+  const size = (shape) => shape.reduce((a, b) => a * b, 1);
+  return safetensors([...others, ...layers.flat()].map(([name, ...shape]) => [name, shape, filled(size(shape), 0.1)]));
+})();
+/** Asserts that the logits of a consumer agree with Node's scalar code. */
+const logitsAgree = ({ variant, logits }) => {
+  assert.ok(["relaxed", "simd", "scalar"].includes(variant));
+  assert.equal(logits.length, 12);
+  logits.forEach((value, i) => {
+    const expected = wanted.logits[i];
+    assert.ok(Math.abs(value - expected) < 1e-3, `logit ${i} is ${value}, and ${expected} is expected`);
+  });
+};
+
 /** Makes a fresh project with the package and these files. Returns its folder. */
 const project = (name, files) => {
   const at = join(folder, name);
   mkdirSync(at, { recursive: true });
   writeFileSync(join(at, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
   npm(["install", tarball], at);
-  cpSync(here("consumers/attend.mjs"), join(at, "attend.mjs"));
+  for (const calls of ["attend.mjs", "spot.mjs"]) cpSync(here(`consumers/${calls}`), join(at, calls));
   writeFileSync(join(at, "model.safetensors"), file);
   for (const [path, text] of Object.entries(files)) writeFileSync(join(at, path), text);
   return at;
@@ -79,7 +117,11 @@ before(async () => {
   const instance = (await load("attention_64_4", { variant: "scalar" })).create({ mask: "causal" });
   await instance.weights.load(file);
   const y = Array.from(instance.run(filled(192, 1), { tokens: 3, attention: true }));
-  wanted = { y, after: y, seen: Array.from(instance.attention().subarray(0, 3)) };
+  const { KeywordSpotter } = await import("../dist/keywords.js");
+  const spotter = await KeywordSpotter.load({ weights: keywordsFile, variant: "scalar" });
+  const chirp = Float32Array.from({ length: 16000 }, (_, i) => 0.5 * Math.sin(i * i * 1e-4)); // as in spot.mjs
+  const logits = Array.from(spotter.spot(chirp).logits);
+  wanted = { y, after: y, seen: Array.from(instance.attention().subarray(0, 3)), logits };
   assert.deepEqual(wanted.seen.slice(1), [0, 0], "causal");
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -199,7 +241,7 @@ const chromium = process.env.LADON_CHROMIUM ?? "/usr/bin/chromium";
 const inChromium = { skip: existsSync(chromium) ? false : `no Chromium at ${chromium} (LADON_CHROMIUM names another)` };
 
 /** Returns the content of document.title after the page is done: an answer, or an error. */
-const titleOf = async (url) => {
+const titleOf = async (url, moreFlags = []) => {
   const { chromium: playwright } = await import("playwright-core");
   const flags = [
     "--disable-gpu",
@@ -212,7 +254,7 @@ const titleOf = async (url) => {
   const browser = await playwright.launch({
     executablePath: chromium,
     headless: true,
-    args: ["--no-sandbox", ...flags],
+    args: ["--no-sandbox", ...flags, ...moreFlags],
   });
   try {
     const page = await browser.newPage();
@@ -468,4 +510,77 @@ test("esbuild, with one module inside the bundle, in any format", inChromium, as
       y.forEach((value, i) => assert.ok(Math.abs(value - wanted.y[i]) < 1e-4, `${format}: y[${i}] is ${value}`));
     });
   }
+});
+
+// ladon/keywords finds three files by their addresses: the kernel, the front end, and the file for the audio thread.
+const microphoneFlags = [
+  "--use-fake-device-for-media-stream",
+  "--use-fake-ui-for-media-stream",
+  "--autoplay-policy=no-user-gesture-required",
+];
+const spotting = {
+  "main.mjs": `import { hear, spot } from "./spot.mjs";
+    const tell = (answer) => (document.title = JSON.stringify(answer));
+    const all = async () => ({ ...(await spot("./kwt1.safetensors")), heard: await hear() });
+    all().then(tell, (error) => tell({ error: String(error), cause: String(error.cause) }));`,
+  "kwt1.safetensors": keywordsFile,
+};
+/** Opens a page of a bundle whose microphone is a fake device. Asserts the logits, and returns the answer. */
+const hearing = async (root) => {
+  const answer = await serving(root, (url) => titleOf(`${url}/index.html`, microphoneFlags));
+  assert.equal(answer.error, undefined, `${answer.error}: ${answer.cause}`);
+  logitsAgree(answer);
+  return answer;
+};
+const chunk = 512; // samples in an array of the microphone
+
+test("keywords: a page without a bundler", inChromium, async () => {
+  const at = project("keywords-page", {
+    ...spotting,
+    "index.html": pageOf(`<script type="module" src="main.mjs"></script>`),
+  });
+  const text = readFileSync(join(at, "spot.mjs"), "utf8");
+  writeFileSync(join(at, "spot.mjs"), text.replace('"ladon/keywords"', '"./node_modules/ladon/dist/keywords.js"'));
+  assert.equal((await hearing(at)).heard, chunk);
+});
+
+test("keywords: esbuild", inChromium, async () => {
+  const at = project("keywords-esbuild", { ...spotting, "index.html": bundled()["index.html"] });
+  await esbuild(at, { format: "esm" });
+  const dist = join(at, "node_modules/ladon/dist");
+  cpSync(join(dist, "modules"), join(at, "dist/modules"), { recursive: true });
+  // Without the copy of the worklet, the error names the missing file.
+  assert.match((await hearing(at)).heard, /LadonError: .*microphone-worklet[.]js/);
+  // Without the copy of the front end, the error names the missing file.
+  rmSync(join(at, "dist/modules/keywords_front_end.simd.wasm"));
+  await serving(at, async (url) => {
+    const { error } = await titleOf(`${url}/index.html`);
+    assert.match(error, /LadonError: .*keywords_front_end.*404.*bundler copy ladon.dist.modules/);
+  });
+  cpSync(join(dist, "modules"), join(at, "dist/modules"), { recursive: true });
+  cpSync(join(dist, "microphone-worklet.js"), join(at, "dist/microphone-worklet.js"));
+  rmSync(join(at, "node_modules"), { recursive: true });
+  assert.equal((await hearing(at)).heard, chunk);
+});
+
+test("keywords: webpack", inChromium, async () => {
+  const at = project("keywords-webpack", { ...spotting, "index.html": bundled()["index.html"] });
+  await webpack(at, { target: "web" });
+  rmSync(join(at, "node_modules"), { recursive: true });
+  assert.equal((await hearing(at)).heard, chunk);
+});
+
+// README.md names the option that keeps the worklet a file.
+test("keywords: Vite", inChromium, async () => {
+  assert.match(readFileSync(here("../README.md"), "utf8"), /`build: \{ assetsInlineLimit: 0 \}`/);
+  const at = project("keywords-vite", {
+    "main.mjs": spotting["main.mjs"],
+    "index.html": pageOf(`<script type="module" src="/main.mjs"></script>`),
+  });
+  mkdirSync(join(at, "public"));
+  writeFileSync(join(at, "public", "kwt1.safetensors"), keywordsFile);
+  const { build } = await import("vite");
+  await build({ root: at, logLevel: "silent", configFile: false, build: { assetsInlineLimit: 0 } });
+  rmSync(join(at, "node_modules"), { recursive: true });
+  assert.equal((await hearing(join(at, "dist"))).heard, chunk);
 });

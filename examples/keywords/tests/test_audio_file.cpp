@@ -127,7 +127,7 @@ TEST_CASE("other files are refused, with their name and the reason") {
 TEST_CASE("a file that is absent, and a folder, are refused") {
   const TemporaryFolder folder;
   CHECK(error_of(folder.path() / "absent.wav").find("absent.wav: cannot be opened: No such file") != std::string::npos);
-  CHECK(error_of(folder.path()).find(folder.path().string() + ": is not a WAV file") != std::string::npos);
+  CHECK(error_of(folder.path()).find(folder.path().string() + ": is a folder, not a WAV file") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -72,6 +72,7 @@ TEST_CASE("wrong usage ends with 2") {
   check_refused(run("a.wav --colour"), 2, "--colour: no such option");
   check_refused(run("a.wav --precision int4"), 2, "int4 not in {float32,int8}");
   check_refused(run("a.wav b.wav --svg x.svg"), 2, "one recording is drawn, not 2");
+  check_refused(run("a.wav --svg ''"), 2, "--svg: expected the name of a file");
   for (const char* stride : {"0", "5", "105", "1010", "-100", "x", "1e2"})
     check_refused(run(std::string("a.wav --stride ") + stride), 2, "expected a multiple of 10 from 10 to 1000, found");
   const Answer help = run("--help");
@@ -217,6 +218,29 @@ TEST_CASE("recordings that cannot be read end with 1, and the others are answere
   CHECK(
       run_with_model("--json '" + folder.file("wrong \xff name", wav_of({}, white_noise(100))).string() + "'").status ==
       0);
+}
+
+TEST_CASE("a pipe ends with 1, and the program does not wait for its writer") {
+  LADON_SKIP_WITHOUT(model_file());
+  const TemporaryFolder folder;
+  const std::string pipe = quoted(folder.path() / "pipe");
+  REQUIRE(run_in_shell("mkfifo " + pipe).status == 0);
+  check_refused(run_with_model(pipe), 1, "pipe: is not a regular file");
+}
+
+TEST_CASE("a model with a weight that is not finite ends with 1, and no picture is written") {
+  LADON_SKIP_WITHOUT(model_file());
+  const TemporaryFolder folder;
+  std::string model = examples::content_of(model_file());
+  const std::size_t nan = 4;                                   // bytes; 0x7FFFFFFF is NaN
+  model.replace(model.size() - nan, nan, "\xff\xff\xff\x7f");  // the last weight of the file
+  const std::string damaged = " --model " + quoted(folder.file("damaged.safetensors", model));
+  const std::string sound = quoted(folder.file("sound.wav", wav_of({}, white_noise(16000))));
+  const std::string longer = quoted(folder.file("longer.wav", wav_of({}, white_noise(20000))));
+  const auto picture = folder.path() / "a.svg";
+  check_refused(run(sound + damaged + " --svg " + quoted(picture)), 1, "the result of the model is not finite");
+  check_refused(run(longer + damaged + " --json"), 1, "the result of the model is not finite");
+  CHECK_FALSE(std::filesystem::exists(picture));
 }
 
 TEST_CASE("output that cannot be written ends with 1, and the error says why") {
