@@ -1,6 +1,6 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
-// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so, too.
-// The bound of the oracle therefore covers the errors of the kernels, and no errors of rounding.
+// The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so,
+// too. The bound of the oracle therefore covers the errors of the kernels, and no errors of rounding.
 #include <algorithm>
 #include <bit>
 #include <cmath>

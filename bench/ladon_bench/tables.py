@@ -28,20 +28,28 @@ def all_layers(native):
             for row in native[key]]
 
 
-def native(known):
-    rows = [[*shape_cells(row), f"{100 * row['share_of_peak']:.1f}",
-             f"{100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f}", f"{row['gflops']:.1f}",
-             f"{row['peak_gflops']:.1f}", percent(row["disturbed"])] for row in all_layers(known["native"])]
-    return table(["tokens, model, heads", "mask", "% of peak", "quartiles", "GFLOP/s", "peak", "disturbed, %"], rows)
+def native(name):
+    """Returns the function of the part `name`, whose figures have the form of `./dev bench --json`."""
+    def of(known):
+        rows = [[*shape_cells(row), f"{100 * row['share_of_peak']:.1f}",
+                 f"{100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f}", f"{row['gflops']:.1f}",
+                 f"{row['peak_gflops']:.1f}", percent(row["disturbed"])] for row in all_layers(known[name])]
+        return table(["tokens, model, heads", "mask", "% of peak", "quartiles", "GFLOP/s", "peak", "disturbed, %"],
+                     rows)
+    return of
 
 
-def decode(known):
-    rows = [[row["name"], f"{row['bytes'] * 1e-6:,.1f}",
-             f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, {100 * row['upper_quartile']:.1f})",
-             f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
-             f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known["decode"]["rows"]]
-    return table(["", "MB", "% of the ceiling (quartiles)", "% of the read of one region", "ceiling, GB/s",
-                  "a token, us", "disturbed, %"], rows)
+def decode(name):
+    """Returns the function of the part `name`, whose figures have the form of `./dev bench decode --json`."""
+    def of(known):
+        rows = [[row["name"], f"{row['bytes'] * 1e-6:,.1f}",
+                 f"{100 * row['share_of_read']:.1f} ({100 * row['lower_quartile']:.1f}, "
+                 f"{100 * row['upper_quartile']:.1f})",
+                 f"{100 * row['share_of_one_place']:.1f}", f"{row['read_gigabytes_a_second']:.1f}",
+                 f"{1e6 * row['seconds_a_token']:,.1f}", percent(row["disturbed"])] for row in known[name]["rows"]]
+        return table(["", "MB", "% of the ceiling (quartiles)", "% of the read of one region", "ceiling, GB/s",
+                      "a token, us", "disturbed, %"], rows)
+    return of
 
 
 def kilobytes(count):
@@ -98,8 +106,8 @@ def peers(name):
     return lambda known: figures.tables(known[name])
 
 
-def minilm(known):
-    return minilm_tables.all_tables(known["minilm"])
+def minilm(name):
+    return lambda known: minilm_tables.all_tables(known[name])
 
 
 def keywords(known):
