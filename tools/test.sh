@@ -4,7 +4,7 @@
 # recipes.
 : "${root:?}" "${builds:?}" "${compiler:?}" "${cores:?}"
 
-presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx-vnni array-1 array-4 array-16 aarch64
+presets=(native clang debug sse2 avx2 avx512 avx512-vnni avx512-bf16 avx-vnni array-1 array-4 array-16 aarch64
          aarch64-neon-dot wasm-scalar wasm-simd wasm-relaxed cortex-m0plus cortex-m4 cortex-m7 cortex-m55)
 
 run_tests() {
