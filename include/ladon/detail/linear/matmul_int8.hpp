@@ -100,27 +100,27 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
   using Wide = typename Simd::template Pack<Simd::lanes>;
-  if constexpr (T.packs == 3 && 2 * T.lanes == Simd::lanes) return simd::Fold<Wide, 2>::exists;
-  return false;
+  constexpr bool has_half_packs = (T.packs == 1 || T.packs == 3) && 2 * T.lanes == Simd::lanes;
+  return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
 }();
 
 // Computes the sums of a folded tile, without the start values. `panel` is [groups][width][group]. Lanes 2 i and 2 i +
 // 1 of a folded sum belong to token i of a pack.
-template <class Simd, Tiling T, std::size_t Rows, class Groups, class Element, class Sums>
-LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][3]) noexcept {
+template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Groups, class Element, class Sums>
+LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
   using Dot = simd::GroupDot<Element, Wide>;
   constexpr std::size_t row = Dot::group * T.width();
   LADON_UNROLL
-  for (std::size_t i = 0; i < 3 * Rows; ++i) folded[i / 3][i % 3] = Dot::Sums::zero();
+  for (std::size_t i = 0; i < Rows * Packs; ++i) folded[i / Packs][i % Packs] = Dot::Sums::zero();
   const auto add = [&](const Element* from, auto weights) LADON_INLINE_LAMBDA {
-    Wide x[3];
-    simd::Fold<Wide, 2>::load_three(from, x);
+    Wide x[Packs];
+    simd::Fold<Wide, 2>::load(from, x);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       const std::int64_t both = weights(r);
       LADON_UNROLL
-      for (std::size_t v = 0; v < 3; ++v) Dot::add_folded(folded[r][v], x[v], both);
+      for (std::size_t v = 0; v < Packs; ++v) Dot::add_folded(folded[r][v], x[v], both);
     }
   };
   std::size_t k = 0;

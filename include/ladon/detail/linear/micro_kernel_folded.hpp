@@ -115,7 +115,7 @@ class FoldedMicroKernel {
     if constexpr (Packs == 1) {
       b[0] = Fold::interleave(Wide::load(panel));
     } else {
-      Fold::load_three(panel, b);
+      Fold::load(panel, b);
     }
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {

@@ -66,9 +66,14 @@ struct Fold<XsimdPack<N>, Steps> {
   // * tokens + i holds token i of row j.
   static LADON_INLINE Pack interleave(const Pack& rows) noexcept { return transposed<Steps>(rows); }
 
-  // Loads two rows of a panel that is one and a half registers wide, and converts the rows into three folded packs. The
-  // elements of a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
-  static LADON_INLINE void load_three(const void* from, Pack (&folded)[3]) noexcept {
+  // Loads two rows of a panel that is half a register wide, and converts the rows into one folded pack. The elements of
+  // a row are floats, or groups of 32 bits of an int8 product (group_dot.hpp).
+  static LADON_INLINE void load(const void* from, Pack (&folded)[1]) noexcept {
+    static_assert(Steps == 2);
+    folded[0] = interleave(Pack::load(static_cast<const float*>(from)));
+  }
+  // Like the function above, for a panel that is one and a half registers wide, and three folded packs.
+  static LADON_INLINE void load(const void* from, Pack (&folded)[3]) noexcept {
     static_assert(Steps == 2);
     const float* const rows = static_cast<const float*>(from);
     // `a` is the first part of row 0. `b` is the rest of row 0 and the beginning of row 1. `c` is the rest of row 1.
