@@ -97,8 +97,9 @@ struct MultiHeadSteps {
                                                  S.head_width == S.value_width &&
                                                  simd::uses_dsp<typename Target::Int8Element, Simd>;
 
-  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
-  // query_input and context_in quantise the input of the projections, if the weights are int8.
+  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
+  // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
+  // (detail/memory/linear_input.hpp).
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels, part);
@@ -230,8 +231,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the weights are int8, `input` receives the
-  // quantised output of the heads.
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the product takes quantised or bfloat16 panels,
+  // `input` receives the converted output of the heads (detail/memory/linear_input.hpp).
   template <class Input, class Part = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {

@@ -49,10 +49,10 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Converts the weights of a tile from `from` into `rows`, at most rows.features features at a time. After each
-// conversion, calls step(first, count, weights): `weights` is `rows` as a matrix, with the converted weights of the
-// `count` features from `first` on. If `converted` is true, an earlier call has converted these weights. If all
-// features fit into `rows`, the function then converts nothing.
+// Calls step(first, count, weights) for each range of at most rows.features features. Before each call, converts the
+// weights of the range from `from` into `rows`. `weights` is `rows` as a matrix, with the converted weights of the
+// `count` features from `first` on. If `converted` is true, an earlier call of for_widened has converted the weights of
+// this tile. If `rows` holds all features, the function then skips the conversion.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {
