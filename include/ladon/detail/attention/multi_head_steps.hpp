@@ -91,8 +91,8 @@ struct MultiHeadSteps {
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
   // extension, each pass over int8 weights converts the weights to 16 bits. One pass for all panels therefore takes
-  // fewer instructions. The projected queries of the head are stored in the memory of the output of the head, so
-  // head_width must equal value_width.
+  // fewer instructions. The projected queries of the head are stored in the memory that the head's output will
+  // overwrite, so head_width must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::uses_dsp<typename Target::Int8Element, Simd>;

@@ -196,7 +196,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   }
 }
 
-// Computes the product for several tokens.
+// Computes the product of int8 weights and quantised panels for several tokens.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
@@ -263,8 +263,8 @@ inline constexpr std::size_t int8_streams =
         ? target::Current::streams
         : 1;
 
-// Computes the product for a single token. During the dot products, each lane holds features of the token. In the
-// result, each lane belongs to a different row.
+// Computes the product of int8 weights and a quantised panel for a single token. During the dot products, each lane
+// holds features of the token. In the result, each lane belongs to a different row.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,

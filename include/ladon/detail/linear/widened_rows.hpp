@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the bfloat16 weights of a tile to floats on the stack. A product of several tokens
-// (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is exact, so the results are
-// bit-identical to the results of float32 weights with equal values. For a single token,
+// Converts the bfloat16 weights of a tile to floats on the stack, on targets that do not multiply bfloat16 numbers. A
+// product of several tokens (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is
+// exact, so the results are bit-identical to the results of float32 weights with equal values. For a single token,
 // detail/linear/matrix_vector.hpp converts the weights in registers.
 //
 // If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
 // If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
-// conversion for each panel. The converted weights take at most about 4 * Rows * widened_features bytes of the stack: 2
-// KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// conversion for each panel. The converted weights take at most 4 * Rows * (widened_features + cache_line) bytes of the
+// stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once

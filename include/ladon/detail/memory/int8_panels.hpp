@@ -20,8 +20,8 @@
 // integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126,
-// the token gets the scale 0 and q = 0.
+// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
+// token gets the scale 0, and every q of the token is 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. The instruction
-// vdpbf16ps of AVX512_BF16 adds the products of two pairs to a float32 sum:
+// vdpbf16ps of AVX512_BF16 multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
 //
 //     sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
 //

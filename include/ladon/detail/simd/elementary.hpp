@@ -2,7 +2,8 @@
 // exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
 // splits a power of two into two factors: 2^z = 2^n * 2^f with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial
 // computes 2^f. 2^n is a float whose exponent is n. On some targets, the exp2 of the softmax (exp2_of_nonpositive)
-// rounds z to a multiple of 1/8 instead. It then looks up the power of this multiple in a table (exp2_table.hpp).
+// rounds z to a multiple of 1/8 instead. exp2_of_nonpositive then looks up the power of this multiple in a table
+// (exp2_table.hpp).
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.

@@ -74,7 +74,7 @@ struct Range {
 };
 
 // The arguments of quantise_blocks and quantise_rest for four tokens. `reciprocal` holds 1 / scale of each token. For
-// each token, `zero` holds z twice, in 16 bits each.
+// each token, `zero` holds the number z (s = q + z) twice, in 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
