@@ -67,7 +67,7 @@ struct DecoderLayerWeights<S, Config, Layout> {
 // (options.hpp).
 //
 // Both attentions have the same queries, so memory.queries is ignored. The attention to the memory has no position
-// encoding, because the memory's tokens have no positions relative to the queries.
+// encoding, because the memory's tokens are not tokens of the text.
 template <Shape S, std::size_t Memory, class SelfMask, class MemoryMask, class Score,
           position::Policy Position = position::None>
 struct DecoderOptions {
@@ -224,9 +224,9 @@ struct DecoderLayer {
   // - Lengths: options.self.tokens sets how many tokens `x` has, at most shape.queries. The cache has room for
   //   shape.keys tokens. If options.memory.keys is set, the tokens attend only to the first options.memory.keys tokens
   //   of the memory.
-  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. In the attention
-  //   to the memory, token t of the text has the position t + Memory - shape.keys. If options.memory.mask sets an
-  //   offset, token i of `x` instead has the position i + this offset.
+  // - Positions: MultiHeadAttention::extend describes the positions of the tokens in self-attention. For the mask of
+  //   the attention to the memory, token t of the text has the position t + Memory - shape.keys. If options.memory.mask
+  //   sets an offset, token i of `x` instead has the position i + this offset.
   // - Maps: a row of DecoderMaps::self has shape.keys elements, one for each token that the cache has room for.
   // - Errors: more tokens than the cache has room for, or more memory tokens than `memory` holds, break a precondition
   //   (checks.hpp).

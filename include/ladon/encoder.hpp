@@ -52,8 +52,8 @@ struct Encoder {
   using Options = typename Layer::Options;
   using Input = typename Layer::Input;
   using Output = typename Layer::Output;
-  // One array [heads][queries][keys] for each layer, which receives the attention weights of the layer. If the pointer
-  // of a layer is null, the weights of the layer are not written.
+  // Pointers to the arrays of the caller that receive the attention weights. Element i points to an array
+  // [heads][queries][keys] for layer i. If element i is null, the weights of layer i are not written.
   using Maps = std::array<float*, Layers>;
   // Like Maps, for the results of stage G (attention_map.hpp).
   template <Stage G>
@@ -152,10 +152,10 @@ struct Encoder {
   LADON_REJECT_CALL(extend, "x, caches, weights, y, workspace, options, maps");
 
  private:
-  // Function objects for the parameter `with_capture` of `compute` and `compute_extend`. For each layer i, `compute`
-  // calls with_capture(i, layer). The function object then calls `layer` with a capture. With capture_none, the capture
-  // writes nothing. With capture_in(maps), the capture writes the attention weights, or the result of a stage, to
-  // maps[i].
+  // capture_none and capture_in(maps) are function objects for the parameter `with_capture` of `compute` and
+  // `compute_extend`. For each layer i, `compute` and `compute_extend` call with_capture(i, layer). The function object
+  // then calls `layer` with a capture. With capture_none, the capture writes nothing. With capture_in(maps), the
+  // capture writes the attention weights, or the result of a stage, to maps[i].
   static constexpr auto capture_none = [](std::size_t, auto layer) { detail::CaptureNone{}(layer); };
   static constexpr auto capture_in(const auto& maps) noexcept {
     return [&](std::size_t i, auto layer) { detail::wanted<shape>(maps[i])(layer); };

@@ -44,8 +44,8 @@ struct KeyValueCache {
   std::size_t length = 0;
   std::size_t not_finite_end = 0;
 
-  // Returns whether all values in the cache are finite. In a ring, `Keys` further tokens replace a token with an
-  // infinite or NaN value. After that, all values are finite again.
+  // Returns whether all values in the cache are finite. A ring replaces a token with an infinite or NaN value after
+  // `Keys` further tokens. All values are then finite again.
   constexpr bool values_finite() const noexcept { return not_finite_end == 0 || length >= not_finite_end + Keys; }
 
   // Empties the cache by setting `length` and `not_finite_end` to 0. The numbers in `keys` and `values` stay unchanged.

@@ -44,7 +44,7 @@ enum class Order { out_in, in_out };
 //                    bfloat16 (detail/memory/bfloat16_panels.hpp). On other targets, products convert the weights to
 //                    floats, exactly
 //     Int8<Bits>     weights are 8-bit integers with one scale for each output (Linear). The input of a product is
-//                    quantised to unsigned integers of `Bits` bits when a call runs (detail/memory/int8_panels.hpp)
+//                    quantised to 2^Bits levels when a call runs (detail/memory/int8_panels.hpp)
 namespace precision {
 struct Float32 {};
 struct BFloat16 {};
@@ -312,8 +312,9 @@ template <class Layout>
 using BFloat16 = typename Layout::template With<precision::BFloat16>;
 
 // The layout `Layout` with int8 weights, and activations of `ActivationBits` bits: 8 or 7. With 8 bits, results are
-// more precise. On some x86 processors, the relaxed dot product of WebAssembly adds two products in 16 bits (vpmaddubsw
-// of AVX2). With 7 bits, such a sum does not saturate, so the result is exact.
+// more precise. 7 bits are for WebAssembly. On some x86 processors, the relaxed dot product of WebAssembly adds two
+// products in 16 bits (vpmaddubsw of AVX2). With 8 bits, this sum may saturate, so a module must choose its number of
+// levels for the engine (detail/simd/run_time_activations.hpp). With 7 bits, no sum saturates.
 template <class Layout, int ActivationBits = 8>
 using Int8 = typename Layout::template With<precision::Int8<ActivationBits>>;
 

@@ -9,7 +9,7 @@
 //
 // The exponentials and the weighted sum are computed with one of two strategies:
 //
-//     in passes     First the exponentials of all keys are computed, then the weighted sum.
+//     in passes     First the exponentials of all keys of the key block are computed, then the weighted sum.
 //     interleaved   The exponentials are computed between the steps of the first tile of the weighted sum. A target
 //                   uses this strategy if its registers have room for the tile and the exponentials
 //                   (`exponentials_beside_values` in detail/target: today AVX-512 with FMA).
@@ -143,8 +143,8 @@ struct QueryBlockAttention {
     softmax.template begin<only_block>(before);
   }
 
-  // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys. The
-  // second pass computes the weighted sum.
+  // Adds the weighted values of a key block in two passes. The first pass computes the exponentials of all keys of the
+  // key block. The second pass computes the weighted sum.
   LADON_INLINE constexpr void add_values_in_passes(const ScoreBlock& scored, bool last, bool all_values) noexcept {
     const std::size_t keys = scored.keys.end - scored.keys.begin;
     softmax.template exponentials<BlockForm::query_width, Form::softmax_chains>(block.scores, keys);

@@ -95,8 +95,9 @@ struct CaptureScoreRows {
 template <Stage G>
 using RowsOf = std::conditional_t<G == Stage::weights, CaptureRows, CaptureScoreRows<G>>;
 
-// Function objects that return the capture of one query block and one head. CaptureNothing returns NoCapture.
-// CaptureMap returns a capture that writes the query block's rows of `map` [heads][queries][keys].
+// CaptureNothing and CaptureMap are function objects that return the capture of one query block and one head.
+// CaptureNothing returns NoCapture. CaptureMap returns a capture that writes the query block's rows of `map`
+// [heads][queries][keys].
 struct CaptureNothing {
   constexpr NoCapture operator()(std::size_t, Range) const noexcept { return {}; }
 };

@@ -91,14 +91,15 @@ struct MultiHeadSteps {
 
   // Whether the queries of a head are projected for all panels before the attention of the first panel. With the DSP
   // extension, each pass over int8 weights converts the weights to 16 bits. One pass for all panels therefore takes
-  // fewer instructions. The projected queries of the head are stored in the memory of the output of the head, so
-  // head_width must equal value_width.
+  // fewer instructions. The projected queries of the head are stored in the memory that the head's output will
+  // overwrite, so head_width must equal value_width.
   static constexpr bool projects_queries_first = precision::is_int8<typename Weights::Precision> &&
                                                  S.head_width == S.value_width &&
                                                  simd::uses_dsp<typename Target::Int8Element, Simd>;
 
-  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows.
-  // query_input and context_in quantise the input of the projections, if the weights are int8.
+  // queries_in and context_in convert rows [tokens][features] into panels. queries_out converts panels into rows. If
+  // the projections take quantised or bfloat16 panels, query_input and context_in also convert the panels
+  // (detail/memory/linear_input.hpp).
   template <class Part = WholeCall>
   static constexpr void queries_in(const float* rows, std::size_t active, float* panels, Part part = {}) noexcept {
     to_panels<QueryPack, q, S.model>(rows, active, panels, part);
@@ -230,8 +231,8 @@ struct MultiHeadSteps {
     }
   }
 
-  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the weights are int8, `input` receives the
-  // quantised output of the heads.
+  // Computes the output projection: Y^T = Wo concat(heads)^T + bo. If the product takes quantised or bfloat16 panels,
+  // `input` receives the converted output of the heads (detail/memory/linear_input.hpp).
   template <class Input, class Part = WholeCall>
   static constexpr void output(const float* heads, Input& input, const Weights& w, std::size_t active, float* y,
                                Part part = {}) noexcept {

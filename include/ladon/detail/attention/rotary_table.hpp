@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Double-precision functions that compute the table of a rotary embedding. The functions do not call libm, so they
-// return equal values in constant evaluation and at run time. For the arguments that fill_rotary_table passes, the
-// errors are about 1e-15: relative errors of e^x and ln x, absolute errors of cosine and sine.
+// Defines the double-precision functions that compute the table of a rotary embedding. The functions do not call libm,
+// so they return equal values in constant evaluation and at run time. For the arguments that fill_rotary_table passes,
+// the errors are about 1e-15: relative errors of e^x and ln x, absolute errors of cosine and sine.
 #pragma once
 
 #include <cstdint>

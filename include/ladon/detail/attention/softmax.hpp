@@ -52,10 +52,10 @@ struct RunningSoftmax {
     }
   }
 
-  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum.
-  // Chains packs of exponentials are computed side by side. The function first adds the weights of the key block. The
-  // function then adds the sum of these weights to the sum of the earlier key blocks. One running sum over all keys
-  // would be less accurate (weighted_sum.hpp).
+  // Replaces each score s of `scores` [keys][Width] by the weight 2^(s - maximum), and adds the weights to the sum. The
+  // exponentials of `Chains` packs are computed side by side, to hide latency. The function first sums the weights of
+  // the key block from 0. The function then adds this sum to `sum`, the sum of the earlier key blocks. One running sum
+  // over all keys would be less accurate (weighted_sum.hpp).
   //
   // If the queries fill several packs, `exponentials` is a separate function. If the queries fill one pack, the macro
   // LADON_KERNEL decides whether `exponentials` is inlined. Throughput of attention in % of peak FMA throughput with

@@ -187,8 +187,8 @@ struct DecoderSteps {
   }
 
   // heads_from and input_from return a view of panels, from panel `first` on, as the input of a product. heads_from
-  // returns the output of all heads, and input_from the next sublayer's input. If the weights are int8, the functions
-  // quantise `count` panels.
+  // returns the output of all heads, and input_from the next sublayer's input. If the product takes quantised or
+  // bfloat16 panels, the functions first convert `count` panels (detail/memory/linear_input.hpp).
   template <std::size_t Packs>
   static constexpr auto heads_from(Shared& shared, std::size_t first, std::size_t count) noexcept {
     return shared.input.template convert<Simd, Packs, S.concat_width()>(shared.heads.data, first, count)

@@ -84,7 +84,8 @@ struct FeedForward {
   float* out;
 
   // Adds the network's result to `out`. `w` has the members `linear1` and `linear2`. If the network is gated, `w` also
-  // has the member `gate`. `hidden_input` is memory for the quantised input of the second product.
+  // has the member `gate`. `hidden_input` is memory for the converted input of the second product
+  // (detail/memory/linear_input.hpp).
   template <class Layer, class In, class HiddenInput>
   constexpr void run(const Layer& w, In in, HiddenInput& hidden_input) const noexcept {
     const Epilogue<width, Unchanged, Combine::add> add_to_out{out, stride};

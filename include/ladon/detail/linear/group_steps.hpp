@@ -42,8 +42,9 @@ struct GroupsInPlace {
   LADON_INLINE constexpr const Weight* address(std::size_t r, std::size_t k) const noexcept {
     return data + r * RowStride + Group * k;
   }
-  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist. Short
-  // rows usually fit into the L1 and L2 caches and are not prefetched (prefetched_row_floats, detail/target/x86.hpp).
+  // Prefetches the `rows` rows after the first `rows` rows: the rows of the next tile. These rows need not exist,
+  // because any address may be prefetched. Short rows usually fit into the L1 and L2 caches and are not prefetched
+  // (prefetched_row_floats, detail/target/x86.hpp).
   LADON_INLINE constexpr void prefetch_next(std::size_t rows) const noexcept {
     if constexpr (RowStride >= target::Current::prefetched_row_floats) {
       if (std::is_constant_evaluated()) return;

@@ -38,7 +38,7 @@ struct Nothing {};
 template <class Matrix>
 inline constexpr bool is_bfloat16 = std::is_same_v<typename Matrix::Element, BFloat16>;
 
-// Whether a tile prefetches the weights of the next tile while it computes its last panel.
+// Whether a tile prefetches weights, of its own rows or of the next tile, while it computes its last panel.
 template <class Matrix>
 inline constexpr bool prefetches_rows =
     Matrix::row_stride * Matrix::inner_stride >= target::Current::prefetched_row_floats;
@@ -56,7 +56,7 @@ inline constexpr std::size_t tile_rows = [] {
 
 // How many panels one pass over the weights multiplies. If all panels fit into the L2 cache, or if the target has no
 // vectors, one pass multiplies all panels. Otherwise one pass multiplies a group of panels. A group has at least
-// fewest_grouped_panels panels, because each group reads all weights again, and not from the L1 cache.
+// fewest_grouped_panels panels, because each group reads all weights again, from the L2 cache or from memory.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Inner>
 inline constexpr std::size_t panels_at_a_time = [] {
   using target::Current;
@@ -68,10 +68,14 @@ inline constexpr std::size_t panels_at_a_time = [] {
 }();
 
 // How many steps of the inner index share a register. The product is folded if the number is greater than 1
-// (linear/micro_kernel_folded.hpp). A product is folded only if a pack of the panel is narrower than a register. With
-// three packs, the columns of the weights may also be contiguous. Products of bfloat16 panels are not folded. A folded
-// product adds lanes of a register, so its
-// order of addition depends on the target. A deterministic build therefore never folds.
+// (linear/micro_kernel_folded.hpp). A product is folded only under the following conditions:
+//
+// - A pack of the panel is narrower than a register.
+// - The rows of the weights are contiguous, or the panel has three packs.
+// - The input is a PanelsView, and not a BFloat16PanelsView.
+// - The inner dimension is at least target::Current::shortest_folded_sum.
+// - The build is not deterministic. A folded product adds lanes of a register, so the order of addition depends on the
+//   target.
 template <class Simd, Tiling T, std::size_t Inner, class Matrix, class In = PanelsView>
 inline constexpr std::size_t folded_steps = [] {
   constexpr bool leaves_lanes = T.lanes > 1 && T.lanes < Simd::lanes;
@@ -137,7 +141,7 @@ LADON_INLINE void matmul_folded(WeightRows<Matrix, Biases> w, const float* panel
 }
 
 // Adds the products of bfloat16 weights and bfloat16 features to the sums of a tile. `prefetches` is true if the tile
-// may prefetch the weights of the next tile.
+// may prefetch weights.
 template <Tiling T, std::size_t Inner, class Matrix, class Pack, std::size_t Rows, std::size_t Packs>
 LADON_INLINE constexpr void accumulate_pairs(Matrix rows, const BFloat16* panel, [[maybe_unused]] bool prefetches,
                                              Pack (&sum)[Rows][Packs]) noexcept {

@@ -3,7 +3,7 @@
 //
 //     epilogue(panel, row, pack, result)
 //
-//     integer   sum over i of q[i] * weight[row][i]    exact, and equal for every Element type
+//     integer   sum over i of q[i] * weight[row][i]    exact, for every type of q (detail/simd/group_dot.hpp)
 //     scale     scale of the token * scale of the row
 //     result    integer * scale + bias[row]            one fma
 //
@@ -34,10 +34,10 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// The weights of a tile in groups of two, converted to 16 bits on the stack once for all panels. One load then
-// broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A tile has at most 8 rows, or 16
-// rows on AVX-512, of at most most_widened_features features. Converted bfloat16 weights take as many bytes
-// (detail/linear/widened_rows.hpp).
+// Converts the int8 weights of a tile to 16 bits, once for all panels. The converted weights lie on the stack, in
+// groups of two, and one load broadcasts a group. The converted weights take 2 * Rows * Inner bytes of the stack. A
+// tile has at most 8 rows, or 16 rows on AVX-512, of at most most_widened_features features. At this limit, bfloat16
+// weights that are converted to floats take equally many bytes (detail/linear/widened_rows.hpp).
 inline constexpr std::size_t most_widened_features = 2 * target::Current::widened_features;
 template <std::size_t Rows, std::size_t Inner, std::size_t RowStride>
 struct GroupsIn16Bits {
@@ -57,7 +57,7 @@ struct GroupsIn16Bits {
     std::memcpy(&result, &weight[r][2 * k], sizeof result);
     return result;
   }
-  // Prefetches nothing. The next tile reads its rows once, to convert them, and not in each step.
+  // Does nothing, because the next tile reads its int8 weights only once, in the constructor, and not in each step.
   LADON_INLINE constexpr void prefetch_next(std::size_t) const noexcept {}
   LADON_INLINE std::int64_t two_groups(std::size_t r, std::size_t k) const noexcept {
     std::int64_t result;
@@ -95,7 +95,7 @@ LADON_INLINE constexpr void start_sums(Int8PanelsView<Element> in, std::size_t p
   }
 }
 
-// Whether an int8 product is folded: a register holds two steps of half as many tokens as the register has lanes
+// Whether an int8 product is folded: a register of N 32-bit lanes then holds two groups for each of N / 2 tokens
 // (detail/linear/micro_kernel_folded.hpp). Integer sums are exact, so folding does not change the result.
 template <class Simd, Tiling T, class Element>
 inline constexpr bool folds_int8 = [] {
@@ -104,8 +104,8 @@ inline constexpr bool folds_int8 = [] {
   return has_half_packs && simd::Fold<Wide, 2>::exists && simd::adds_folded<simd::GroupDot<Element, Wide>>;
 }();
 
-// Computes the sums of a folded tile, without the start values. `panel` is [groups][width][group]. Lanes 2 i and 2 i +
-// 1 of a folded sum belong to token i of a pack.
+// Computes the sums of a folded tile from 0. The caller adds the start values (start_sums). `panel` is
+// [groups][width][group]. Lanes 2 i and 2 i + 1 of a folded sum belong to token i of a pack.
 template <class Simd, Tiling T, std::size_t Rows, std::size_t Packs, class Groups, class Element, class Sums>
 LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, Sums (&folded)[Rows][Packs]) noexcept {
   using Wide = typename Simd::template Pack<Simd::lanes>;
@@ -127,7 +127,8 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
   for (; k + 2 <= Groups::whole; k += 2) {
     add(panel + k * row, [&](std::size_t r) LADON_INLINE_LAMBDA { return groups.two_groups(r, k); });
   }
-  // At most one whole group and one incomplete group are left. Full loads would read beyond the panel.
+  // At most one whole group and one incomplete group are left. Full loads would read beyond the panel, so `rest`
+  // receives a copy of these groups, followed by zeros.
   constexpr bool has_whole = Groups::whole % 2 == 1;
   constexpr std::size_t rest_groups = (has_whole ? 1 : 0) + (Groups::has_last ? 1 : 0);
   if constexpr (rest_groups > 0) {
@@ -142,7 +143,8 @@ LADON_INLINE void int8_folded_steps(const Groups& groups, const Element* panel, 
 }
 
 // Converts the sums of a tile to results. The scales and the bias of a row are read before the epilogue stores a result
-// of the row. After a store, the compiler would have to read the scales and the bias again.
+// of the row. The compiler must assume that a store changes the scales and the bias, and would read both again after
+// each store.
 template <class Pack, std::size_t Width, class Element, class Weights, class Sums, std::size_t Rows, std::size_t Packs,
           class Epilogue>
 LADON_INLINE constexpr void finish_sums(Int8PanelsView<Element> in, std::size_t panel, const Weights& w,
@@ -194,7 +196,7 @@ LADON_INLINE constexpr void int8_tile(const Groups& groups, const Weights& w, st
   }
 }
 
-// Computes the product for several tokens.
+// Computes the product of int8 weights and quantised panels for several tokens.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
           class Biases, class Element, class Epilogue>
 LADON_NOINLINE constexpr void matmul_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in, std::size_t panels,
@@ -246,7 +248,7 @@ LADON_INLINE constexpr void int8_dot_products(const std::int8_t* rows, const Ele
   }
 }
 
-// Returns the zero point of a single token. The zero point is 0 if the panel holds q.
+// Returns the zero point of a single token. If the panel holds q instead of q + zero, the function returns 0.
 template <class Element>
 LADON_INLINE constexpr std::int32_t zero_of_token(Int8PanelsView<Element> in) noexcept {
   if constexpr (simd::adds_zero<Element>) return static_cast<std::int32_t>(in.template zero<1>(0)[0]);
@@ -261,8 +263,8 @@ inline constexpr std::size_t int8_streams =
         ? target::Current::streams
         : 1;
 
-// Computes the product for a single token. During the dot products, each lane holds features of the token. In the
-// result, each lane holds another row.
+// Computes the product of int8 weights and a quantised panel for a single token. During the dot products, each lane
+// holds features of the token. In the result, each lane belongs to a different row.
 template <class Simd, std::size_t Rows, std::size_t Inner, std::size_t RowStride, class Biases, class Element,
           class Epilogue>
 LADON_NOINLINE constexpr void matrix_vector_int8(Int8Rows<RowStride, Biases> w, Int8PanelsView<Element> in,

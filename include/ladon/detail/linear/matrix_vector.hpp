@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product of a single token: epilogue(0, row, 0, W * in + bias). W is a matrix [rows][inner]. Each element
-// of W is used only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
+// Computes the matrix product of a single token, W * in + bias. W is a matrix [rows][inner]. Each element of W is used
+// only once, so W is read in the order of its memory. The contents of the lanes depend on this order:
 //
 //     rows of W are contiguous      each lane sums different steps of one row; the lanes are added at the end
 //     columns of W are contiguous   each lane sums a different row; this is the weight layout (in, out)
 //
 //     in                         [inner] floats, or [inner] bfloat16 numbers
-//     epilogue(0, row, 0, pack)  stores the rows from `row` on, one in each lane
+//     epilogue(0, row, 0, pack)  stores the results of the rows from `row` on; each lane of `pack` belongs to one row
 //
 // A stream is a contiguous part of W. A core reads more bytes per second if it reads several streams at the same time
 // (target::Current::streams). A matrix that is too large for the L1 cache is read in several streams.
@@ -29,8 +29,8 @@ constexpr bool reads_streams(std::size_t floats) noexcept {
   return target::Current::streams > 1 && floats * sizeof(float) > target::Current::single_stream_bytes;
 }
 
-// The arithmetic of a dot product of one row of weights and the features of a token. `in` holds floats. Each lane of a
-// pack takes one feature.
+// The operations of a dot product of one row of weights and the features of a token. This template is for features that
+// are floats. Each lane of a pack takes one feature.
 template <class Pack, class Feature>
 struct DotStep {
   static constexpr std::size_t features = Pack::lanes;
@@ -48,7 +48,7 @@ struct DotStep {
     sum = fma(simd::load_partial_as_float<Pack>(row, count), x, sum);
   }
 };
-// The same for bfloat16 weights and bfloat16 features. Each lane of a pack takes two features.
+// The specialisation for bfloat16 weights and bfloat16 features. Each lane of a pack takes two features.
 template <class Pack>
 struct DotStep<Pack, BFloat16> {
   using Dot = simd::GroupDot<BFloat16, Pack>;

@@ -56,7 +56,7 @@ struct MicroKernel {
 
   // Adds steps 0 .. inner - 1 to the sums and prefetches at most one cache line per step. `next` points to the weights
   // of the next tile. If rows are contiguous, a tile of one pack prefetches its own rows, prefetch_distance_floats
-  // ahead. All other tiles prefetch the rows (or columns) of the next tile.
+  // floats ahead. All other tiles prefetch the rows (or columns) of the next tile.
   template <std::size_t Width, class Matrix>
   LADON_INLINE void accumulate_and_prefetch(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_and_prefetch<Matrix::row_stride, Matrix::inner_stride, Width>(inner, a.data, panel, next.data);
@@ -87,8 +87,9 @@ struct MicroKernel {
 #else
       false;
 #endif
-  // Reads a matrix `a` that is divided into panels of KeyWidth columns. Each panel begins PanelStride floats after the
-  // previous panel. Adds at most `inner` steps, and only steps of whole panels. Returns how many steps were added.
+  // Adds the steps of whole panels of `a` to the sums, at most `inner` steps. Returns how many steps were added. The
+  // matrix `a` is divided into panels of KeyWidth columns. Each panel begins PanelStride floats after the previous
+  // panel.
   template <std::size_t PanelStride, std::size_t KeyWidth>
   LADON_INLINE std::size_t accumulate_panels([[maybe_unused]] std::size_t inner, [[maybe_unused]] const float* a,
                                              [[maybe_unused]] const float* panel) noexcept {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile for a panel whose tokens would leave lanes of a register idle. There are two cases:
+// FoldedMicroKernel computes a tile of a panel that does not fill whole registers. There are two cases:
 //
-// - The tokens fill at most half or a quarter of a register. Steps is then the number of lanes divided by the number of
-//   tokens, and the tile has one pack.
-// - The tokens fill one and a half registers. Steps is then 2, and the tile has three packs of half a register each.
+// - The panel is half or a quarter of a register wide. Steps is then 2 or 4, and the tile has one pack.
+// - The panel is one and a half registers wide. Steps is then 2, and the tile has three packs of half a register each.
 //
-// The tile of micro_kernel.hpp would leave the other lanes idle. The folded tile uses all lanes: each folded pack holds
-// Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the steps k
-// with k % Steps == j:
+// MicroKernel (micro_kernel.hpp) would use only a part of each register. FoldedMicroKernel uses all lanes: each folded
+// pack holds Steps steps of the inner index k. Lane i * Steps + j of each sum belongs to token i of the pack and to the
+// steps k with k % Steps == j:
 //
 //     sum[r], lane i * Steps + j  +=  a(r, k + j) * panel[k + j][i]        k = 0, Steps, 2 Steps, ...
 //
@@ -43,16 +42,17 @@ class FoldedMicroKernel {
     }
   }
 
-  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. If Prefetch is
-  // true, the function prefetches the rows of `a`, prefetch_distance_floats ahead. Near the end of these rows, the
-  // function prefetches the rows of the next tile, `next`.
+  // Adds steps 0 .. inner - 1 to the sums. The panel's rows have `width` floats and are contiguous. If Prefetch is true
+  // and the rows of `a` are contiguous, the function prefetches these rows, prefetch_distance_floats floats ahead. Near
+  // the end of the rows, the function prefetches the rows of `next`, the weights of the next tile. If the columns of
+  // `a` are contiguous, the function prefetches the columns of `next`.
   template <bool Prefetch, class Matrix>
   LADON_INLINE void accumulate(std::size_t inner, Matrix a, const float* panel, Matrix next) noexcept {
     accumulate_steps<Matrix::row_stride, Matrix::inner_stride, Prefetch>(inner, a.data, panel, next.data);
   }
 
-  // Calls finish(row, pack, sums) for each row and pack. `sums` is a pack of lanes / Steps lanes, with the sum of one
-  // token in each lane.
+  // Calls finish(row, pack, sums) for each row and pack. `sums` is a pack of Wide::lanes / Steps lanes, with the sum of
+  // one token in each lane.
   template <class Finish>
   LADON_INLINE void finish(Finish finish) const noexcept {
     LADON_UNROLL
@@ -83,7 +83,8 @@ class FoldedMicroKernel {
     }
     for (; k + Steps <= inner; k += Steps) add<RowStride, InnerStride>(a + k * InnerStride, panel + k * width);
     if (k < inner) {
-      // Fewer than Steps steps are left. Full loads would read beyond the rows of `a` and beyond the panel.
+      // Fewer than Steps steps are left. Full loads would read beyond the rows of `a` and beyond the panel, so the
+      // function copies the remaining elements into arrays that are padded with zeros.
       alignas(64) float rest[Rows * Steps] = {}, rest_of_panel[Steps * width] = {};
       for (std::size_t r = 0; r < Rows; ++r) {
         for (std::size_t j = 0; j < inner - k; ++j) rest[r * Steps + j] = a[r * RowStride + (k + j) * InnerStride];
@@ -93,9 +94,10 @@ class FoldedMicroKernel {
     }
   }
 
-  // Prefetches the weights of Steps steps. Over all steps of a cache line, the function prefetches the cache line
-  // `ahead` of each row: into the L1 cache for three packs, otherwise into the L2 cache (detail/target/x86.hpp has the
-  // measurement). If columns of `a` are contiguous, it prefetches the next tile's columns instead.
+  // Prefetches weights before the steps `step` to `step` + Steps - 1 of a cache line. During the steps of one cache
+  // line, the calls together prefetch one cache line of each row of `a`, at the address `ahead` in the first row. Three
+  // packs prefetch into the L1 cache, and one pack into the L2 cache (detail/target/x86.hpp has the measurement). If
+  // the columns of `a` are contiguous, the function prefetches the columns of `next` instead.
   template <std::size_t RowStride, std::size_t InnerStride>
   static LADON_INLINE void prefetch(const float* ahead, const float* next, std::size_t step) noexcept {
     if constexpr (InnerStride != 1) {

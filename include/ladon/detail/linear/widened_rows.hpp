@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the bfloat16 weights of a tile to floats on the stack. A product of several tokens
-// (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is exact, so the results are
-// bit-identical to the results of float32 weights with equal values. For a single token,
+// Converts the bfloat16 weights of a tile to floats on the stack, on targets that do not multiply bfloat16 numbers. A
+// product of several tokens (detail/linear/matmul.hpp) then computes with the converted weights. The conversion is
+// exact, so the results are bit-identical to the results of float32 weights with equal values. For a single token,
 // detail/linear/matrix_vector.hpp converts the weights in registers.
 //
 // If a row has at most target::Current::widened_features features, the tile converts its weights once for all panels.
 // If a row has more features, the tile converts the weights of widened_features features at a time, and repeats the
-// conversion for each panel. The converted weights take at most about 4 * Rows * widened_features bytes of the stack: 2
-// KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
+// conversion for each panel. The converted weights take at most 4 * Rows * (widened_features + cache_line) bytes of the
+// stack: 2 KB for 8 rows on a microcontroller, 48 KB for 6 rows on AVX2.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -49,10 +49,10 @@ struct WidenedRows {
   constexpr Matrix matrix() const noexcept { return {weight}; }
 };
 
-// Converts the weights of a tile from `from` into `rows`, at most rows.features features at a time. After each
-// conversion, calls step(first, count, weights): `weights` is `rows` as a matrix, with the converted weights of the
-// `count` features from `first` on. If `converted` is true, an earlier call has converted these weights. If all
-// features fit into `rows`, the function then converts nothing.
+// Calls step(first, count, weights) for each range of at most rows.features features. Before each call, converts the
+// weights of the range from `from` into `rows`. `weights` is `rows` as a matrix, with the converted weights of the
+// `count` features from `first` on. If `converted` is true, an earlier call of for_widened has converted the weights of
+// this tile. If `rows` holds all features, the function then skips the conversion.
 template <class Wide, std::size_t Rows, std::size_t Inner, class From, class Step>
 LADON_INLINE constexpr void for_widened(WidenedRows<Rows, Inner>& rows, From from, bool converted, Step step) noexcept {
   for (std::size_t first = 0; first < Inner; first += rows.features) {

@@ -36,7 +36,7 @@ struct PairScratch {
   alignas(64) float values[KeyWidth * Width];
 };
 
-// Adds the mask's numbers to one block of scores. `values` is the array of PairScratch.
+// Adds the mask's numbers to one block of scores. `values` points to the array PairScratch::values.
 template <class Pack, std::size_t Width>
 struct AdditiveLanes {
   const float* values;
@@ -81,8 +81,9 @@ struct BoundAdditive {
   }
 
  private:
-  // Writes the mask's numbers for `block` to `out` [KeyWidth][Width], as exponents of two. The function transposes
-  // squares of Pack::lanes x Pack::lanes numbers in registers. Keys beyond the last active key get the number -inf.
+  // Writes the elements of `values` for the queries and keys of `block` to `out` [KeyWidth][Width], as exponents of
+  // two. `values` has one query in each row, and `out` has one query in each lane. The function therefore transposes
+  // squares of Pack::lanes x Pack::lanes elements in registers. Keys beyond the last active key get -inf.
   template <class Pack, std::size_t Width, std::size_t KeyWidth>
   LADON_NOINLINE constexpr void fill(const ScoreBlock& block, float* out) const noexcept {
     const std::size_t rest = block.keys.begin < keys ? keys - block.keys.begin : 0;
@@ -103,9 +104,10 @@ struct BoundAdditive {
     }
   }
 
-  // Transposes one square of Pack::lanes x Pack::lanes numbers, and writes the square to `out`. `rows` points to the
-  // first row of the square. If `rows` is null, all numbers of the square are 0. Only the first `used` rows and the
-  // first `active` columns exist. Missing rows become 0, and missing columns are not written.
+  // Transposes one square of Pack::lanes x Pack::lanes elements of `values`, converts the elements to exponents of two,
+  // and writes the square to `out`. `rows` points to the first row of the square. If `rows` is null, all elements of
+  // the square are 0. Only the first `used` rows and the first `active` columns exist. Missing rows become 0, and
+  // missing columns are not written.
   template <class Pack, std::size_t Width>
   LADON_INLINE constexpr void transpose(const float* rows, std::size_t used, std::size_t active,
                                         float* out) const noexcept {

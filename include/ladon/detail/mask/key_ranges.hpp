@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of arguments and results of a bound mask. A bound mask is a mask together with the data and the lengths of one
-// call (mask/policy.hpp). detail/memory/panels.hpp defines panels.
+// Defines the types of the arguments and results of a bound mask's functions. A bound mask is a mask together with the
+// data and the lengths of one call (mask/policy.hpp). detail/memory/panels.hpp defines panels.
 #pragma once
 
 #include <cstddef>

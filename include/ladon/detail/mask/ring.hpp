@@ -47,8 +47,8 @@ struct BoundRing : BoundByPosition<BoundRing<Left>> {
   }
 };
 
-// The largest number of keys before its own position that a query sees. For the mask Window<Left>, the number is Left.
-// For all other masks, the value is `all`, which means no limit.
+// The largest number of keys that a mask shows before the position of a query: Left for the mask Window<Left>, and
+// `all` (no limit) for all other masks.
 template <class Mask>
 inline constexpr std::size_t keys_before_query = all;
 template <std::size_t Left>

@@ -18,7 +18,7 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// A view of bfloat16 panels. Each panel begins `stride` numbers after the previous panel.
+// A view of bfloat16 panels. Each panel begins `stride` bfloat16 numbers after the previous panel.
 struct BFloat16PanelsView {
   const BFloat16* data;
   std::size_t stride;
@@ -31,7 +31,7 @@ struct BFloat16PanelsView {
 };
 
 // Rounds `count` panels of `panels` [panels][Features][width], from panel `first` on, into `data`. The tokens of each
-// panel fill Packs packs. Each panel of `data` begins `stride` numbers after the previous panel.
+// panel fill Packs packs. Each panel of `data` begins `stride` bfloat16 numbers after the previous panel.
 template <class Simd, Tiling T, std::size_t Packs, std::size_t Features>
 LADON_KERNEL constexpr void round_panels(const float* panels, std::size_t first, std::size_t count, BFloat16* data,
                                          std::size_t stride) noexcept {

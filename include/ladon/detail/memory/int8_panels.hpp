@@ -13,15 +13,15 @@
 // by 128. G features of a token share a 32-bit lane (detail/simd/group_dot.hpp).
 //
 //     data     [panels][groups of G features][width][G]    q = 0 for features that are missing from the last group
-//     tokens   [panels][numbers][width]                    scale; if the panels hold q + zero, scale and zero
+//     tokens   [panels][token_numbers][width]              the scales, and if the panels hold q + zero, the zeros
 //
 // At run time, microcontrollers do not store the integers in the order of `data` above, but as
 // detail/simd/int8_dsp.hpp, int8_helium.hpp and int8_quantise_one_lane.hpp describe. On Helium, `tokens` holds the
 // integer z of int8_helium.hpp instead of zero.
 //
 // A token with an infinite or NaN feature gets the scale NaN, so every result of this token is NaN. The integers q of
-// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126,
-// the token gets the scale 0 and q = 0.
+// this token are 0, or have any value on a microcontroller. If the scale of a token would be less than 2^-126, the
+// token gets the scale 0, and every q of the token is 0.
 //
 // detail/memory/panels.hpp defines panels and packs.
 #pragma once

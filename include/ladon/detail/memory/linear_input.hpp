@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LinearInput: memory for the converted input of a linear map. The steps of attention and of layers pass the input of a
+// A LinearInput holds the converted input of a linear map. The steps of attention and of layers pass the input of a
 // product to matmul as a view:
 //
 //     PanelsView          panels of floats, for float32 weights
@@ -86,8 +86,8 @@ struct alignas(64) LinearInput<precision::Int8<Bits>, Target, Tokens, MostFeatur
   LADON_INLINE constexpr Int8PanelsView<Element> view(const float*) const noexcept { return {data, tokens, stride}; }
 };
 
-// Converts the first `active` tokens of `panels` [panels][Features][width] for a product with the weights of `input`.
-// Converts only the panels that belong to `part`. If Input::converts is false, the function does nothing.
+// Converts the first `active` tokens of `panels` [panels][Features][width], and stores the result in `input`. Converts
+// only the panels that belong to `part`. If Input::converts is false, the function does nothing.
 template <class Simd, Tiling T, std::size_t Tokens, std::size_t Features, class Input, class Part = WholeCall>
 constexpr void convert_input(const float* panels, std::size_t active, Input& input, Part part = {}) noexcept {
   if constexpr (Input::converts) {

@@ -8,9 +8,9 @@
 // features of a token are in the same lane. The last panel may have lanes without a token. to_panels sets these lanes
 // to 0. The kernels compute the lanes without a token like all other lanes, but from_panels does not store these lanes.
 //
-// One kernel uses the lanes differently. If a panel of a few tokens is narrower than a register, the kernel in
-// detail/linear/micro_kernel_folded.hpp keeps partial sums in the idle lanes. At the end, the kernel adds the partial
-// sums.
+// Folded kernels use the lanes differently. If a panel is narrower than a register, or one and a half registers wide,
+// these kernels keep partial sums in the lanes that would be idle (detail/linear/micro_kernel_folded.hpp). At the end,
+// the kernels add the partial sums of each token.
 //
 // Terms of the kernels:
 //

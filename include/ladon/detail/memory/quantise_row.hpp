@@ -33,7 +33,8 @@ constexpr std::int32_t nearest_integer(float x) noexcept {
   return truncated % 2 == 0 ? truncated : away;
 }
 
-// Returns the scale of a row from the largest magnitude of the row.
+// Returns the scale of a row from the largest magnitude of the row: largest / 127, or 1 if this quotient is 0 or
+// subnormal.
 constexpr float row_scale(float largest) noexcept {
   const float scale = largest / 127;
   return scale < std::numeric_limits<float>::min() ? 1.0f : scale;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation and holds
-// nothing between two calls. A call needs `sizeof(Workspace)` bytes of scratch memory. A workspace that is a `static
-// constinit` variable costs no time at program start.
+// Workspaces: the scratch memory that the caller provides for a call. A workspace needs no initialisation, and no call
+// reads data that an earlier call has written. A call needs `sizeof(Workspace)` bytes of scratch memory. A workspace
+// that is a `static constinit` variable costs no time at program start.
 //
 // Most workspaces have two members. All threads of a call use the member `shared`. Each thread has a separate
 // `scratch`. The arrays of a workspace have the layout of panels (detail/memory/panels.hpp).

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of a product of bfloat16 weights and bfloat16 features. A 32-bit lane holds two features. The instruction
-// vdpbf16ps of AVX512_BF16 adds the products of two pairs to a float32 sum:
+// vdpbf16ps of AVX512_BF16 multiplies a pair of features by a pair of weights, and adds both products to a float32 sum:
 //
 //     sum[lane] = fma(panel[lane][0], weight[0], fma(panel[lane][1], weight[1], sum[lane]))
 //
 // The instruction reads subnormal numbers as 0, and returns 0 instead of a subnormal sum. group_dot.hpp documents the
-// interface. In addition, a GroupDot of bfloat16 has functions for a single token. There, a row is a register of
-// 2 * lanes consecutive features or weights.
+// interface. In addition to this interface, GroupDot<BFloat16, Pack> has the type Row and the function load_row for the
+// product of a single token. A Row is a register of 2 * lanes consecutive features or weights.
 #pragma once
 
 #include <cstddef>
@@ -36,17 +36,18 @@ struct GroupDot<BFloat16, Pack> {
     sum = fma(feature(panel, 1), Pack::broadcast(ladon::bit_cast<float>(bits & 0xffff0000u)), sum);
     sum = fma(feature(panel, 0), Pack::broadcast(ladon::bit_cast<float>(bits << 16)), sum);
   }
-  // Loads the first `count` elements of a row. The other elements are 0.
+  // Loads the first `count` elements of a Row from `from`. The remaining elements of the Row are 0.
   static LADON_INLINE constexpr Row load_row(const BFloat16* from, std::size_t count = group * Pack::lanes) noexcept {
     Row row{};
     for (std::size_t i = 0; i < count; ++i) row.element[i] = from[i];
     return row;
   }
-  // Adds the products of the elements of two rows. The products of elements 2 i and 2 i + 1 are added to lane i.
+  // Multiplies each element of `x` by the same element of `weight`. Adds the products of elements 2 i and 2 i + 1 to
+  // lane i of `sum`.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Row& x, const Row& weight) noexcept {
     for (std::size_t j = group; j-- > 0;) sum = fma(feature(x.element, j), feature(weight.element, j), sum);
   }
-  // Rounds the two features of each lane to bfloat16, and writes them to `panel` [lanes][2].
+  // Rounds the two features of each lane to bfloat16, and writes the rounded features to `panel` [lanes][2].
   static LADON_INLINE constexpr void store_group(const Pack (&features)[group], BFloat16* panel) noexcept {
     for (std::size_t j = 0; j < group; ++j) {
       float lane[Pack::lanes];
@@ -65,8 +66,9 @@ struct GroupDot<BFloat16, Pack> {
 };
 
 #if LADON_HAS_XSIMD && LADON_BFLOAT16_DOT
-// For g++, vdpbf16ps is written in assembly, because g++ 12 copies accumulators of the intrinsic, as with vpdpbusd
-// (quad_dot.hpp).
+// BFloat16Register has the operations on a register of 2 * Lanes bfloat16 numbers. Only clang++ uses an intrinsic for
+// vdpbf16ps. For g++, GroupDot below writes vdpbf16ps in assembly. With the intrinsic, g++ 12 would copy accumulators
+// in the loop, as with vpdpbusd (quad_dot.hpp).
 template <std::size_t Lanes>
 struct BFloat16Register;
 

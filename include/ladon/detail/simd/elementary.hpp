@@ -2,7 +2,8 @@
 // exp2, exp, erf and tanh of packs (vector registers of floats), without branches and without libm. Each function
 // splits a power of two into two factors: 2^z = 2^n * 2^f with n = round(z) and f = z - n in [-1/2, 1/2]. A polynomial
 // computes 2^f. 2^n is a float whose exponent is n. On some targets, the exp2 of the softmax (exp2_of_nonpositive)
-// rounds z to a multiple of 1/8 instead. It then looks up the power of this multiple in a table (exp2_table.hpp).
+// rounds z to a multiple of 1/8 instead. exp2_of_nonpositive then looks up the power of this multiple in a table
+// (exp2_table.hpp).
 //
 // The table below lists the largest errors over all 2^32 floats, in units in the last place. tests/test_elementary.cpp
 // measures these errors if LADON_TEST_SLOW=1 is set.
@@ -121,9 +122,9 @@ inline constexpr float eighths_magic = 0x1.8p20f;
 // same loop computes a tile of a matrix product, because the tile occupies the multipliers. Cycles per pack on Zen 5,
 // which adds and multiplies in separate pipes:
 //
-//                table   polynomial
-//   alone         4.0       4.6
-//   with a tile   2.4       3.6
+//                               table   polynomial
+//   loop of exponentials only     4.0       4.6
+//   loop that computes a tile     2.4       3.6
 template <class Pack, std::size_t N>
   requires(uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
@@ -143,8 +144,9 @@ LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {
 // exp2(x).
 //
 // On AVX-512, the instructions vrndscale and vscalef (with a mask that flushes to 0) would shorten the function from 12
-// to 10 instructions. On Zen 5, the 10 instructions take 4.2 cycles per pack alone, and 3.1 cycles with a tile. The
-// version with the table takes 4.0 and 2.4 cycles, so AVX-512 uses the table.
+// to 10 instructions. On Zen 5, the 10 instructions take 4.2 cycles per pack in a loop of exponentials only, and 3.1
+// cycles in a loop that computes a tile. The version with the table takes 4.0 and 2.4 cycles in these loops, so AVX-512
+// uses the table.
 template <class Pack, std::size_t N>
   requires(!uses_exp2_table)
 LADON_INLINE constexpr void exp2_of_nonpositive(Pack (&x)[N]) noexcept {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a vector
-// register for lanes / Steps tokens. For each token, the pack holds the features of Steps consecutive steps (values of
-// the inner index) of a product. Lane i * Steps + j holds step j of token i.
+// Fold has the operations of a folded tile (linear/micro_kernel_folded.hpp, linear/matmul_int8.hpp). A folded pack is a
+// vector register with the features of lanes / Steps tokens. For each token, the register holds the features of Steps
+// consecutive steps. A step is a value of the inner index of a product. Lane i * Steps + j holds step j of token i.
 //
-// Fold exists only for AVX, AVX2 and AVX-512. Fold needs registers with half as many lanes, and shuffles that do not go
-// through memory.
+// Fold exists only for AVX, AVX2 and AVX-512, if the compiler has __builtin_shufflevector. add_steps needs a narrower
+// register for its result, and without the builtin, shuffles would go through memory.
 //
 // detail/memory/panels.hpp defines panels and tiles.
 #pragma once
@@ -105,8 +105,8 @@ struct Fold<XsimdPack<N>, Steps> {
     }(LaneIndices<Pack>{});
   }
 
-  // Lane 2 i of the result is lane i of half HalfA of `a`. Lane 2 i + 1 is lane i of half HalfB of `b`. Half 0 is the
-  // lower half of the lanes, and half 1 is the upper half.
+  // Returns lanes of `a` and `b` in turn. Lane 2 i of the result is lane i of half HalfA of `a`. Lane 2 i + 1 of the
+  // result is lane i of half HalfB of `b`. Half 0 is the lower half of the lanes, and half 1 is the upper half.
   template <std::size_t HalfA, std::size_t HalfB>
   static LADON_INLINE Pack interleave_halves(const Pack& a, const Pack& b) noexcept {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {

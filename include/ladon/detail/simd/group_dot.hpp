@@ -5,10 +5,11 @@
 //     sum[lane] += panel[lane][0] * weight[0] + ... + panel[lane][G - 1] * weight[G - 1]
 //
 // This file has the products of int8 weights, whose sums are integers. bfloat16_dot.hpp has the products of bfloat16
-// weights, whose sums are floats. There, G is 2.
+// weights, whose sums are floats. For bfloat16 weights, G is 2.
 //
-// With int8 weights, features are quantised. The type of a quantised feature determines G. The target chooses the type
-// (Int8Element in detail/target):
+// With int8 weights, each feature is quantised to a signed integer q. Some instructions take features of 8 bits, which
+// hold q + zero. `zero` is the zero point of the token (detail/memory/int8_panels.hpp). The type of a quantised feature
+// determines G. The target chooses the type (Int8Element in detail/target):
 //
 //     Element         G   a feature is   instructions
 //     std::int16_t    2   q              x86: vpmaddwd and vpaddd (pair_dot.hpp); 64-bit Arm: SMLAL (neon_dot.hpp);
@@ -20,8 +21,8 @@
 // At run time, microcontrollers do not use GroupDot. Their loops, and the order of their features, are in int8_dsp.hpp
 // (SMLAD), int8_helium.hpp (VMLADAVA) and int8_quantise_one_lane.hpp (plain integers).
 //
-// detail/memory/int8_panels.hpp defines q and zero. If features are q + zero, a sum contains the additional term zero *
-// (sum of the row's weights). To remove the term, the sum starts at the result of IntegerSums::negative_products.
+// If features are q + zero, a sum contains the additional term zero * (sum of the row's weights). To remove the term,
+// the sum starts at the result of IntegerSums::negative_products.
 #pragma once
 
 #include <bit>
@@ -99,13 +100,12 @@ inline constexpr bool adds_folded =
     requires(typename Dot::Sums sum, typename Dot::Pack x) { Dot::add_folded(sum, x, std::int64_t{}); };
 
 // The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
-// integers of a group in another order than [lanes][group], because only the functions of this implementation read the
-// integers.
+// integers of a group in another order than [lanes][group], because only its own functions depend on the order.
 //
 // If a product is folded (detail/linear/matmul_int8.hpp), the implementation for the widest register also has this
 // function:
 //
-//     add_folded(sum, integers, weights)      adds two steps for half as many tokens. Lanes 2 i and 2 i + 1 of
+//     add_folded(sum, integers, weights)      adds two steps for lanes / 2 tokens. Lanes 2 i and 2 i + 1 of
 //                                             `integers` hold the groups of token i. `weights` has the weights of the
 //                                             two groups (load_two_groups)
 //
@@ -136,13 +136,13 @@ struct GroupDot {
       sum.lane[i] += products;
     }
   }
-  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. The
-  // implementation chooses the lane of each product.
+  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. Each implementation
+  // chooses the lane of each product.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += feature_value(x[i]) * weight[i];
   }
-  // Rounds the features of one group of each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
+  // Rounds the group of features in each lane to integers q, and writes q or q + zero to `panel` [lanes][group].
   // Precondition: q fits into 16 bits, and q + zero fits into Element.
   static LADON_INLINE constexpr void store_group(const Pack (&features)[group], [[maybe_unused]] const Pack& zero,
                                                  Element* panel) noexcept {

@@ -3,8 +3,9 @@
 // register. This file has the inner loops and the quantisation. detail/linear/cortex_m/int8_helium_tile.hpp computes
 // products with these functions.
 //
-// This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z. The number z is chosen so
-// that s fits into 8 bits with a sign:
+// This file multiplies signed 8-bit integers. A quantised panel therefore holds s = q + z, where q is the quantised
+// feature (detail/memory/int8_panels.hpp). The number z depends on the zero point `zero` of the token, so that s fits
+// into 8 bits with a sign:
 //
 //     8 bits of activations   z = zero - 128
 //     7 bits of activations   z = zero
@@ -73,7 +74,7 @@ struct Range {
 };
 
 // The arguments of quantise_blocks and quantise_rest for four tokens. `reciprocal` holds 1 / scale of each token. For
-// each token, `zero` holds z twice, in 16 bits each.
+// each token, `zero` holds the number z (s = q + z) twice, in 16 bits each.
 struct Quantisation {
   float reciprocal[4];
   std::uint32_t zero[4];
@@ -92,7 +93,7 @@ LADON_NOINLINE void quantisation_of(const Range& range, float* scales, float* ze
   store_integers(vsliq_n_s32(vandq_s32(zero, vdupq_n_s32(0xffff)), zero, 16), how.zero);
 }
 
-// Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0.
+// Quantises `blocks` blocks of 16 features of four tokens. Precondition: blocks > 0. The vector registers hold:
 //
 //     q0 - q3   four features of each token, one token in each lane
 //     q6, q7    the reciprocals, and z

@@ -57,7 +57,7 @@ struct IntegerSums {
   }
 };
 
-// WebAssembly comes first, because Emscripten defines the macros of SSE.
+// The branch of WebAssembly comes first, because Emscripten can also define the macros of SSE.
 #if LADON_HAS_XSIMD && defined(__wasm_simd128__)
 template <>
 struct IntegerSums<XsimdPack<4>> {

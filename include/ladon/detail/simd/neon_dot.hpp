@@ -15,8 +15,8 @@ namespace ladon::inline LADON_ABI::detail::simd {
 
 #if LADON_ARM_DOT
 // With dot product, a 32-bit lane holds four signed features in 8 bits each. SDOT multiplies signed features by signed
-// weights and adds the four products to the sum. USDOT of the extension I8MM takes unsigned features. Ladon does not
-// use USDOT, because it has no other advantage over SDOT.
+// weights and adds the four products to the sum. USDOT of the extension I8MM takes unsigned features, but is otherwise
+// like SDOT. Ladon therefore does not use USDOT.
 template <>
 struct GroupDot<std::int8_t, XsimdPack<4>> {
   static constexpr std::size_t group = 4, steps = 4;

@@ -321,8 +321,9 @@ struct XsimdPack {
 #endif
   }
 
-  // Rotates the lanes by 1, 2, 4 and 8. After each rotation, takes the maximum of the rotated and the unrotated pack.
-  // At the end, every lane holds the maximum of all lanes.
+  // Returns the largest lane. The function rotates the lanes by 1 and by 2, then by 4 and by 8 if the pack has more
+  // than 4 or 8 lanes. After each rotation, it takes the maximum of the rotated and the unrotated pack. At the end,
+  // every lane holds the maximum of all lanes.
   friend LADON_INLINE float reduce_max(const XsimdPack& a) noexcept {
     XsimdPack largest = max(a, rotate_lanes_down<1>(a));
     largest = max(largest, rotate_lanes_down<2>(largest));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an int8 product on x86 without VNNI. A 32-bit lane holds a pair of features in 16 bits each. The
-// instruction vpmaddwd multiplies two pairs and adds the two products. group_dot.hpp documents the interface.
+// instruction vpmaddwd multiplies a pair of features by a pair of weights, and returns the sum of both products.
+// group_dot.hpp documents the interface.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,9 @@ namespace ladon::inline LADON_ABI::detail::simd {
 // stores some accumulators to memory. The loop then reaches 46% of the peak throughput of vpdpbusd. With assembly, the
 // loop reaches 90 to 94% (Zen 5).
 //
-// LADON_VEX selects the encoding of AVX-VNNI. Without LADON_VEX, assemblers choose the encoding of AVX-512. The operand
-// constraint "v" means one of 32 registers with AVX-512, and one of 16 without.
+// Without AVX-512, LADON_VEX is the prefix {vex}, which selects the encoding of AVX-VNNI. Without this prefix,
+// assemblers would choose the encoding of AVX-512. The operand constraint "v" allows 32 registers with AVX-512, and 16
+// registers without AVX-512.
 #if defined(__clang__) && defined(__AVX512F__)
 LADON_INLINE __m128i add_dot(__m128i sum, __m128i x, __m128i w) noexcept { return _mm_dpbusd_epi32(sum, x, w); }
 LADON_INLINE __m256i add_dot(__m256i sum, __m256i x, __m256i w) noexcept { return _mm256_dpbusd_epi32(sum, x, w); }
@@ -42,12 +43,15 @@ LADON_INLINE Register add_dot(Register sum, Register x, Register w) noexcept {
 #undef LADON_VEX
 #endif
 
-// store_group combines the bytes of a lane in three steps. After each step, a lane holds these bytes, from the lowest
-// byte on:
+// store_group rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit
+// lane. The variables of store_group hold the following bytes in each lane, from the lowest byte on. `*` is a byte that
+// is not used:
 //
-//     even    q0 * q2 *      `*` is any byte
-//     odd     q1 * q3 *
-//     result  q0 q1 q2 q3    then `zero` is added to each byte
+//     even    q0  *   q2  *
+//     odd     q1  *   q3  *
+//     bytes   q0  q1  q2  q3
+//
+// Finally, store_group adds the low byte of `zero` to each byte.
 
 template <>
 struct GroupDot<std::uint8_t, XsimdPack<4>> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the smallest
-// integer.
+// Defines two numbers that determine how the inputs of int8 products are quantised: the number of levels, and the
+// smallest integer.
 //
 // Both numbers are constants, except in WebAssembly. The relaxed dot product of WebAssembly differs between engines,
 // and a module runs on every engine. A module with 8-bit activations therefore reads both numbers at run time. The

@@ -135,11 +135,13 @@ constexpr std::size_t lanes_for(std::size_t tokens) noexcept {
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the layout of `tokens` tokens in panels, and the shape of the tiles of their products. `model` is the width
-// of a token in the products with weights, or 0 if there are no such products. A single token has panels of width 1. In
-// products of a single token, the lanes hold different features or keys of this token instead of different tokens
-// (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum across lanes depends on the number of
-// lanes. A deterministic build therefore treats a single token like several tokens.
+// Returns the layout of `tokens` tokens in panels, and the shape of a tile of their products. `model` is the width of a
+// token in the products with weights, or 0 if there are no such products. If `tokens` tokens fill one and a half
+// registers and `model` is at least Target::narrowest_model_of_half_packs, a panel has three packs of half a register.
+// A single token has panels of width 1. In products of a single token, the lanes hold different features or keys of
+// this token instead of different tokens (linear/matrix_vector.hpp, attention/single_query.hpp). The result of a sum
+// across lanes depends on the number of lanes. A deterministic build therefore treats a single token like several
+// tokens.
 template <class Target>
 constexpr Tiling tiling(std::size_t tokens, std::size_t model = 0) noexcept {
   if (tokens == 1 && !LADON_DETERMINISTIC) return {1, 1, Target::single_token_rows};

@@ -28,11 +28,14 @@ struct GroupDot<std::uint8_t, XsimdPack<4>> {
   static LADON_INLINE void add_products(Sums& sum, const std::uint8_t* x, const std::int8_t* weight) noexcept {
     sum.sum = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(wasm_v128_load(weight), wasm_v128_load(x), sum.sum);
   }
-  // Combines the bytes of a lane in three steps. After each step, a lane holds these bytes, from the lowest byte on:
+  // Rounds features[0] to features[3] to the integers q0 to q3, and packs their low bytes into one 32-bit lane. The
+  // variables hold the following bytes in each lane, from the lowest byte on. `*` is a byte that is not used:
   //
-  //     even    q0 * q2 *      `*` is any byte
-  //     odd     q1 * q3 *
-  //     result  q0 q1 q2 q3    then `zero` is added to each byte
+  //     even    q0  *   q2  *
+  //     odd     q1  *   q3  *
+  //     bytes   q0  q1  q2  q3
+  //
+  // Finally, the low byte of `zero` is added to each byte.
   static LADON_INLINE void store_group(const Pack (&features)[4], const Pack& zero, std::uint8_t* panel) noexcept {
     const auto rounded = [](const Pack& x)
                              LADON_INLINE_LAMBDA -> v128_t { return (x + Pack::broadcast(round_to_low_bits)).batch; };

@@ -66,8 +66,8 @@
 #endif
 
 // LADON_VNNI is 1 if int8 products use vpdpbusd (detail/simd/quad_dot.hpp), otherwise 0. AVX-512 has vpdpbusd for
-// registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. Ladon does not mix AVX-512 and
-// AVX-VNNI.
+// registers of every width. AVX-VNNI has vpdpbusd for registers of 128 and 256 bits. If the target has AVX-512 and
+// AVX-VNNI, but not AVX512_VNNI, LADON_VNNI is 0, because Ladon does not mix AVX-512 and AVX-VNNI.
 #if defined(__wasm__)
 #define LADON_VNNI 0
 #elif defined(__AVX512VNNI__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \

@@ -10,7 +10,7 @@
 #include <ladon/detail/target/plain.hpp>
 #include <ladon/detail/target/x86.hpp>
 
-// WebAssembly comes first, because Emscripten defines the macros of SSE.
+// The branch of WebAssembly comes first, because Emscripten can also define the macros of SSE.
 #if defined(__wasm__)
 #include <ladon/detail/target/wasm.hpp>
 #elif defined(__AVX512F__)

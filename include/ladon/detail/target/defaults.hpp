@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All constants that depend on the machine, with the values for an unknown machine. The struct of each target derives
-// from Defaults and replaces the constants that were measured on this target. If no figure is given for a constant, the
-// constant was chosen by reasoning and was not measured.
+// Defines all constants that depend on the machine, with the values for an unknown machine. The struct of each target
+// derives from Defaults and replaces the constants that were measured on this target. If no figure is given for a
+// constant, the constant was chosen by reasoning and was not measured.
 //
 // Figures in this folder: (16,32,4) is attention of 16 tokens with 32 features in 4 heads. "% of peak" is the
 // throughput in percent of one core's peak throughput of multiply-adds.
@@ -33,10 +33,10 @@ struct Defaults {
 
   // How many rows a tile for a single token has. The panels of a single token have width 1.
   static constexpr std::size_t single_token_rows = 4;
-  // Tokens that fill one and a half registers have three packs of half a register, if the model is at least this wide.
-  // Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
+  // If the model is at least this wide, tokens that fill one and a half registers are stored in three packs of half a
+  // register. Products with weights then compute two steps in each register (detail/linear/micro_kernel_folded.hpp).
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
-  // How many rows the tiles of these three packs have.
+  // How many rows a tile of three packs of half a register has.
   static constexpr std::size_t rows_of_half_packs = 8;
   // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
   // dimension to all sums of a tile.
@@ -70,12 +70,12 @@ struct Defaults {
   static constexpr std::size_t softmax_chains = 1;
   // Whether the exponentials are computed in the same loop as the first tile of the weighted sum of values.
   static constexpr bool exponentials_beside_values = false;
-  // How many packs of exponentials are computed before the tile uses the first of these packs. Only used if
-  // exponentials_beside_values is true.
+  // How many packs of exponentials are computed before the tile of the weighted sum uses the first of these packs. Only
+  // used if exponentials_beside_values is true.
   static constexpr std::size_t exponential_packs_ahead = 8;
-  // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack keeps
-  // several. With a single running maximum, each max instruction would wait for the result of the previous max
-  // instruction.
+  // How many independent running maxima a tile of scores keeps for each pack of queries. A tile of one pack and at
+  // least 8 rows keeps four. With a single running maximum, each max instruction of this tile would wait for the result
+  // of the previous max instruction.
   static constexpr std::size_t score_maxima(std::size_t packs, std::size_t rows) noexcept {
     return packs == 1 && rows >= 8 ? 4 : 1;
   }
@@ -89,7 +89,7 @@ struct Defaults {
   // A tile of one pack prefetches the weights of each of its rows this many floats ahead of the step that uses the
   // weights.
   static constexpr std::size_t prefetch_distance_floats = 12 * cache_line_floats;
-  // Whether these weights are prefetched into the L1 cache instead of the L2 cache.
+  // Whether a tile of one pack prefetches the weights of its rows into the L1 cache instead of the L2 cache.
   static constexpr bool prefetches_own_rows_to_nearest_cache = false;
   // If rows of weights are a multiple of `aliasing_bytes` apart, their elements of one column compete for the same set
   // of the L1 cache. A tile has at most `most_aliasing_rows` such rows.

@@ -29,8 +29,8 @@ struct Neon : Defaults {
   static constexpr std::size_t streams = 4;
   // With the dot product extension, tiles of int8 products are 2 packs x 8 rows, or 1 pack x 16 rows. Without the
   // extension, the tiles have half as many rows. The features of four steps stay in registers, which takes 8 registers
-  // for two packs. Instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two packs and 4 to 11
-  // rows. QEMU counted the instructions, including the quantisation of the input:
+  // for two packs. The table has the instructions per multiply-add of a product of 128 x 384 x 1536, for tiles of two
+  // packs and 4 to 11 rows. QEMU counted the instructions, including the quantisation of the input:
   //
   //                                         4 rows   7 rows   8 rows   9 rows   10 rows   11 rows
   //     with dot product      g++ 12                 0.088    0.087    0.089    0.085     0.084

@@ -13,8 +13,8 @@
 namespace ladon::inline LADON_ABI::detail::target {
 
 struct Sse2 : X86 {
-  // Throughput in % of peak multiply-add throughput of attention of 128 tokens with 384 features in 12 heads, for tiles
-  // of packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
+  // Throughput of attention (128 tokens, 384 features, 12 heads) in % of peak multiply-add throughput, for tiles of
+  // packs x rows. The row "upper limit" follows from the number of broadcasts, as explained below the table:
   //
   //                        4 x 3   2 x 5   2 x 6
   //   Xeon at 2.5 GHz      90      89      89

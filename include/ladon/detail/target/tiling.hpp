@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a tile. A tile is the part of a matrix product that a kernel computes at a time, with all sums in
-// registers. The file of each instruction set in this folder chooses the tiles. In the comments of this folder, "2 x
-// 12" means a tile of 2 packs and 12 rows.
+// Defines Tiling, the shape of a tile. A tile is the part of a matrix product that a kernel computes at a time, with
+// all sums in registers. The file of each instruction set in this folder chooses the tiles. In the comments of this
+// folder, "2 x 12" means a tile of 2 packs and 12 rows.
 #pragma once
 
 #include <cstddef>

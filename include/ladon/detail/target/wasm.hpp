@@ -12,9 +12,9 @@
 
 namespace ladon::inline LADON_ABI::detail::target {
 
-// The engine may run on x86 or on Arm. `most_aliasing_rows` therefore has the value for x86, because tiles on Arm have
-// no such limit. Each matrix is read in one stream, because WebAssembly has no prefetch instruction and modules should
-// be small.
+// The engine may run on x86 or on Arm. `most_aliasing_rows` has the value for x86, because only x86 needs the limit
+// (neon.hpp has none). Each matrix is read in one stream, because WebAssembly has no prefetch instruction and modules
+// should be small.
 struct Wasm : Defaults {
 #if defined(__wasm_relaxed_simd__) && !LADON_DETERMINISTIC
   // Throughput of attention in % of the peak of 42 GFLOP/s, for tiles of packs x rows and for (tokens,features,heads).

@@ -18,9 +18,9 @@ struct X86 : Defaults {
   static constexpr bool widens_int8 = true;
 #endif
 #if !defined(__AVX512F__) && !LADON_VNNI
-  // Without VNNI, each step needs a second register for the product before the product is added to its sum. Tiles
-  // therefore have few rows. Time with float32 weights divided by time with int8 weights, for tiles of two packs and 3
-  // to 6 rows, at (tokens,features,heads) (AVX2, Zen 3):
+  // Without VNNI, each product needs a register before the addition to its sum. Tiles therefore have few rows. Time
+  // with float32 weights divided by time with int8 weights, for tiles of two packs and 3 to 6 rows, at
+  // (tokens,features,heads) (AVX2, Zen 3):
   //
   //                                 3 rows   4 rows   5 rows   6 rows
   //     attention (128,384,12)      1.24     1.25     0.95     0.89
@@ -38,9 +38,9 @@ struct X86 : Defaults {
   //    32 tokens   0.80
   //   128 tokens   0.82
   //
-  // Tiles of one pack prefetch their own rows of weights, twelve cache lines ahead. Tiles of two packs prefetch the
-  // rows of the next tile. Throughput in % of peak FMA throughput with each method, for (tokens,features,heads), on Zen
-  // 5 with AVX-512:
+  // Tiles of one pack and folded tiles prefetch their own rows of weights, twelve cache lines ahead. Tiles of two packs
+  // prefetch the rows of the next tile. Throughput in % of peak FMA throughput with each kind of prefetching, for
+  // (tokens,features,heads), on Zen 5 with AVX-512:
   //
   //                                                          eight lines ahead   next tile
   //   one pack    (16,256,8)                                 85%                 83%
@@ -48,9 +48,9 @@ struct X86 : Defaults {
   //   two packs   (32,256,8)                                 91%                 94%
   //
   // On Zen 5, prefetching six lines ahead is as fast as eight. With fewer than six, the lines arrive too late from
-  // memory. Zen 4 needs twelve lines, and few lines may be on their way into the L1 cache at the same time. Time of six
-  // encoder layers of MiniLM (42 MB of weights) on Zen 4, divided by the time with eight lines ahead, into the L1
-  // cache:
+  // memory. Zen 4 needs twelve lines. A Zen 4 core can have only few lines on their way into the L1 cache at the same
+  // time. Most tiles therefore prefetch into the L2 cache. Time of six encoder layers of MiniLM (42 MB of weights) on
+  // Zen 4, divided by the time with eight lines ahead, into the L1 cache:
   //
   //                                        AVX2                  AVX-512
   //     tokens                             4         8           4         8         16        24
@@ -59,8 +59,9 @@ struct X86 : Defaults {
   //     12 lines, into the L1 cache                  1.09                            0.98      1.00
   //     12 lines, into the L2 cache        0.49      0.71        0.48      0.62      1.00      1.13
   //
-  // Int8 tiles of one and of two packs prefetch the rows of the next tile into the L2 cache. Time of six encoder layers
-  // of MiniLM with prefetching, divided by the time without prefetching (Zen 4, AVX-512 VNNI, median of three runs):
+  // Int8 tiles that read their weights in place prefetch the rows of the next tile into the L2 cache (GroupsInPlace in
+  // detail/linear/group_steps.hpp). Time of six encoder layers of MiniLM with prefetching, divided by the time without
+  // prefetching (Zen 4, AVX-512 VNNI, median of three runs):
   //
   //     tokens                  8      16     32     128
   //     into the L2 cache       0.98   0.95   0.95   0.97

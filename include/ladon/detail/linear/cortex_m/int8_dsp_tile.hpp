@@ -29,8 +29,9 @@ namespace instructions = simd::dsp;
 // per multiply-add.
 inline constexpr std::size_t most_converted_features = 512;
 
-// Passes the results of one tile and one panel to the epilogue. All results are computed before the first result is
-// stored. The compiler must assume that a store changes the scales, and would load the scales again after each store.
+// Converts the integer `sums` of one tile and one panel to results, and passes the results to the epilogue. All results
+// are computed before the epilogue stores the first result. The compiler must assume that a store changes the scales,
+// and would load the scales again after each store.
 template <std::size_t Rows, std::size_t Packs, std::size_t Columns, class Weights, class Epilogue>
 LADON_INLINE void finish(const Weights& w, std::size_t first_row, std::size_t panel, const float* token_scale,
                          const std::int32_t (*sums)[Columns], Epilogue epilogue) noexcept {
@@ -124,8 +125,8 @@ LADON_INLINE void tile_of_few_tokens(const Int8Rows<RowStride, Biases>& w, std::
   }
 }
 
-// `tile` computes one tile of rows for all panels. `tile_rows` is the number of rows of a tile: 4 for a single token,
-// otherwise 2.
+// `tile` computes one tile of rows for all panels. `tile_rows` is the number of rows of a tile: 4 if the panel has one
+// token, otherwise 2.
 template <std::size_t Packs>
 inline constexpr std::size_t tile_rows = Packs == 1 ? 4 : 2;
 template <std::size_t Width, std::size_t Packs, std::size_t Rows, std::size_t Inner, std::size_t RowStride,
