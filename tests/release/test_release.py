@@ -109,7 +109,7 @@ class Release(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """./dev release in a clone from which it must refuse to make a release."""
+    """Tests that ./dev release writes nothing if the clone has uncommitted changes, or if LADON_URL is empty."""
 
     def setUp(self):
         self.clone = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-")) / "clone"
