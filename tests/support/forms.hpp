@@ -12,7 +12,8 @@
 
 namespace ladon_test {
 
-inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();  // default: keys - queries
+inline constexpr std::ptrdiff_t bottom_right =
+    std::numeric_limits<std::ptrdiff_t>::min();  // the default offset: keys - queries
 
 struct MaskForm {
   bool causal = false;
