@@ -56,7 +56,8 @@ export class Loaded {
   }
 }
 
-// Returns a generator of numbers between -1 and 1, approximately uniform. Every run gives equal numbers.
+// Returns a generator of numbers between -1 and 1, approximately uniform. Generators with equal seeds return equal
+// numbers.
 export function randomNumbers(seed) {
   let state = seed;
   return (count, scale = 1) => Float32Array.from({length: count}, () => {
