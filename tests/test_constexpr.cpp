@@ -27,7 +27,7 @@ using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 
 
 constexpr float ln_2 = 0.693147181f;
 constexpr float x[] = {0, 21, 1, 0, 2, 42};
-constexpr float in_proj_weight[] = {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0};  // rows: q, k and v of both heads
+constexpr float in_proj_weight[] = {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0};  // rows: q of both heads, then k, then v
 constexpr float in_proj_bias[] = {ln_2, 0, 0, 0, 0, 0};
 constexpr float out_proj_weight[] = {1, 0, 0, 2};
 constexpr float out_proj_bias[] = {0.5f, -1};

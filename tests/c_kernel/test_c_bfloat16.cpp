@@ -1,5 +1,6 @@
 // Tests a kernel with bfloat16 weights against the oracle. Code for AVX512_BF16 rounds the inputs of products to
-// bfloat16, and code for the other instruction sets does not. The oracle must round exactly if the code does.
+// bfloat16, and code for the other instruction sets does not. The test makes the oracle round the inputs if the tested
+// code rounds them.
 #include <doctest/doctest.h>
 
 #include "c_bfloat16_layer.h"

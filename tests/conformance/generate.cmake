@@ -1,9 +1,9 @@
 # Generates sources with the instantiations that the conformance files need. Each instantiation occurs once. A source
 # holds a few instantiations, and is rewritten only if its text changes.
 
-# ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with this
-# scale and softcap as members. Floating-point template arguments would be shorter, but older versions of clang++ reject
-# them.
+# ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with the
+# members <scale> and <softcap>. Floating-point template arguments would be shorter, but older versions of clang++
+# reject them.
 function(ladon_score_source out name scale softcap)
   set(source "struct ${name} : ladon::score::Scaled {\n")
   if(scale STREQUAL "usual")

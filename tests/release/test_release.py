@@ -109,7 +109,7 @@ class Release(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """Tests that ./dev release writes nothing if the clone has uncommitted changes, or if LADON_URL is empty."""
+    """Tests that ./dev release fails and writes nothing if there are uncommitted changes, or if LADON_URL is empty."""
 
     def setUp(self):
         self.clone = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-")) / "clone"
