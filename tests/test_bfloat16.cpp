@@ -1,6 +1,6 @@
 // Tests bfloat16 weights: the conversion of float32 to bfloat16, and attention, layers and caches against the oracle.
 // The oracle gets the rounded weights. If the target rounds the inputs of products to bfloat16, the oracle does so,
-// too. The bound of the oracle therefore covers the errors of the kernels, and no errors of rounding.
+// too. The bound of the oracle therefore covers the float32 errors of the kernels, but not the rounding to bfloat16.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -162,12 +162,12 @@ TEST_CASE("bfloat16: decoder layer") {
       {.layer = post, .self_causal = true, .activation_bits = activation_bits<ladon::precision::BFloat16>});
 }
 
-// The feed-forward network computes its hidden features in chunks (detail/layer/feed_forward.hpp).
+// If the feed-forward weights exceed second_cache_bytes, the hidden features are computed in chunks (feed_forward.hpp).
 TEST_CASE("bfloat16: encoder layer, large weights") {
   check_layer<S{.queries = 40, .model = 48, .heads = 2}, LayerConfig{.feed_forward = 1501}, None, BFloat16<InProj>>();
 }
 
-// A row of a single token fills whole registers, and a matrix is read in several streams.
+// A row of weights fills whole registers. The matrices exceed the L1 cache, so they are read in several streams.
 TEST_CASE("bfloat16: cache of a single token, wide rows") {
   check_cached(cached_subject<S{.queries = 1, .keys = 7, .model = 328, .heads = 2}, Causal, ladon::score::Scaled,
                               ladon::position::None, BFloat16<SeparateQKV>>(),
@@ -175,7 +175,7 @@ TEST_CASE("bfloat16: cache of a single token, wide rows") {
 }
 #endif
 
-// A token changes the results of no other token.
+// Token 1 is hidden as a key, so its values must change only its own row of the output.
 TEST_CASE("bfloat16: a token that is NaN, infinite, huge, subnormal or zero") {
   constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   const Subject subject = attention_subject<S{.queries = 5, .model = 13, .heads = 2, .head_width = 6},

@@ -1,6 +1,6 @@
 // Tests attention in constant evaluation. The numbers are small enough to verify by hand:
 //
-// Three tokens x = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
+// Three tokens (x0, x1) = (0, 21), (1, 0), (2, 42); two heads of width 1, so the scale is 1.
 //   head 0: q = ln 2 (the bias), k = x0, v = x1: the weight of key j is proportional to e^(x0 ln 2) = 2^x0 = 1, 2, 4
 //   head 1: q = 0, v = x0: all visible keys have equal weights
 //   y = (head 0 + 1/2, 2 head 1 - 1)
@@ -27,7 +27,7 @@ using Attention = ladon::MultiHeadAttention<ladon::Shape{.queries = 3, .model = 
 
 constexpr float ln_2 = 0.693147181f;
 constexpr float x[] = {0, 21, 1, 0, 2, 42};
-constexpr float in_proj_weight[] = {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0};  // rows q0, q1, k0, k1, v0, v1
+constexpr float in_proj_weight[] = {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0};  // rows: q of both heads, then k, then v
 constexpr float in_proj_bias[] = {ln_2, 0, 0, 0, 0, 0};
 constexpr float out_proj_weight[] = {1, 0, 0, 2};
 constexpr float out_proj_bias[] = {0.5f, -1};
@@ -85,7 +85,7 @@ static_assert(attend_in_shares(2).y == seen.y && attend_in_shares(3).map == seen
 // feature and -1 for the other:
 //   x = (3, 1)                   norm1 gives (1, -1) * 1 + 2 = (3, 1)
 //   hidden = relu(x + (-4, 1))   = (0, 2)
-//   x + (3 * hidden 1, 0)        = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
+//   x + (3 * hidden[1], 0)       = (9, 1), and norm2 gives (1, -1) * (10, 20) + 1 = (11, -19)
 using Layer =
     ladon::EncoderLayer<ladon::Shape{.queries = 1, .model = 2, .heads = 1}, ladon::LayerConfig{.feed_forward = 2}>;
 
@@ -149,8 +149,8 @@ constexpr std::array<float, 2> decode() {
 static_assert(close(decode(), {11, -19}));
 
 #if !LADON_DETERMINISTIC
-// The same attention with bfloat16 weights. All weights and inputs are bfloat16 numbers. The outputs of the heads are
-// nearly bfloat16 numbers, so rounding them to bfloat16 keeps the results.
+// The attention of `attend` without padding, with bfloat16 weights. All weights and inputs are bfloat16 numbers. The
+// exact outputs of the heads are bfloat16 numbers, too, so their rounding to bfloat16 does not change y.
 template <bool MultipliesBFloat16>
 struct BFloat16Target : ladon::detail::simd::NativeVectors {
   static constexpr bool multiplies_bfloat16 = MultipliesBFloat16;

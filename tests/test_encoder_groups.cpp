@@ -28,9 +28,9 @@ TEST_CASE("layer: several groups of panels, post-LN") {
               ladon::mask::None>();
 }
 
-// W2 is the weight of linear2. With 1024 hidden features, its rows are 4 KB apart. Their elements of one column compete
-// for one set of the L1 cache. On AVX-512, and in the last panel on AVX2, a tile therefore has 8 rows instead of 12. W2
-// has 31 rows, so the last tile has 7 rows.
+// W2 is the weight of linear2. With 1024 hidden features, the rows of W2 are 4 KB apart. The elements of a column then
+// compete for one set of the L1 cache. On AVX-512, and in the last panel on AVX2, a tile therefore has 8 rows instead
+// of 12. W2 has 31 rows, so the last tile has 7 rows.
 #if defined(__SSE2__)
 template <std::size_t RowStride>
 constexpr std::size_t tile_rows =

@@ -15,7 +15,7 @@ namespace {
 using namespace ladon::mask;
 using ladon::layout::InProj;
 using Wide = ladon::detail::simd::NativeVectors;
-constexpr std::size_t model = 129;  // odd, so the last step of a product is computed alone
+constexpr std::size_t model = 129;  // odd, so a product ends with a single step
 
 #if defined(__AVX512BW__) && LADON_HAS_XSIMD && LADON_HAS_SHUFFLE && !LADON_DETERMINISTIC
 constexpr bool three_packs(std::size_t tokens, std::size_t width) {

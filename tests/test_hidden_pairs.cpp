@@ -37,8 +37,8 @@ void check_unseen_unchanged(const Subject& subject, const Variation& variation, 
   }
 }
 
-// For one key after the other, sets the first feature of the key in K, then in V, to NaN or infinity, in all heads. Of
-// many keys, checks about ten.
+// For one key after the other, sets the first feature of the key in K, then in V, to NaN or infinity, in all heads. If
+// the shape has more than ten keys, checks 6 to 11 of them, evenly spaced.
 void check_hidden(const Subject& subject, const Variation& variation) {
   const S& shape = subject.shape;
   const GivenProblem given = random_given(shape, 3);

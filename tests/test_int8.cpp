@@ -59,8 +59,8 @@ TEST_CASE("int8: encoder layer, post-LN") {
   check_layer<S{.queries = 17, .model = 12, .heads = 3}, LayerConfig{.feed_forward = 21}, None>();
 }
 
-// On Cortex-M, the hidden features of several panels lie in the memory of the keys. The last group of panels that share
-// a pass over the weights has fewer panels.
+// On Cortex-M, the hidden features of several panels lie in the memory of the keys. One pass over the weights computes
+// the panels of a group. The last group has fewer panels than the others.
 TEST_CASE("int8: encoder layer, panels that share a pass over the weights") {
   check_layer<S{.queries = 23, .model = 16}, LayerConfig{.feed_forward = 24, .activation = Activation::gelu_tanh},
               None>();

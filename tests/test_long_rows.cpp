@@ -21,8 +21,8 @@ void check_problem(const Subject& subject, const AttentionProblem& problem, cons
   check_run(subject, task_of(subject, problem, variation), variation, expected_attention(subject, problem, variation));
 }
 
-// Returns a problem in which the keys grow or shrink with their position. If the keys grow, each key block has a larger
-// maximum than the previous block.
+// Returns a problem in which the magnitude of the keys grows or shrinks with their position. If the magnitude grows,
+// each key block has a larger maximum than the previous block.
 AttentionProblem trending_problem(const ladon::Shape& shape, bool growing) {
   AttentionProblem problem = random_problem(shape, true, 7);
   for (std::size_t k = 0; k < shape.keys; ++k) {

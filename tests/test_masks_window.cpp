@@ -1,5 +1,5 @@
-// Tests masks by position: windows with one end, two ends or none, and offsets of either sign. The offset comes from
-// the type of the mask or from the options of a run.
+// Tests masks by position: windows that are limited on one side, on both sides or on no side, and positive and negative
+// offsets. The offset comes from the type of the mask or from the options of a run.
 #include <doctest/doctest.h>
 
 #include "mask_sweep.hpp"

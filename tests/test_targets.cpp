@@ -31,8 +31,8 @@ void check_equal(const std::vector<Subject>& subjects, bool cross) {
   }
 }
 
-// Returns attention on each of the targets, and on the native vectors. Tiles of ArrayVectors<16> take the longest to
-// compile, so shapes for this target have at most 16 queries, which are one pack.
+// Returns one Subject for each of `Targets`, and one for the native vectors. Tiles of ArrayVectors<16> take the longest
+// to compile, so shapes for this target have at most 16 queries, which fit into one pack.
 template <ladon::Shape Shape, class Mask, class... Targets>
 std::vector<Subject> on() {
   return {attention_subject<Shape, Mask, ladon::layout::InProj, Targets>()...,

@@ -1,5 +1,5 @@
-// Subjects for C kernels. The checks of the C++ templates (oracle, guard pages, poison, every length) also check these
-// kernels.
+// Makes Subjects (support/subject.hpp) that call C kernels. The functions that check the C++ templates take a Subject,
+// so these functions check C kernels, too.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace ladon_test {
 
 // Sets the pointers for one projection of a struct with LAYOUT per_head and biases. Such a struct has an array of
-// weights and an array of biases, but in `next` the bias of a head follows the weight of the head. For all other
-// structs, `next` has the order of the members, so c_weights copies `next`.
+// weights and an array of biases. The pointers at `next` have another order: each head's weight, then the bias of this
+// head. For all other structs, the pointers have the order of the members, so c_weights copies them.
 template <std::size_t Heads>
 void deal(const float* (&weight)[Heads], const float* (&bias)[Heads], const float* const*& next) {
   for (std::size_t h = 0; h < Heads; ++h) {
@@ -68,8 +68,8 @@ O c_options(const Call& call, const ladon::Shape& shape) {
   return options;
 }
 
-// Returns a subject without mask, layout and score. The test must set these members, because the C types do not contain
-// this information.
+// Returns a Subject whose members mask, layout and score are not set. The test must set these members, because the C
+// types do not contain this information.
 template <ladon::Shape S, std::size_t WorkspaceBytes, class W, class O,
           ladon_status (*Run)(const float*, const W*, float*, void*, const O*)>
 Subject c_subject(std::size_t layers = 1) {

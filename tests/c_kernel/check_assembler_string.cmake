@@ -1,5 +1,5 @@
-# cmake -DMODULE=<ladon_add_kernel.cmake> -P check_assembler_string.cmake: checks that a quote and a backslash of a path
-# are escaped twice, for the assembler and for C++.
+# cmake -DMODULE=<ladon_add_kernel.cmake> -P check_assembler_string.cmake: checks that ladon_kernel_assembler_string
+# escapes each quote and backslash of a path twice: for the assembler, and for C++.
 cmake_minimum_required(VERSION 3.25)
 include(${MODULE})
 foreach(pair IN ITEMS [[/a b/$x/ü*.bin|/a b/$x/ü*.bin]] [[/a"b|/a\\\"b]] [[/a\b|/a\\\\b]])

@@ -1,6 +1,6 @@
 # cmake -DROOT=<repository> -P check_enumerators.cmake
-# Compares the values that ladon_add_kernel allows for an argument with the enumerators of an enumeration. Both lists must
-# have the same order, because the first value is the default.
+# Checks that the values of an argument of ladon_add_kernel, such as ACTIVATION, are the enumerators of a C++
+# enumeration, in the order of the enumeration. The order matters, because the first value is the default.
 cmake_minimum_required(VERSION 3.25)
 include(${ROOT}/cmake/kernel/arguments.cmake)
 ladon_kernel_vocabulary()

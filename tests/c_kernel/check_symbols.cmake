@@ -52,8 +52,8 @@ if(sections MATCHES "[.](init_array|ctors|fini_array|dtors)")
   list(APPEND wrong "something runs before main or after it (${CMAKE_MATCH_0})")
 endif()
 
-# A library with several instruction sets remembers in a variable which of them the machine supports. Each variant is an
-# object, and one more object chooses a variant.
+# A library made with DISPATCH has one writable variable, which stores the instruction sets that the machine supports.
+# The library has one object file for each instruction set, and one more that chooses an instruction set.
 set(expected_objects 1)
 if(VARIANTS)
   math(EXPR expected_objects "${VARIANTS} + 1")

@@ -1,5 +1,5 @@
-// Calls the kernels of a library made with DISPATCH, once with each instruction set of this machine. A library with one
-// instruction set is called once.
+// Functions that call a C kernel. A kernel made with DISPATCH is called once with each instruction set of this machine,
+// and once with the instruction set that DISPATCH chooses. Any other kernel is called once.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -64,7 +64,7 @@ void each_isa(std::size_t layers, Check check) {
   }
 }
 
-// Checks that all instruction sets give equal bits for the tokens `x`.
+// Checks that the outputs of the kernel `Run` for the tokens `x` are bit-identical with all instruction sets.
 template <std::size_t WorkspaceBytes, class W, class O, auto Run>
 void check_same_bits(const Floats& x, const W& weights) {
   struct alignas(64) Workspace {

@@ -1,5 +1,5 @@
 // The layers of a small BERT, with the tensor names of Hugging Face's checkpoints. Every call of small_bert returns
-// equal numbers.
+// tensors with equal values.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Functions that run kernels with the tensors of a checkpoint, or with stored weights. Include the header of a kernel
-// first.
+// Functions that run C kernels with the tensors of a checkpoint, or with stored weights. Include the header of a kernel
+// before this header, because the kernel's header declares ladon_status.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// Returns the struct of weights with these pointers.
+// Returns a weights struct of a C kernel. `pointers` are its members, in their order.
 template <class Weights>
 Weights weights_at(const std::vector<const void*>& pointers) {
   Weights weights;
@@ -25,7 +25,8 @@ Weights weights_at(const std::vector<const void*>& pointers) {
   return weights;
 }
 
-// Returns the struct of weights with pointers to the tensors, which have the order of the struct.
+// Returns a weights struct of a C kernel that points to `tensors`. The tensors must have the order of the struct's
+// members.
 template <class Weights>
 Weights weights_of(const std::vector<NamedTensor>& tensors) {
   std::vector<const void*> pointers;
@@ -33,7 +34,7 @@ Weights weights_of(const std::vector<NamedTensor>& tensors) {
   return weights_at<Weights>(pointers);
 }
 
-// Returns y of a run with `weights`.
+// Returns the output y of the kernel `run` for the tokens `x`.
 template <std::size_t WorkspaceBytes, class Weights>
 std::vector<float> run_with(ladon_status (*run)(const float*, const Weights*, float*, void*), const Weights& weights,
                             const std::vector<float>& x) {

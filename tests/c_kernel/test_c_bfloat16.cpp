@@ -1,4 +1,6 @@
-// Kernels with bfloat16 weights agree with the oracle. Only code for AVX512_BF16 rounds the inputs of products.
+// Tests a kernel with bfloat16 weights against the oracle. Code for AVX512_BF16 rounds the inputs of products to
+// bfloat16, and code for the other instruction sets does not. The test makes the oracle round the inputs if the tested
+// code rounds them.
 #include <doctest/doctest.h>
 
 #include "c_bfloat16_layer.h"

@@ -1,5 +1,5 @@
-// Tests kernels with a cache. Their results must equal the results of their C++ types. A kernel must reject a full
-// cache, and a cache that another kernel or another instruction set has filled.
+// Tests kernels with a cache. The results of a kernel must equal the results of the C++ type with the same sizes and
+// options. A kernel must reject a full cache, and a cache that another kernel or another instruction set has filled.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -25,7 +25,8 @@ struct alignas(64) Memory {
   unsigned char bytes[Bytes];
 };
 
-// Tensors in the order of the members of the C struct, for c_weights.
+// The weights of a kernel. get() returns the pointers that c_weights (c_subject.hpp) takes. Call add() in the order of
+// the members of the C weights struct.
 struct Tensors {
   std::vector<Floats> data;
   std::vector<const float*> pointers;

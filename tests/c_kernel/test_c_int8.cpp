@@ -1,5 +1,5 @@
-// Tests kernels with int8 weights against the oracle and against their C++ types. NAME_quantise must write the weights
-// that ladon::quantise writes, or return a status.
+// Tests kernels with int8 weights against the oracle, and against the C++ types with the same sizes. NAME_quantise must
+// write the weights that ladon::quantise writes, or return a status.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ struct Floating {
   }
 };
 
-// The tensors of c_int8_grown: in_proj has biases, out_proj has none.
+// The sizes of the float tensors of c_int8_grown, whose out_proj has no bias, and of c_int8_layer.
 const std::vector<std::size_t> grown_sizes{48 * 16, 48, 16 * 16};
 const std::vector<std::size_t> layer_sizes{36 * 12, 36,      12 * 12, 12, 21 * 12, 21, 21 * 12,
                                            21,      12 * 21, 12,      12, 12,      12, 12};
@@ -148,7 +148,8 @@ TEST_CASE("int8: a growing text, with weights that were quantised on the device"
   CHECK(same(weights.out_proj_weight_scale, out_scale));
   CHECK(same(weights.out_proj_weight_row_sum, out_sums));
   CHECK(weights.in_proj_bias == floats.weights.in_proj_bias);
-  // The last tensor ends at the end of the memory, so C_INT8_GROWN_QUANTISED_BYTES is not too large.
+  // The last tensor ends C_INT8_GROWN_QUANTISED_BYTES bytes after the beginning of `memory`, so this constant is not
+  // too large.
   CHECK(reinterpret_cast<const unsigned char*>(weights.out_proj_weight_row_sum + 16) ==
         memory.bytes + C_INT8_GROWN_QUANTISED_BYTES);
 
@@ -223,7 +224,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
         LADON_OVERLAP);
 
   // Replaces each float tensor by a null pointer, and then by a pointer that overlaps the memory. NAME_quantise must
-  // also check biases and norms, although it does not copy them.
+  // also check the pointers of biases and norms, although it does not copy these tensors.
   std::array<const float*, sizeof(floats.weights) / sizeof(const float*)> tensors;
   const auto with = [&](std::size_t tensor, const float* pointer) {
     std::memcpy(&tensors, &floats.weights, sizeof(tensors));
@@ -250,7 +251,7 @@ TEST_CASE("int8: NAME_quantise refuses wrong arguments, and then writes nothing"
   }
   CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
   for (std::size_t i = C_INT8_LAYER_QUANTISED_BYTES; i < sizeof(memory); ++i) CHECK(memory.bytes[i] == before);
-  // NAME_quantise does not check biases, so it accepts a NaN.
+  // NAME_quantise does not check the values of biases, so it accepts a NaN in a bias.
   floats.tensors[1][0] = NAN;
   CHECK(quantise(&floats.weights, &weights, memory.bytes) == LADON_OK);
 }

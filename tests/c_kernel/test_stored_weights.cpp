@@ -62,9 +62,10 @@ TEST_CASE("separate projections of queries, keys and values, as one in_proj") {
   CHECK(y == expected);
 }
 
-// The build of the library of c_bfloat16_bert rounded the weight matrices of the checkpoint to bfloat16. If products
-// convert bfloat16 weights to floats, the results are bit-identical to the results of float32 weights of equal values.
-// If products round their inputs to bfloat16, the results differ.
+// c_bfloat16_bert_stored_weights has the weight matrices of the checkpoint. The build rounded these matrices to
+// bfloat16. If products convert bfloat16 weights to floats, the results are bit-identical to the results of c_bert with
+// float32 weights of equal values. If products round their inputs to bfloat16 (multiplies_bfloat16), the results differ
+// from the results of c_bert.
 TEST_CASE("bfloat16: the matrices of the checkpoint, rounded") {
   auto tensors = small_bert();
   std::vector<std::vector<std::uint16_t>> rounded;
@@ -88,8 +89,9 @@ TEST_CASE("bfloat16: the matrices of the checkpoint, rounded") {
   CHECK(run_with<C_BFLOAT16_BERT_WORKSPACE_BYTES>(c_bfloat16_bert_run, c_bfloat16_bert_stored_weights, x) == expected);
 }
 
-// The build quantised the float checkpoint for c_int8_bert. c_int8_joined contains the weights of a checkpoint that
-// ladon-weights quantised.
+// Compares three int8 versions of the checkpoint: the build quantised the weights in the library of c_int8_bert,
+// ladon-weights quantised the checkpoint in the library of c_int8_joined, and this test calls c_int8_bert_quantise. All
+// three must have equal bits.
 TEST_CASE("int8: quantised when the library is made, on the device, and in the checkpoint") {
   const auto tensors = small_bert();
   const auto own = weights_of<c_int8_bert_float_weights>(tensors);

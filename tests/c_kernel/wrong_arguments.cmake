@@ -1,5 +1,5 @@
-# ladon_add_wrong_arguments(<name> <message> <arguments>...): adds a test that calls ladon_add_kernel with these
-# arguments. The call must stop CMake and print the message. The variable `definitions` may hold options for cmake.
+# ladon_add_wrong_arguments(<name> <message> <arguments>...): adds a test that calls ladon_add_kernel with <arguments>.
+# The call must stop CMake with an error that contains <message>. The variable `definitions` may hold options for cmake.
 function(ladon_add_wrong_arguments name message)
   add_test(NAME ladon.kernel_arguments.${name}
     COMMAND ${CMAKE_COMMAND} "-DARGUMENTS=${ARGN}" -DMODULE=${PROJECT_SOURCE_DIR}/cmake/ladon_add_kernel.cmake

@@ -1,6 +1,6 @@
-// The instantiations for ONNX's Attention: attention of one batch entry, for one shape, mask, score and capture.
-// read.cmake finds the Form of each case, and generate.cmake instantiates attention for each Form. For each case,
-// ladon_conformance looks up the instance by its Form.
+// Instantiates attention for the cases of ONNX's operator Attention. Each instance computes attention of one batch
+// entry, and has one shape, mask, score and captured stage. read.cmake finds the Form of each case, and generate.cmake
+// instantiates attention for each Form. For each case, ladon_conformance looks up the instance by its Form.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Form {
   bool causal = false;
   std::ptrdiff_t left = -1, right = -1;  // the window; -1: unbounded
   Given given = Given::none;
-  bool padding = false;  // the padding is a mask of keys, not a length
+  bool padding = false;  // whether a mask hides padding; false: Entry::active_keys excludes padding
   int stage = -1;        // qk_matmul_output_mode; -1: not captured
 
   friend bool operator==(const Form&, const Form&) = default;
@@ -57,7 +57,8 @@ struct AttentionInstances {
 
 namespace mask = ladon::mask;
 
-// `fill` copies the members of an Entry that one mask of a combined mask uses.
+// Part<Mask>::fill copies the members of an Entry that Mask uses to the data of Mask. Mask may be one part of a
+// combined mask.
 template <class Mask>
 struct Part {};
 template <>

@@ -1,8 +1,9 @@
 # Generates sources with the instantiations that the conformance files need. Each instantiation occurs once. A source
 # holds a few instantiations, and is rewritten only if its text changes.
 
-# ladon_score_source(<variable> <name> <scale> <softcap>): returns the source of a score type whose members are the
-# scale and the softcap. Floating-point template arguments would be shorter, but older versions of clang++ reject them.
+# ladon_score_source(<variable> <name> <scale> <softcap>): sets <variable> to the C++ source of a score type with the
+# members <scale> and <softcap>. Floating-point template arguments would be shorter, but older versions of clang++
+# reject them.
 function(ladon_score_source out name scale softcap)
   set(source "struct ${name} : ladon::score::Scaled {\n")
   if(scale STREQUAL "usual")
@@ -18,15 +19,16 @@ function(ladon_score_source out name scale softcap)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>): writes one source.
+# ladon_write_source(<file> <header> <type> <declarations> <instances, each ending with a comma>): writes the C++ source
+# <file>, which defines an object of <type> with <instances>.
 function(ladon_write_source file header type declarations instances)
   string(CONCAT content "#include \"${header}\"\n\nnamespace {\n\nusing namespace conformance;\n\n${declarations}"
     "const ${type} instances{\n${instances}};\n\n}  // namespace\n")
   file(CONFIGURE OUTPUT ${file} CONTENT "${content}" @ONLY)
 endfunction()
 
-# ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...): writes the sources, and returns their
-# paths.
+# ladon_attention_sources(<variable> <instances of ladon_onnx_instance>...): writes the sources that instantiate
+# attention, and sets <variable> to the paths of these sources.
 function(ladon_attention_sources out)
   set(in_one_file 16)
   set(sources "")
@@ -67,8 +69,8 @@ function(ladon_attention_sources out)
   set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...): writes the sources, and returns their
-# paths.
+# ladon_layer_sources(<variable> <instances of ladon_pytorch_instances>...): writes the sources that instantiate layers,
+# and sets <variable> to the paths of these sources.
 function(ladon_layer_sources out)
   set(in_one_file 4)
   set(sources "")

@@ -1,4 +1,5 @@
-// The instantiations for PyTorch's layers: one sentence through a layer of one size.
+// Instantiates encoder and decoder layers for the cases of PyTorch's layers. Each instance has the sizes of one
+// LayerSizes, and runs one sentence through the layer.
 #pragma once
 
 #include <cstddef>

@@ -200,7 +200,7 @@ def case(name, q, kv, attributes=None, *, batch=1, opset=24, form=4, past=None, 
 
 
 def floats(*dims, hidden=0.0, dtype="float32"):
-    """Returns a maker of float masks, some of whose entries are -inf."""
+    """Returns a function that makes a float mask. Each element is -inf with the probability `hidden`."""
 
     def make(maker):
         tensor = maker.floats(*dims, dtype=dtype)
@@ -211,7 +211,8 @@ def floats(*dims, hidden=0.0, dtype="float32"):
 
 
 def bools(*dims, shown=0.6, empty_rows=()):
-    """Returns a maker of bool masks. The rows `empty_rows` hide every key."""
+    """Returns a function that makes a bool mask. Each element is True with the probability `shown`, but the rows
+    `empty_rows` hide every key."""
 
     def make(maker):
         tensor = maker.bools(*dims, shown=shown)

@@ -3,9 +3,9 @@
 
     make_decoding_cases.py FILE
 
-PyTorch computes the whole target at once, with a causal mask. decoding.cpp computes the target token by token. Needs
-PyTorch 1.13 or later (Debian: python3-torch). All weights are rounded to float32. The file stores them in the order of
-state_dict. Tensors are [length][model].
+PyTorch computes the whole target at once, with a causal mask. decoding.cpp computes the target in several calls.
+Needs PyTorch 1.13 or later (Debian: python3-torch). All weights are rounded to float32. FILE stores the weights in the
+order of state_dict. Tensors are [length][model].
 """
 
 import json

@@ -33,8 +33,8 @@ const Instance& instance_of(const OnnxCase& test) {
   throw Failure("nothing is instantiated for this case: was CMake run with this folder?");
 }
 
-// Returns the mask of one batch entry, [heads][queries][columns], or [queries][columns] without heads. Dimensions of 1
-// repeat.
+// Returns the mask of one batch entry, [heads][queries][columns], or [queries][columns] if all heads have one mask.
+// Dimensions of 1 in `mask` are broadcast.
 std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads, std::size_t queries,
                            std::size_t columns) {
   std::vector<float> all;
@@ -55,14 +55,15 @@ std::vector<float> mask_of(const Tensor& mask, std::size_t b, std::size_t heads,
 }
 
 // Returns the number of columns of the mask. Since opset 24, missing columns hide their keys. Before opset 24, a single
-// column applies to every key.
+// column applies to every key, so the result is the number of keys.
 std::size_t columns_of(const OnnxCase& test) {
   const std::size_t columns = test.inputs.mask->from_last(0), keys = test.inputs.k.dims[2];
   if (columns > keys) throw Failure("attn_mask has more columns than there are keys");
   return columns == 1 && test.attributes.opset < 24 ? keys : columns;
 }
 
-// The arrays of one call, each of exactly the size that the call may use. Outputs start as NaN.
+// The arrays of one call. Each array has exactly the size that the call may use. `out` and `captured` start as NaN, so
+// the comparison fails if the call leaves an element unwritten.
 struct Buffers {
   std::vector<float> q, k, v, out, captured, values;
   std::vector<std::uint8_t> may_see, padding;

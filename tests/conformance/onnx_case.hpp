@@ -41,7 +41,7 @@ struct OnnxCase {
 
 OnnxCase onnx_case(const nlohmann::json& document);
 
-// Returns in [batch][outer][inner][width] as [batch][inner][outer][width].
+// Returns the elements of the array `in`, [batch][outer][inner][width], in the order [batch][inner][outer][width].
 std::vector<float> transposed(const std::vector<float>& in, std::size_t batch, std::size_t outer, std::size_t inner,
                               std::size_t width);
 

@@ -67,7 +67,8 @@ std::vector<float> tokens(const json& positions, std::size_t b) {
   return values;
 }
 
-// Returns 1 for each visible token and 0 for each hidden token, or nothing if the case has no such mask.
+// Returns 1 for each visible token of sentence `b` and 0 for each hidden token, or an empty vector if the case has no
+// mask `name`.
 std::vector<std::uint8_t> seen(const json& test, const char* name, std::size_t b) {
   std::vector<std::uint8_t> may_see;
   if (!test.contains(name) || test.at(name).is_null()) return may_see;

@@ -1,8 +1,8 @@
-# Functions that read the sizes and kinds of conformance files, because shapes are template arguments. The program reads
-# the numbers of the files at run time.
+# Functions that read the sizes and kinds of conformance files, because shapes are template arguments. The program
+# ladon_conformance reads the elements of the tensors at run time.
 
-# ladon_json_text(<variable> <file>): returns the text of a file without its long lists of numbers. CMake would parse
-# these lists again at each access.
+# ladon_json_text(<variable> <file>): sets <variable> to the text of <file>, with an empty list in place of each "data"
+# list. CMake would parse these long lists again at each access.
 function(ladon_json_text out file)
   file(READ ${file} text)
   string(REGEX REPLACE "\"data\"[ \t\r\n]*:[ \t\r\n]*\\[[^]]*\\]" "\"data\":[]" short "${text}")
@@ -13,7 +13,8 @@ function(ladon_json_text out file)
   set(${out} "${short}" PARENT_SCOPE)
 endfunction()
 
-# ladon_json_has(<variable> <text> <path>...): returns whether the path exists and is not null.
+# ladon_json_has(<variable> <text> <path>...): sets <variable> to TRUE if the path exists in the JSON <text> and is not
+# null, otherwise to FALSE.
 function(ladon_json_has out text)
   string(JSON type ERROR_VARIABLE error TYPE "${text}" ${ARGN})
   if(error OR type STREQUAL "NULL")
@@ -23,7 +24,8 @@ function(ladon_json_has out text)
   endif()
 endfunction()
 
-# ladon_json_get(<variable> <default> <text> <path>...): returns the value at a path, or the default.
+# ladon_json_get(<variable> <default> <text> <path>...): sets <variable> to the value at the path, or to <default> if
+# the path does not exist or is null.
 function(ladon_json_get out default text)
   ladon_json_has(there "${text}" ${ARGN})
   set(value "${default}")
@@ -33,7 +35,8 @@ function(ladon_json_get out default text)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# ladon_conformance_kind(<variable> <text>): returns onnx, pytorch or other, depending on the fields of a file.
+# ladon_conformance_kind(<variable> <text>): sets <variable> to onnx, pytorch or other, depending on the fields of the
+# JSON <text>.
 function(ladon_conformance_kind out text)
   set(kind other)
   ladon_json_has(opset "${text}" opset)
@@ -53,9 +56,9 @@ function(ladon_conformance_kind out text)
   set(${out} ${kind} PARENT_SCOPE)
 endfunction()
 
-# ladon_onnx_instance(<variable> <text>): returns the instantiation that a case of ONNX's Attention needs:
+# ladon_onnx_instance(<variable> <text>): sets <variable> to the instantiation that a case of ONNX's Attention needs:
 # "<form>|<scale or usual>|<softcap>". The form holds the arguments of instance<> in attention_instance.hpp. Scale and
-# softcap belong to the score. The result is empty if the case computes nothing. The program derives an equal form from
+# softcap belong to the score. <variable> is empty if the case computes nothing. The program derives an equal form from
 # these fields (onnx.cpp).
 function(ladon_onnx_instance out text)
   foreach(tensor Q K V attn_mask past_key)
@@ -152,8 +155,8 @@ function(ladon_onnx_instance out text)
   set(${out} "${form}|${scale}|${softcap}" PARENT_SCOPE)
 endfunction()
 
-# ladon_pytorch_instances(<variable> <text>): returns the arguments of instance<> in layer_instance.hpp for each case of
-# a file.
+# ladon_pytorch_instances(<variable> <text>): sets <variable> to a list with the arguments of instance<> in
+# layer_instance.hpp for each case of the JSON <text>.
 function(ladon_pytorch_instances out text)
   string(JSON layer GET "${text}" layer)
   foreach(size model heads feed_forward)

@@ -11,7 +11,7 @@ foreach(variable IN ITEMS CFLAGS CXXFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PAT
   unset(ENV{${variable}})
 endforeach()
 
-# run(<variable> <command>...): runs a command, which must succeed, and returns its output.
+# run(<variable> <command>...): runs <command>, which must succeed, and sets <variable> to the output of the command.
 function(run out)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE said
     ERROR_VARIABLE said)

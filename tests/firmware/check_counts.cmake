@@ -1,7 +1,7 @@
 # cmake "-DRUN=<command>" -DCOUNTS=<file> "-DCOMPILER=<name and version>" [-DUPDATE=ON] -P check_counts.cmake
 # Checks that the instruction counts that RUN prints differ by at most 1% from the counts in COUNTS. The first line of
-# COUNTS is the compiler, because counts depend on the compiler. Each other line is "<name> <instructions>". UPDATE
-# writes COUNTS.
+# COUNTS is the compiler, because counts depend on the compiler. Each other line is "<name> <instructions>". With
+# UPDATE, the script writes the printed counts to COUNTS and checks nothing.
 execute_process(COMMAND ${RUN} OUTPUT_VARIABLE out RESULT_VARIABLE status)
 string(REGEX MATCHALL "[a-z_0-9]+ +[0-9]+ +[0-9]+\n" lines "${out}")
 if(NOT status EQUAL 0 OR NOT lines)

@@ -5,8 +5,8 @@
 cmake_minimum_required(VERSION 3.25)
 file(READ ${ROOT}/docs/microcontrollers.md text)
 
-# next_block(<variable> <fence>): returns the first block of `text` that begins with <fence>, and removes the text up to
-# the end of this block.
+# next_block(<variable> <fence>): sets <variable> to the first block of `text` that begins with <fence>, and removes
+# `text` up to the end of this block.
 function(next_block out fence)
   set(fence "check_first_kernel.cmake -->\n${fence}\n")
   string(FIND "${text}" "${fence}" begin)

@@ -11,7 +11,7 @@ endif()
 message(STATUS "${out}")
 set(wrong "")
 
-# millionths(<variable> <number>): returns a decimal number in millionths.
+# millionths(<variable> <number>): sets <variable> to the decimal <number> in millionths.
 function(millionths out number)
   string(REGEX MATCH "^(-?)([0-9]+)[.]?([0-9]*)$" found "${number}")
   if(NOT found)
@@ -59,7 +59,7 @@ if(largest GREATER TOLERANCE)
   list(APPEND wrong "logits differ by up to ${largest} millionths; allowed: ${TOLERANCE}")
 endif()
 
-# number_before(<variable> <text>): returns the number that the program prints before the text.
+# number_before(<variable> <text>): sets <variable> to the number that the program prints before <text>.
 function(number_before out text)
   string(REGEX MATCH "([0-9]+)  ${text}\n" found "${out_text}")
   if(NOT found)

@@ -1,7 +1,7 @@
 // judge COUNT [int8]: reads the output of the firmware's date_reader for COUNT texts (argument `exact`), and reads the
-// dates of these texts on the host. With `int8`, judges date_reader_int8. The dates must be those of the host. Each
-// probability of a digit must agree with the oracle. The oracle computes the model in float64, and computes the error
-// that float32 may have (tests/support/bound.hpp).
+// dates of these texts on the host. With `int8`, judges date_reader_int8. The dates that the firmware prints must equal
+// the dates of the host. Each probability of a digit must agree with the oracle. The oracle computes the model in
+// float64, and computes the error that float32 may have (tests/support/bound.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,6 +1,6 @@
-// Tests that the number of instructions of a call depends only on the lengths, not on the numbers. The test counts the
-// instructions of a call for a hundred inputs, from small to large numbers. These counts may differ by at most one tick
-// of the timer.
+// Tests that the number of instructions of a call depends only on the lengths, not on the values of the input. The test
+// counts the instructions of a call for a hundred inputs with magnitudes from 2^-20 to 2^20. These counts may differ by
+// at most one tick of the timer.
 #include <algorithm>
 
 #include "board.hpp"

@@ -19,7 +19,7 @@ void fill(std::span<float> values, std::uint32_t seed, float size) {
   }
 }
 
-// Memory for weights and inputs, taken from one array in order.
+// Memory for weights and inputs. Each call of take() fills the next elements of `numbers`.
 float numbers[8192];
 std::size_t taken = 0;
 const float* take(std::size_t count, float size = 0.5f) {

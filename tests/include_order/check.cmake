@@ -17,8 +17,8 @@ function(broken text)
   set(errors "${errors}" PARENT_SCOPE)
 endfunction()
 
-# read_code(<variable> <file>): returns the code of a header, without comments. String literals are empty, except in
-# #include lines.
+# read_code(<variable> <file>): sets <variable> to the code of the header <file>, without comments. The script empties
+# string literals, except in #include lines.
 function(read_code out file)
   file(READ ${file} text)
   string(REPLACE "'\"'" "' '" text "${text}")

@@ -1,4 +1,5 @@
-// Products of bfloat16 weights and bfloat16 inputs. tile_loops checks the loops of these products.
+// Instantiates products of bfloat16 weights and bfloat16 inputs. The test tile_loops checks the loops in the object
+// code of this file.
 #include <ladon/ladon.hpp>
 
 namespace {

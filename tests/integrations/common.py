@@ -1,5 +1,5 @@
-"""Code that the tests of this folder share: the checkout, its version, commands, tools that may be missing, and an
-oracle."""
+"""Code that the tests of this folder share: functions that copy the checkout, run commands and skip tests without their
+tools, and an oracle for the examples."""
 
 import importlib.util
 import math
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 COMPILER = os.environ.get("CXX", "c++")
 FLAGS = ["-std=gnu++20", "-ffp-contract=off", "-fno-math-errno"]
 CORTEX_M7 = ["-mcpu=cortex-m7", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard", "-fno-exceptions", "-fno-rtti"]
-# If set, all tools must be installed: a missing tool is a failure, and no test is skipped.
+# If true, no test is skipped: a missing tool makes its test fail.
 NOTHING_SKIPPED = os.environ.get("LADON_INTEGRATION_TOOLS") == "all"
 
 
@@ -27,7 +27,7 @@ def version():
 
 
 def need(what, there):
-    """A decorator that skips a test, with a message, if a tool is missing."""
+    """Returns a decorator that skips a test, with a message, if the tool `what` is missing."""
     return unittest.skipUnless(there or NOTHING_SKIPPED, f"{what} is not installed")
 
 
@@ -60,16 +60,16 @@ def machine_of(program):
 
 
 class InFolder(unittest.TestCase):
-    """Tests with a temporary folder."""
+    """A test case whose tests each have a temporary folder, `self.folder`."""
 
     def setUp(self):
-        # Resolved, because PlatformIO and CMake print real paths.
+        # Resolves symbolic links, because PlatformIO and CMake print paths without symbolic links.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ladon-")).resolve()
         self.addCleanup(shutil.rmtree, self.folder)
 
 
 def numbers(count, seed):
-    """Returns the pseudo-random numbers with which the examples fill their weights and inputs."""
+    """Returns the pseudo-random numbers with which examples/platformio and examples/arduino fill arrays."""
     result = []
     for _ in range(count):
         seed = (seed * 1664525 + 1013904223) % 2**32
@@ -82,7 +82,8 @@ def dot(a, b):
 
 
 def attention_of_examples(tokens=8, model=16, heads=2):
-    """Returns the first feature of the examples' last token, which sees all tokens under the causal mask."""
+    """Returns the first output feature of the last token, for the weights and inputs of the examples. Under the causal
+    mask, the last token sees all tokens."""
     in_weight, in_bias = numbers(3 * model * model, 1), numbers(3 * model, 2)
     out_weight, out_bias = numbers(model * model, 3), numbers(model, 4)
     x = numbers(tokens * model, 5)

@@ -1,5 +1,5 @@
-"""Tests the Zephyr module in zephyr/: its manifest, and its options by kconfiglib, the library by which Zephyr reads
-Kconfig. No package registry has Zephyr, so no test builds the module. tests/integrations/zephyr/Kconfig declares the
+"""Tests the Zephyr module in zephyr/: its manifest, and its Kconfig options. kconfiglib reads these options here, as
+in Zephyr. No package registry has Zephyr, so no test builds the module. tests/integrations/zephyr/Kconfig declares the
 symbols that the options depend on."""
 
 import os

@@ -23,7 +23,7 @@ STATEMENTS = (Kind.CALL_EXPR, Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPE
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of the bytes `begin` to `end` of a file to `new`. The expression `outer` contains the bytes."""
+    """Replaces the bytes [begin, end) of `file` by `new`. `outer` is the range of the expression around these bytes."""
 
     file: str
     outer: tuple[int, int]
@@ -124,7 +124,7 @@ class Finder:
 
 
 def parse(include, compiler):
-    """Yields the headers that one translation unit includes, with their declarations."""
+    """Returns the syntax tree of a translation unit that includes ladon.hpp."""
     # The macro LADON_EXPECTS is replaced by the function ladon_expects, so that the syntax tree contains the condition.
     # Both names have the same length, so positions in the file stay valid.
     files = []
@@ -153,7 +153,7 @@ constexpr void ladon_expects(bool, const char*, AnyCaller = {}, std::initializer
 def mutants(include, compiler):
     """Returns all mutants of the headers, in the order of files and positions.
 
-    detail/target has none: its constants choose between implementations of the same results, for speed.
+    detail/target has no mutants: its constants only choose between implementations that compute equal results.
     """
     unit = parse(include, compiler)
     errors = [str(d) for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]

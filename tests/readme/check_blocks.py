@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check_blocks.py ROOT: checks that each block of code in the pages is run by a test, or that the page states why not.
 
-A block of C++ needs nothing: ladon.readme.cpp compiles all of them. Each other block has one of these lines before it:
+A block of C++ needs no marker, because the test ladon.readme.cpp compiles all C++ blocks. Each other block needs one of
+these markers in the line before it:
 
     <!-- NAME.SUFFIX -->     a test takes the block by this name
     <!-- run by FILE -->     FILE has each command of the block
@@ -50,7 +51,7 @@ def commands(code):
 
 
 def mistake(block, root):
-    """Returns what is wrong with a block, or None."""
+    """Returns a description of the mistake in a block or its marker, or None."""
     marker = re.fullmatch(r"<!-- (.+) -->", block.marker)
     marker = marker[1] if marker else ""
     if block.language == "cpp" and not marker:
@@ -71,7 +72,7 @@ def mistake(block, root):
 
 
 def named(name, root):
-    """Whether a file of the tests has the name."""
+    """Returns whether the text of a file of the tests contains `name`, so that a test takes the block."""
     files = [file for suffix in ("CMakeLists.txt", "*.cmake", "*.py", "*.cpp", "*.mjs")
              for folder in ("tests", "wasm/tests") for file in (root / folder).rglob(suffix)
              if "node_modules" not in file.parts]

@@ -130,7 +130,7 @@ TEST_CASE("epsilon reaches every norm") {
   CHECK(weights.norm.epsilon == 1e-12f);
   CHECK(weights.norm.weight.data == file.tensor("m.norm.weight", {4}));
 
-  // A stack without the last norm does not take the tensors of this norm.
+  // A stack without a final norm has no place for the tensors of "m.norm", so `load` reports these tensors.
   using WithoutNorm = ladon::Encoder<1, shape, config>;
   check_has(complaint<WithoutNorm>(checkpoint, "m.layers"), R"(no place for "m.norm.weight", "m.norm.bias")");
   CHECK(load<WithoutNorm>(file, "m.layers", {.strict = false}).layers[0].norm2.bias.data != nullptr);

@@ -35,8 +35,9 @@ constexpr std::size_t tokens = 6, model = 8, room = 64;
 using Tokens = std::array<float, tokens * model>;
 using MaySee = std::array<std::uint8_t, room>;  // attention reads only the bytes of the tokens
 
-// The relative rounding error of float32 is at most 2^-24, and no number of y is 4 or more. The tolerance is 16 units
-// in the last place of the numbers from 2 to 4. The models have about ten roundings one after another.
+// No element of y is 4 or more. For floats from 2 to 4, a unit in the last place is 2^-22, so the tolerance is 16
+// units. The models round about ten times one after another, each time by at most half a unit. So the errors of correct
+// models are about 5 units.
 constexpr float tolerance = 0x1p-18f;
 
 std::string path_of(const std::string& file) { return std::string(LADON_RECIPE_FILES) + "/" + file; }
@@ -53,7 +54,7 @@ struct Expected {
   MaySee may_see{};
 };
 
-// Returns the largest difference, or infinity if a number is NaN.
+// Returns the largest absolute difference of `a` and `b`, or infinity if an element is NaN.
 float difference(const Tokens& a, const Tokens& b) {
   float largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -63,8 +64,8 @@ float difference(const Tokens& a, const Tokens& b) {
   return largest;
 }
 
-// Checks that `run(may_see, y)` gives the expected y with the mask of the model. In PyTorch's masks, 1 hides a key.
-// With such a mask, `run` must give another y.
+// Checks that `run(may_see, y)` gives the expected y with the mask of the model. Also checks that the mask has an
+// effect: with the negated mask, in which 1 hides a key as in PyTorch, y must differ from the expected y.
 template <class Run>
 void check_with_mask(const Expected& expected, const Run& run) {
   Tokens y{};

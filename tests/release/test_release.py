@@ -42,7 +42,7 @@ class Release(unittest.TestCase):
 
     def test_second_run_gives_the_same_bytes(self):
         again = self.temporary / "second"
-        # Programs that bash starts inherit its umask.
+        # A different umask, time zone and locale must not change the files. bash passes its umask to ./dev.
         run("bash", "-c", 'umask 077; exec "$@"', "bash", ROOT / "dev", "release", again, LADON_URL=URL,
             TZ="Asia/Tokyo", LC_ALL="C")
         for path in self.folder.iterdir():
@@ -109,7 +109,7 @@ class Release(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    """./dev release in a clone from which it must refuse to make a release."""
+    """Tests that ./dev release fails and writes nothing if there are uncommitted changes, or if LADON_URL is empty."""
 
     def setUp(self):
         self.clone = pathlib.Path(tempfile.mkdtemp(prefix="ladon-release-")) / "clone"

@@ -29,7 +29,8 @@ struct GivenProblem;
 void check_problem(const Subject& subject, Variation variation, AttentionProblem problem);
 void check_problem(const Subject& subject, Variation variation, GivenProblem given);
 
-// The steps of a check, for tests that change one of the steps.
+// The following types and functions are the steps of check_problem. Some tests call these functions, in order to change
+// one step.
 struct AttentionProblem {
   oracle::AttentionWeights weights;
   Floats x;                // [queries][model]

@@ -49,8 +49,8 @@ ScoreForm score_form() {
   return form;
 }
 
-// The captures that a subject can make: only the weights, or every stage of the scores. Each stage needs a separate
-// instantiation.
+// What a subject can capture: only the attention weights, or the scores at every stage. Each stage needs a separate
+// instantiation, so most subjects capture only the weights.
 enum class Captures { weights, every_stage };
 
 // Calls run(), run(map) or run(capture), depending on the maps and the stage in `call`.

@@ -1,5 +1,5 @@
 # compile_headers(<variable> <flags>...): checks that headers compile without warnings. The flags contain "-include
-# HEADER" for each header. COMPILE is the compiler and its flags. Writes the compiler's output to <variable>. If the
+# HEADER" for each header. COMPILE is the compiler and its flags. Sets <variable> to the compiler's output. If the
 # compiler fails, CMake stops with an error.
 function(compile_headers out)
   execute_process(COMMAND ${COMPILE} -Wall -Wextra -Wpedantic -Werror ${ARGN} -fsyntax-only -xc++ /dev/null

@@ -12,7 +12,8 @@
 
 namespace ladon_test {
 
-inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();  // default: keys - queries
+// The offset of a causal mask or a window that stands for the default offset, keys - queries.
+inline constexpr std::ptrdiff_t bottom_right = std::numeric_limits<std::ptrdiff_t>::min();
 
 struct MaskForm {
   bool causal = false;

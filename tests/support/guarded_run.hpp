@@ -45,8 +45,8 @@ struct Outcome {
 
 Outcome run_guarded(const Subject& subject, const Task& task);
 
-// Returns the scores of a subject at one stage. `expected` is the output y without a capture. Checks that y with a
-// capture is equal.
+// Returns the scores of a subject at one stage. `expected` is the output y of a run without a capture. Checks that a
+// run with a capture writes an equal y.
 Floats run_capturing(const Subject& subject, const Task& task, ladon::Stage stage, const Floats& expected);
 
 // The expected numbers of an output. An element without a value must not be written.
@@ -56,7 +56,7 @@ using Expected = std::vector<std::optional<Real>>;
 // infinity if an unexpected number was written, or an expected number was not written.
 double worst_distance(std::span<const float> actual, const Expected& expected);
 
-// Returns whether the bits are equal. All NaNs except poison are treated as equal.
+// Returns whether all elements of `a` and `b` have equal bits. Any two NaNs count as equal, except poison.
 bool same_bits(std::span<const float> a, std::span<const float> b);
 
 }  // namespace ladon_test

@@ -242,7 +242,7 @@ Matrix capped_scores(const Matrix& scaled, double softcap) {
   if (softcap == 0) return scores;
   for (Real& s : scores.data) {
     s = Real(softcap) * tanh(s * rounded(1 / softcap));
-    s = rounded(s.value, s.deviation, 0, 2);  // the softcap is multiplied by log2(e): the constant and the product
+    s = rounded(s.value, s.deviation, 0, 2);  // 2 roundings: of log2(e) and of its product with the softcap
   }
   return scores;
 }

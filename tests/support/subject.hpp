@@ -29,7 +29,7 @@ namespace ladon_test {
 
 enum class WeightLayout { in_proj, separate, in_out, per_head };
 
-// The numbers of a call that can differ between calls: lengths, offsets and epsilon.
+// The lengths, offsets and epsilon of a call. These parameters can differ between calls of one subject.
 struct Lengths {
   std::size_t tokens = ladon::all;
   std::size_t queries = ladon::all;
@@ -64,8 +64,8 @@ struct Call : Lengths {
 // maps are floats. With bfloat16_products, the inputs are rounded to bfloat16.
 inline constexpr int bfloat16_weights = 16, bfloat16_products = 17;
 
-// Whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last bits of
-// an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
+// Returns whether the inputs of linear maps are rounded to integers or to bfloat16. The rounding may depend on the last
+// bits of an input. The bounds of such a problem are therefore wider than the bounds of a float32 problem.
 constexpr bool rounds_inputs(int activation_bits) {
   return activation_bits != 0 && activation_bits != bfloat16_weights;
 }

@@ -169,8 +169,8 @@ std::size_t Variation::keys(const ladon::Shape& shape) const {
 }
 std::size_t Variation::columns(const ladon::Shape& shape) const { return std::min(lengths.mask_keys, shape.keys); }
 
-// Returns the variations that the tests use. Each length occurs with one offset and one padding. All offsets and
-// paddings occur with the full lengths.
+// Returns the variations that the tests use. Each element of lengths_to_try occurs with one offset and one padding.
+// Further variations combine the full lengths with every offset and every padding.
 std::vector<Variation> variations(const Subject& subject) {
   const auto lengths = lengths_to_try(subject.shape);
   const auto offsets = offsets_to_try(subject.shape);

@@ -11,8 +11,9 @@
 
 namespace ladon_test {
 
-// Returns a linear map with random weights. Inputs of magnitude 1 give outputs of magnitude `gain`. The biases are so
-// large that a missing bias breaks the bound.
+// Returns a linear map with random weights. If the inputs have the variance 1, the outputs without their biases have
+// the standard deviation `gain`. The biases have the standard deviation 0.5, so a missing bias breaks the bound
+// (bound.hpp).
 oracle::Linear random_linear(Random& random, std::size_t out, std::size_t in, double gain = 1);
 oracle::AttentionWeights random_attention(Random& random, const ladon::Shape& shape);
 oracle::Norm random_norm(Random& random, std::size_t size, const ladon::LayerConfig& config, float epsilon);
@@ -22,7 +23,8 @@ oracle::LayerWeights random_layer(Random& random, const ladon::Shape& shape, con
 oracle::DecoderLayerWeights random_decoder_layer(Random& random, const ladon::Shape& shape,
                                                  const ladon::LayerConfig& config, float epsilon);
 
-// Removes the biases that a layout lacks.
+// Removes the biases of queries, keys and values if `projections` is Bias::without. Removes the bias of the output
+// projection if `output` is Bias::without.
 void drop_biases(oracle::AttentionWeights& weights, ladon::Bias projections, ladon::Bias output);
 
 // Makes the weights of all linear maps int8, for inputs of `activation_bits` bits. If `activation_bits` is

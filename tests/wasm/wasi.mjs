@@ -44,7 +44,7 @@ class FileSystem {
     return [...this.written.keys()].filter((other) => other !== path && folderOf(other) === path)
       .map((other) => other.slice(path.length + 1));
   }
-  // Returns {bytes}. For a file of this machine, `bytes` reads the file at its first use.
+  // Returns {bytes}. For a file of this machine, `bytes` is a getter that reads the file at the first access.
   open(path) {
     const own = this.written.get(path);
     if (own) return own;

@@ -17,7 +17,7 @@
 
 namespace ladon::weights {
 
-// The bytes of the output, and its report.
+// The bytes of the file that a conversion writes, and the report of the conversion.
 struct Output {
   std::string bytes;
   std::string report;
@@ -41,7 +41,7 @@ inline std::string error_of_converting(const files::Checkpoint& checkpoint, Targ
   return examples::error_of<files::Error>([&] { static_cast<void>(converted(checkpoint, target, selection)); });
 }
 
-// The output, as a file that is open for reading.
+// The file that a conversion writes, opened for reading.
 class ConvertedFile {
  public:
   ConvertedFile(const files::Checkpoint& checkpoint, Target target, const Selection& selection = {})

@@ -19,7 +19,7 @@ struct Result {
   std::vector<std::string> left_out;
   std::string convention;
 
-  // Returns the named constant of the header.
+  // Returns the value of the constant `name` in the generated header `packed.offsets`.
   [[nodiscard]] std::size_t constant(const std::string& name) const {
     const std::string before = "inline constexpr unsigned long " + name + " = ";
     const auto at = packed.offsets.find(before);
@@ -42,7 +42,7 @@ struct Result {
   }
 };
 
-// Packs a file with these bytes.
+// Packs the tensors of a safetensors file whose bytes are `content`.
 inline Result packed_file(const std::string& content, const std::string& spec_text, const std::string& prefix) {
   const examples::TemporaryFolder folder;
   const files::Safetensors file(folder.file("m.safetensors", content));
@@ -56,7 +56,7 @@ inline Result packed(const files::Checkpoint& checkpoint, const std::string& spe
   return packed_file(checkpoint.content(), spec_text, prefix);
 }
 
-// Returns the text of the error, or "" if packing succeeds.
+// Packs the tensors of `checkpoint`. Returns the text of the error, or "" if packing succeeds.
 inline std::string complaint(const files::Checkpoint& checkpoint, const std::string& spec_text,
                              const std::string& prefix) {
   return examples::error_of<files::Error>([&] { static_cast<void>(packed(checkpoint, spec_text, prefix)); });

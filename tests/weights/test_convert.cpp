@@ -46,7 +46,7 @@ TEST_SUITE_BEGIN("convert");
 TEST_CASE("a small weight: its bits and the report") {
   Checkpoint checkpoint;
   // 1 + 2^-8 is halfway between two bfloat16 numbers and is rounded down to 1, because the last bit of 1 is 0. 1 + 3 *
-  // 2^-8 is rounded up.
+  // 2^-8 is also halfway, and is rounded up to 1 + 2^-6.
   checkpoint.add("fc.weight", "F32", "[2,3]", floats({1, -2, 0x1.01p0f, 0x1.03p0f, -0.0f, 4}));
   checkpoint.add("fc.bias", 2, 5);
   const ConvertedFile result = rounded(checkpoint);
@@ -55,8 +55,8 @@ TEST_CASE("a small weight: its bits and the report") {
   CHECK(result.bytes("fc.weight") == halves({0x3F80, 0xC000, 0x3F80, 0x3F82, 0x8000, 0x4080}));
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 2);
-  // Two weights are rounded with an error of 2^-8. The largest weight is 4, and the sum of the squares of all weights
-  // is 23.03.
+  // Two weights are rounded with an error of 2^-8. The sum of the squares of all weights is 23.03, so the relative RMS
+  // error is 2^-8 sqrt(2 / 23.03) = 0.001151. The largest weight is 4, so the largest error is 2^-8 / 4 of this weight.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001151           0.000977\n"

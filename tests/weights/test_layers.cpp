@@ -8,7 +8,8 @@ namespace {
 
 using files::Checkpoint, files::counted;
 
-// The tensors of a layer after its attention. The feed-forward network has three hidden features.
+// The lines of a SPEC for the tensors that follow the attention of a layer. The feed-forward network has three hidden
+// features.
 const std::string rest_of_layer =
     "linear1_weight 3 4\nlinear1_bias 3\nlinear2_weight 4 3\nlinear2_bias 4\n"
     "norm1_weight 4\nnorm1_bias 4\nnorm2_weight 4\nnorm2_bias 4\n";

@@ -1,4 +1,5 @@
-// Tests int8 members of a SPEC, which are quantised from float weights, or copied from a file with int8 weights.
+// Tests int8 members of a SPEC (src/weights/spec.hpp). ladon-weights quantises float weights for these members, or
+// copies int8 weights from the checkpoint.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void check_int8(const Result& result, const std::string& name, const std::vector
   CHECK(result.elements<std::int32_t>(name + "_row_sum", Out) == sums);
 }
 
-// Checks a member that is quantised from the float weight.
+// Checks that the member `name` holds the results of ladon::quantise for the float weights `weight`.
 template <std::size_t Out, std::size_t In>
 void check_quantised(const Result& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
@@ -55,7 +56,7 @@ void check_quantised(const Result& result, const std::string& name, const std::v
   check_int8<Out, In>(result, name, expected, scale);
 }
 
-// An attention of int8 weights, with the names of PyTorch.
+// Returns a checkpoint of an attention with int8 weights and the tensor names of PyTorch.
 Checkpoint int8_attention() {
   Checkpoint checkpoint;
   add_int8(checkpoint, "in_proj_weight", 8, -70, 1);
@@ -66,7 +67,7 @@ Checkpoint int8_attention() {
 
 const std::string refused = "m.safetensors: is not what the kernel needs\n  ";
 
-// Returns the error for an attention whose out_proj.weight is int8 and has this scale.
+// Packs an int8 out_proj.weight whose scale has this dtype, shape and data. Returns the text of the error.
 std::string complaint_of_scale(const std::string& dtype, const std::string& shape, const std::string& bytes) {
   Checkpoint checkpoint;
   checkpoint.add("out_proj.weight", "I8", "[4,4]", std::string(16, '\1'));

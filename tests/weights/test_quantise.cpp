@@ -34,7 +34,7 @@ struct QuantisedFile : ConvertedFile {
   }
 };
 
-// Compares the output with ladon::quantise for this weight.
+// Checks that the tensors NAME and NAME_scale of the output are the results of ladon::quantise for `weight`.
 template <std::size_t Out, std::size_t In>
 void check_as_library(const QuantisedFile& result, const std::string& name, const std::vector<float>& weight) {
   const std::array<float, Out> bias{};
@@ -62,7 +62,7 @@ TEST_CASE("a small weight: its numbers and the report") {
   CHECK(result.tensor("fc.weight_scale").shape == std::vector<std::uint64_t>{2, 1});
   CHECK(result.bytes("fc.bias") == floats({5, 6}));
   CHECK(result.file().tensors().size() == 3);
-  // The largest error is 0.25, because -63.25 becomes -63. The largest weight is 127.
+  // The largest error is 0.25, because -63.25 becomes -63. The report divides this error by the largest weight, 127.
   CHECK(result.report() ==
         "name       shape  relative RMS  largest error\n"
         "fc.weight  [2,3]  0.001762           0.001969\n"

@@ -18,10 +18,10 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Returns the end of the message of replace_file for an error with this reason: the text of the operating system.
+// Returns the end of the message of replace_file if the operating system reports the error `reason`.
 std::string because(std::errc reason) { return ": cannot be written: " + std::make_error_code(reason).message(); }
 
-// Returns the text of the error that replacing the file throws, or "" if replacing succeeds.
+// Calls replace_file for `path`. Returns the text of the error that replace_file throws, or "" if it succeeds.
 std::string error_of_writing(const fs::path& path) {
   return examples::error_of<Error>([&] { replace_file(path.string(), "new"); });
 }

@@ -33,7 +33,7 @@ std::string complaint(const std::string& content) {
   return complaint(folder.file("m.safetensors", content));
 }
 
-// Returns the error for a file with only the tensor "w", which has the given description.
+// Returns the text of the error for a file with one tensor "w", whose header entry has `dtype`, `shape` and `offsets`.
 std::string complaint_of(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return complaint(safetensors(
       R"({"w":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}", eight_values));

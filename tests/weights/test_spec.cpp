@@ -14,7 +14,8 @@ Spec parsed(const std::string& text) {
   return read_spec(folder.file("kernel.spec", text));
 }
 
-// Returns the text of the error without its first line, which names the file, or "" if there is none.
+// Parses `text` as a SPEC. Returns "" if parsing succeeds, otherwise the text of the error without its first line. The
+// first line names the file.
 std::string error_of_spec(const std::string& text) {
   try {
     static_cast<void>(parsed(text));

@@ -1,4 +1,4 @@
-// Tests bench/browser/whole_file.mjs, and --json of the programs that use it.
+// Tests bench/browser/whole_file.mjs, and the option --json of the programs that use whole_file.mjs.
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import {chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync}

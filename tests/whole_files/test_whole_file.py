@@ -1,4 +1,4 @@
-"""Tests bench/ladon_bench/whole_file.py, and --json of a driver that uses it."""
+"""Tests bench/ladon_bench/whole_file.py, and the option --json of a benchmark driver that uses whole_file.py."""
 
 import argparse
 import os

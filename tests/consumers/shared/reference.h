@@ -1,5 +1,5 @@
-/* Causal self-attention with its projections, by the equations of textbooks, in double. Consumers compare their results
-   with these numbers. The file compiles as C and as C++. */
+/* Computes causal self-attention with its projections in plain loops, in double. Consumers compare their results with
+   the results of these loops. The file compiles as C and as C++. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 

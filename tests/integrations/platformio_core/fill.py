@@ -1,8 +1,8 @@
 """fill.py CORE_FOLDER PLATFORM_FOLDER...: provides the packages that PlatformIO would download.
 
 PlatformIO builds with SCons, which it downloads from its registry as the package tool-scons. PyPI has this SCons, too.
-Platforms are folders. The script puts SCons and the platforms where `pio run` looks for them, so that `pio run` needs
-no network. Run the script with the Python that has platformio and SCons.
+The script puts this SCons and the platforms (PLATFORM_FOLDER...) where `pio run` looks for them, so that `pio run`
+needs no network. Run the script with the Python that has platformio and SCons.
 """
 
 import json

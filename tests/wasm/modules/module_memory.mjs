@@ -1,5 +1,5 @@
-// The memory of a module, laid out by a caller. Each array gets a separate piece after __heap_base. Guard bytes between
-// the pieces must not change.
+// Loads a module, and lays out arrays in its memory as a caller does. Each array gets a separate piece of memory after
+// __heap_base. A call must not change the guard bytes between the pieces.
 import {readFileSync} from 'node:fs';
 
 import {descriptionOf, readModule} from './module_file.mjs';
@@ -46,8 +46,8 @@ export class Loaded {
   view(from, count) {
     return new Float32Array(this.exports.memory.buffer, from, count);
   }
-  // Returns whether the guard bytes between the pieces and the module's constants are unchanged. The stack of the
-  // module is below the constants.
+  // Returns whether the guard bytes between the pieces are unchanged, and whether the module's constants are unchanged.
+  // The stack of the module lies below the constants, so the function skips the stack.
   untouched() {
     const memory = new Uint8Array(this.exports.memory.buffer);
     const stack = 65536;
@@ -56,7 +56,8 @@ export class Loaded {
   }
 }
 
-// Returns a generator of numbers between -1 and 1, approximately uniform. Every run gives equal numbers.
+// Returns a generator of numbers between -1 and 1, approximately uniform. Generators with equal seeds return equal
+// numbers.
 export function randomNumbers(seed) {
   let state = seed;
   return (count, scale = 1) => Float32Array.from({length: count}, () => {

@@ -1,7 +1,7 @@
-// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel on equal numbers. The results
-// must agree with each other within a bound, and with oracle.mjs, if oracle.mjs supports the kind of kernel. Modules
-// with DETERMINISTIC must give equal bits, whose digest is in digest.txt. A wrong call must return a status and write
-// nothing.
+// node run_modules.mjs NAME.VARIANT.wasm... [digest.txt]: runs the modules of one kernel with equal weights and inputs.
+// Each result must differ from the first module's result by at most `bound`, or `int8Bound` for int8. If oracle.mjs
+// supports the kernel, the result must also agree with oracle.mjs. Modules with DETERMINISTIC must give equal bits,
+// whose digest is in digest.txt. A wrong call must return a status and write nothing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -11,7 +11,8 @@ import '../../../wasm/engine/relaxed_simd.mjs';
 import {Loaded, randomNumbers} from './module_memory.mjs';
 import {attention} from './oracle.mjs';
 
-// Node 20 computes relaxed dot products wrongly in unoptimised code. So this flag makes Node optimise all code at once.
+// Node 20 computes relaxed dot products wrongly in unoptimised code. So this flag makes Node compile all code with
+// optimisation.
 setFlagsFromString('--no-liftoff');
 
 const status = {ok: 0, nullInput: 1, nullWeights: 2, nullOutput: 3, nullWorkspace: 4, misaligned: 6, beyond: 7, overlap: 8,
@@ -135,9 +136,9 @@ function checkStatuses(m) {
 }
 
 const furthest = (a, b) => a.reduce((most, each, i) => Math.max(most, Math.abs(each - b[i])), 0);
-// The largest accepted difference of a module from the reference. Weights, inputs and sums are numbers of order 1. y is
-// computed in several steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred
-// units of 2^-24.
+// The largest accepted difference of a module from the reference. The inputs are between -1 and 1, and weights of n
+// columns between -1 / sqrt(n) and 1 / sqrt(n), so sums are about as large as the inputs. y is computed in several
+// steps, and each step adds a few dozen products. So the error of float32 is at most a few hundred units of 2^-24.
 const bound = 500 * 2 ** -24;
 // Two variants may round an activation of int8 products to neighbouring integers. The outputs then differ by one step
 // of quantisation times a weight. A step is 1 / 127 of the range of a token's features, which is about 4, and a weight
@@ -149,7 +150,7 @@ const digest = (floats) => [...new Uint8Array(floats.buffer, floats.byteOffset, 
   .reduce((hash, byte) => BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n), 0xcbf29ce484222325n)
   .toString(16).padStart(16, '0');
 
-// Checks that weights that are not finite return a status, and that nothing is written.
+// Checks that quantise_rows returns notFinite for a weight that is NaN, and writes nothing.
 function checkQuantise(m) {
   const from = m.floats([1, 2, NaN, 4]);
   const made = [m.take(4), m.take(8), m.take(8)];

@@ -1,4 +1,5 @@
-"""Compiles and links with this machine's compiler, as PlatformIO's platform `native`, or with a prefixed compiler."""
+"""Compiles and links a program with this machine's compiler, as PlatformIO's platform `native` does. If the project
+sets custom_prefix, the names of the compiler and its tools begin with this prefix."""
 
 from SCons.Script import Default, DefaultEnvironment
 
@@ -10,7 +11,7 @@ env.Append(**flags)
 prefix = env.GetProjectOption("custom_prefix", "")
 if prefix:
     env.Replace(CC=prefix + "gcc", CXX=prefix + "g++", AR=prefix + "ar", RANLIB=prefix + "ranlib")
-    # A bare-metal target has no operating system, so it links newlib-nano and the stubs of nosys. Its linker also needs
-    # the flags of the processor.
+    # A bare-metal target has no operating system, so it links newlib-nano and the stubs of nosys. The linker also needs
+    # the compiler's flags for the processor.
     env.Append(LINKFLAGS=["-specs=nano.specs", "-specs=nosys.specs", "$CCFLAGS"])
 Default(env.BuildProgram())

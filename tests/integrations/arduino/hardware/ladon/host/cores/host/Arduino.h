@@ -1,4 +1,4 @@
-// The parts of Arduino that the example uses: a console and a clock.
+// Defines the parts of Arduino that examples/arduino uses: a console and a clock.
 #pragma once
 
 #include <cstdio>
