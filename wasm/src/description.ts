@@ -33,8 +33,8 @@ export interface Option {
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
   /**
-   * What each extent of `shape` counts. In an array that a run gets, the extents "queries" and "keys" may be the
-   * smaller numbers of this run.
+   * Names what each extent of `shape` counts. If an array is an option of a run, its extents "queries" and "keys" may
+   * be the numbers of queries and keys of this run, which can be smaller than those in `shape`.
    */
   readonly axes?: readonly string[];
   /** The masks that use the option. */
@@ -45,7 +45,7 @@ export interface Option {
   readonly output?: boolean;
   /** True if every call needs the option. */
   readonly required?: boolean;
-  /** The number of pointers: `attention` of a stack has one for each layer. */
+  /** The number of pointers: the option `attention` of a stack has one pointer for each layer. */
   readonly count?: number;
 }
 

@@ -15,7 +15,7 @@ const epsilon = 1e-12;
 export interface SentenceEncoderOptions extends LoadOptions {
   /** The kernel. The default is the shipped kernel "minilm", which has room for 256 tokens. */
   readonly kernel?: Kernel;
-  /** The file model.safetensors of the model, also as `ladon-weights quantise` makes it, with `--embeddings` or without. */
+  /** model.safetensors, or the file that `ladon-weights quantise` makes from it, with or without `--embeddings`. */
   readonly weights: Source;
   /** The file vocab.txt of the model. */
   readonly vocabulary: Source;
