@@ -1,6 +1,6 @@
-// The tensor names of checkpoints for a layer or a stack. The argument is a name of the kernel's description, such as
-// "layers.0.attention.query_proj_weight". These tables belong to the tests, and are independent of the package's
-// tables.
+// Each function returns the name that a checkpoint gives to a tensor of a layer or of a stack. The argument is the name
+// in the kernel's description, such as "layers.0.attention.query_proj_weight". The functions do not use the package's
+// tables of names, so that they can test these tables.
 
 /** Hugging Face's BERT. */
 export const bert = (name) =>
