@@ -24,7 +24,8 @@ using nlohmann::ordered_json;
 constexpr double round_seconds = 2e-4;
 double patience = 10;
 
-// Returns the median rate in units per second, and the part of the rounds that stayed disturbed.
+// Returns the median rate in units per second, and the part of the rounds that other processes disturbed until the
+// patience was spent.
 template <class Rate>
 ordered_json figure(const std::string& name, Rate rate) {
   std::vector<double> rates;

@@ -5,7 +5,7 @@ import { fail } from "./fail.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
-/** The version of the description and of the interface of a module's functions. */
+/** The version of the description's format and of the module's functions. Changes when either of them changes. */
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
@@ -90,7 +90,7 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** The content of `attention()`: attention weights, or scores at one of three steps before the softmax. */
+  /** The content of `attention()`: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
   /** The size of the workspace in bytes. */
@@ -173,7 +173,10 @@ export const describe = (module: WebAssembly.Module): Description => {
   return description as Description;
 };
 
-/** A tensor of one kernel: `name` has the layer's number, and `shape` begins with the number of matrices, if several. */
+/**
+ * A tensor of one kernel. `name` contains the number of the layer. If each head has a separate matrix, `shape` begins
+ * with the number of matrices.
+ */
 export interface Slot {
   readonly name: string;
   readonly type: WeightType;

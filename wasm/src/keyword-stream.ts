@@ -71,7 +71,7 @@ export const spotWindow = (
   const label =
     labels[probabilities.indexOf(probability)] ??
     fail("weights", "the model's output is not a number: the values in the file are damaged");
-  // Row 0 of the attention of a layer is the row of the class token.
+  // In the attention weights of each layer, row 0 belongs to the class token.
   const rows = attention ? layerCount : 0;
   const maps = Array.from({ length: rows }, (_, layer) => encoder.attention(layer).slice(0, tokenCount));
   return { label, probability, probabilities, logits, attention: maps, bands: frontEnd.bands() };
