@@ -17,7 +17,7 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/** Allocates the copies of the arrays that a kernel reads: those among its options, and the context. */
+/** Allocates the copies of the arrays that a kernel reads: the options that are arrays, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
   const { context, keys: mostKeys, keyModel } = description;
   const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in the audio thread of a page: collects the samples of the microphone, and posts them.
+// Runs in the audio thread of a page: collects the samples of the microphone, and posts the samples to the page.
 
 declare const registerProcessor: (name: string, processor: new () => object) => void;
 declare class AudioWorkletProcessor {

@@ -13,7 +13,7 @@ export const bert = (name) =>
     .replace("norm1_", "attention.output.LayerNorm.")
     .replace("norm2_", "output.LayerNorm.");
 
-/** Hugging Face's Llama. The names of its layers begin with "layers.", as those of the kernel do. */
+/** Hugging Face's Llama. The names of its layers begin with "layers.", like the names in the kernel's description. */
 export const llama = (name) =>
   name
     .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")
