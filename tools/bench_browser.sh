@@ -63,8 +63,8 @@ keywords_files() {
   done
 }
 
-# keywords_as_tflite FILE TO: writes the forms of the file that LiteRT.js runs, if they are missing or older than the
-# file or the converter.
+# keywords_as_tflite FILE TO: writes the forms of FILE that LiteRT.js runs into the folder TO, if the forms are missing,
+# or older than FILE or the converter.
 keywords_as_tflite() {
   local last=$2/model.int8.tflite here=$root/bench/ladon_bench/keywords # `last` is written last
   if [ "$last" -nt "$here/tflite_files.py" ] && [ "$last" -nt "$1" ]; then return; fi
@@ -74,8 +74,8 @@ keywords_as_tflite() {
   (run_module "$builds/keywords-venv/bin/python" keywords.tflite_files "$1" "$2" >&2)
 }
 
-# minilm_as_onnx MODEL TO: converts the model to ONNX if the ONNX files are missing, or older than the model or the
-# converter.
+# minilm_as_onnx MODEL TO: converts the model in the folder MODEL to ONNX files in the folder TO, if the ONNX files are
+# missing, or older than the model or the converter.
 minilm_as_onnx() {
   local last=$2/tokenizer_config.json here=$root/bench/ladon_bench/minilm # `last` is written last
   if [ "$last" -nt "$here/to_onnx.py" ] && [ "$last" -nt "$1/model.safetensors" ]; then return; fi
@@ -84,7 +84,8 @@ minilm_as_onnx() {
   (run_module "$builds/minilm-venv/bin/python" minilm.to_onnx "$1" "$2" >&2)
 }
 
-# bench_packages FROM TO: installs the packages of the lock file if they are missing or the lock file has changed.
+# bench_packages FROM TO: installs the packages of FROM/package-lock.json into TO, if the packages are missing or the
+# lock file has changed.
 bench_packages() {
   if [ -e "$2/node_modules" ] && cmp -s "$1/package-lock.json" "$2/package-lock.json"; then return; fi
   has npm || install npm || return

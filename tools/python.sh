@@ -5,7 +5,7 @@
 
 # python_packages FOLDER FILE...: makes a virtual environment in FOLDER with the packages of the lists FILE. The lists
 # pin versions and hashes of all dependencies. pip runs only for new and changed lines. If pip cannot install all
-# packages together, each package is installed alone, and packages that pip cannot install are left out.
+# packages together, pip installs each package separately, and packages that pip cannot install are left out.
 python_packages() {
   local dir=$1 line lines=()
   if [ ! -x "$dir/bin/pip" ]; then python3 -m venv "$dir" >&2 || die "python3 cannot make a virtual environment in $dir"; fi

@@ -38,7 +38,7 @@ tidy_cpp() {
 }
 
 # Runs two checks that report only problems of main files. In a unity build, the sources are not main files, so these
-# checks run on each source alone.
+# checks run on each source separately.
 tidy_main_files() {
   local unused=misc-unused-alias-decls,misc-unused-using-decls
   printf '%s\0' "$root"/src/{files,safetensors,weights}/*.cpp |

@@ -127,7 +127,8 @@ export async function buildDemo() {
     splitting: true,
     chunkNames: "[name]-[hash]",
   });
-  await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] }); // alone: worklets share no code
+  // A separate build without splitting, because a worklet does not share code with the page.
+  await build({ ...common, entryPoints: [join(wasm, "src/microphone-worklet.ts")] });
   // The service worker is built last, because its script contains the list of all files and a version made from their
   // content. The list contains neither the model, which the panel stores, nor page.png, which only other sites show.
   const files = filesIn(target)

@@ -42,7 +42,7 @@ async function bundle(name) {
     format: "esm",
     target: "es2022",
     platform: "neutral",
-    external: ["node:*"], // in files.js
+    external: ["node:*"], // imported by files.js
     sourcemap: true,
     plugins: [otherFiles(name)],
     logLevel: "warning",

@@ -26,7 +26,7 @@ const {values: chosen, positionals} = parseArgs({
   },
 });
 checkReplaceable(chosen.json, chosen.markdown);
-const asked = [...(chosen.shapes ?? []), ...positionals];  // --shapes 16,32,4 64,128,4
+const asked = [...(chosen.shapes ?? []), ...positionals];  // in `--shapes 16,32,4 64,128,4`, 64,128,4 is positional
 for (const shape of asked) {
   if (shapes.some(one => one.join() === shape)) continue;
   console.error(`bench: there is no shape ${shape}; there are ${shapes.join(" ")}`);

@@ -25,7 +25,7 @@ export async function peaksOf(kind, milliseconds) {
   return peaks;
 }
 
-/** Returns a list of {flops, peak} for {float32: flops, int8: flops} and the peaks of a kind. */
+/** Returns [{flops, peak}, ...] with an entry for each precision in `flops`. `peaks` is a result of peaksOf. */
 export const workOf = (flops, peaks) => Object.entries(flops).filter(([, count]) => count > 0)
     .map(([precision, count]) => ({flops: count, peak: peaks[precision]}));
 

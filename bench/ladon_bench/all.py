@@ -104,7 +104,7 @@ def page(text, known):
 
 
 def written(known):
-    """Returns {file: text} for all files with tables. The texts have the tables of these figures."""
+    """Returns {file: text} for all files with tables. The tables in the texts show the figures `known`."""
     return {PAGE: page(PAGE.read_text(), known),
             README: between_markers(README.read_text(), "summary", tables.summary(known)),
             COMPARISON: between_markers(COMPARISON.read_text(), "comparison", tables.comparison(known))}

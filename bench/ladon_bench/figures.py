@@ -2,7 +2,7 @@
 
 import math
 
-LADON_FLOAT32 = "Ladon float32"  # the name of Ladon with float32 weights beside int8
+LADON_FLOAT32 = "Ladon float32"  # the name of Ladon with float32 weights in a comparison of int8 weights
 ENOUGH = 5  # with fewer undisturbed rounds, disturbed rounds count, too
 
 
@@ -57,12 +57,13 @@ def ladon_of(row):
 
 
 def others_of(row):
-    """Returns all contestants except Ladon, and among these Ladon with float32 weights beside int8."""
+    """Returns the contestants with which "Ladon" is compared: the other libraries and, in a comparison of int8 weights,
+    LADON_FLOAT32."""
     return [one for one in row["contestants"] if one["name"] != "Ladon"]
 
 
 def libraries_of(row):
-    """Returns the other libraries."""
+    """Returns the contestants of other libraries, without LADON_FLOAT32."""
     return [one for one in others_of(row) if one["name"] != LADON_FLOAT32]
 
 

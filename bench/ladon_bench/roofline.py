@@ -44,8 +44,8 @@ def tile_rate(ceilings, row, terms):
 
 
 def bounds(ceilings, row):
-    """Returns the bounds in seconds: multiply-adds alone, the additional time of short tiles and exponentials, and
-    reading weights, x and y once."""
+    """Returns the bounds in seconds: the time of all multiply-adds at the FMA peak, the additional time of short tiles
+    and of exponentials, and the time to read weights, x and y once."""
     parts = stages(row)
     flops = sum(one["flops"] for one in parts)
     fma = flops / ceilings["flops_a_second"]
@@ -55,7 +55,7 @@ def bounds(ceilings, row):
     reading = needed_bytes(row) / level["bytes_a_second"]
     added = {"short tiles": max(0.0, tiles - fma), "exponentials": exponentials}
     computing = fma + sum(added.values())
-    # Reads overlap with the computation, so reads are the limit only if they alone take longer.
+    # Reads overlap with the computation, so reads are the limit only if they take longer than the computation.
     binds = f"reads from {level['level']}" if reading > computing else max(added, key=added.get)
     return {"fma": fma, **added, "reading": reading, "level": level["level"], "binds": binds,
             "share": fma / max(computing, reading)}

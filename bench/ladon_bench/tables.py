@@ -192,8 +192,8 @@ def summary_name(row):
 
 
 def summary_row(name, row):
-    """Returns the cells of a row: Ladon's time and share of the peak, the fastest other library, and the ratio of
-    both."""
+    """Returns the cells of a row: Ladon's time and share of the peak, the fastest other library, and the ratio of the
+    times of both."""
     ours = figures.ladon_of(row)
     fastest = min(figures.others_of(row), key=lambda one: figures.times_as_fast(ours, one)["median"])
     return [name, f"{1e6 * figures.median_seconds(ours):,.1f}",

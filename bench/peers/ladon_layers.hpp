@@ -26,7 +26,7 @@ class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   virtual void run() = 0;
-  virtual void rest() {}  // called before other processes are measured
+  virtual void rest() {}  // ends the threads, if the layer has some, before other processes are measured
   const std::vector<float>& result() const { return y_; }
 
  protected:
@@ -34,7 +34,7 @@ class AnyLayer {
   std::vector<float> y_;
 };
 
-// Returns the linear map `name` of the numbers.
+// Returns the linear map with the weights name_weight and name_bias in `numbers`.
 template <std::size_t Out, std::size_t In, class Precision>
 LinearMemory<Out, In, Precision> linear(const Numbers& numbers, const std::string& name) {
   return {numbers.at(name + "_weight").data(), numbers.at(name + "_bias").data()};
@@ -105,7 +105,8 @@ class OneLayer : public AnyLayer {
   std::unique_ptr<typename Layer::Workspace> workspace_ = std::make_unique<typename Layer::Workspace>();
 };
 
-// A layer of Ladon that several threads compute. The threads exist from the first run of a round to its end.
+// A layer of Ladon that several threads compute. The first run of a round starts the threads. rest() ends the threads
+// at the end of the round.
 template <class Layer, class Memory>
 class TeamLayer : public AnyLayer {
  public:

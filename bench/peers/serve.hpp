@@ -1,5 +1,5 @@
-// Implements the protocol of protocol.py for peers in C++. A call of a C++ peer has no overhead that must be
-// subtracted, so each call computes one layer.
+// Implements the protocol of protocol.py for peers in C++. A call of a peer in Python has overhead, so protocol.py also
+// measures calls with several layers. A call of a C++ peer has no such overhead, so each call computes one layer.
 #pragma once
 
 #include <algorithm>
@@ -69,8 +69,8 @@ class Server {
       return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(repeats);
     }
 
-    // Calls run() for `seconds` seconds and measures the calls. Other processes have used the caches and the branch
-    // predictors before, so the first tenth of the calls is not measured.
+    // Measures as many calls of run() as take about `seconds` seconds. Before these calls, runs a tenth as many calls
+    // without measuring them, because other processes have used the caches and the branch predictors.
     json round(double seconds) {
       const double calls = seconds / std::max(estimate, 1e-7);
       time(static_cast<std::size_t>(std::ceil(calls / 10)));

@@ -11,7 +11,8 @@
 
 namespace ladon::inline LADON_ABI::bench {
 
-// Returns GFLOP/s of the step of int8 products (detail/simd/group_dot.hpp), two flops for each multiply-add.
+// Returns the GFLOP/s of Dot::add (detail/simd/group_dot.hpp), the innermost step of int8 products. A multiply-add
+// counts as two flops.
 LADON_NOINLINE inline double int8_peak(std::size_t rounds = 20000) {
   using Target = detail::simd::NativeVectors;
   using Element = Target::Int8Element;

@@ -64,7 +64,7 @@ class ModelServer {
   }
 
   json round(double seconds) {
-    model_.compute();  // other processes have used the caches
+    model_.compute();  // warms the caches, which other processes have used
     const long before = ladon::bench::interruptions();
     estimate_ = time(static_cast<std::size_t>(std::max(1.0, std::round(seconds / estimate_))));
     return {{"seconds", estimate_}, {"interrupted", ladon::bench::interruptions() != before}};

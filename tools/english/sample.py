@@ -17,7 +17,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLASHES = {".hpp", ".cpp", ".h", ".c", ".ts", ".mjs", ".in"}
 HASHES = {".cmake", ".sh", ".py", ".txt"}
-# Lines without text: licences, rulers, and suppressions for tools.
+# Matches comment lines without text: licences, rulers, and suppressions for tools.
 NO_TEXT = re.compile(r"SPDX|NOLINT|clang-format|shellcheck|@ts-|eslint|^[-=/ ]*$")
 
 

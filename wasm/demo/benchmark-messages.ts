@@ -18,8 +18,8 @@ export const shapes: readonly BenchmarkShape[] = [
 ];
 
 /**
- * GFLOP/s of one shape in one kind of module: full attention, causal attention, and the ceiling (multiply-adds alone,
- * measured in the same rounds).
+ * GFLOP/s of one shape in one kind of module: full attention, causal attention, and the ceiling. The ceiling is the
+ * rate of multiply-adds with all operands in registers, measured in the same rounds.
  */
 export interface Cell {
   readonly shape: number;

@@ -63,7 +63,7 @@ function soundPixels(values: Float32Array): Pixels {
   return { width: frames, height: bands, shares };
 }
 
-/** Paints the pixels in the size of the canvas. `gap` is the space between rows, in pixels of the page. */
+/** Paints the pixels, stretched to the size of the canvas. `gap` is the space between rows, in pixels of the page. */
 function paint(canvas: HTMLCanvasElement, { width, height, shares }: Pixels, gap = 0): void {
   const context = fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);
   if (!context) return;

@@ -294,8 +294,8 @@ class Keywords {
     if (this.#words.childElementCount > wordsShown) this.#words.firstElementChild!.remove();
   }
 
-  // Measures one window of the present sound, unless the microphone is on. The microphone's windows have their own
-  // times.
+  // Measures the first second of the present sound and shows the time. Does nothing while the microphone is on, because
+  // the panel then shows the times of the microphone's windows.
   #measure(): void {
     const samples = this.#sound?.samples.subarray(0, KeywordSpotter.sampleRate);
     if (samples && this.#model) this.#showFacts(timeOf(() => this.#model.spot(samples, { attention: false })));

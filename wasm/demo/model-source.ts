@@ -38,7 +38,7 @@ export async function fetched(file: RemoteFile, signal: AbortSignal, progress: P
   return content;
 }
 
-/** Returns the files. Throws if a file cannot be loaded, or if the checksum differs from the expected checksum. */
+/** Returns the weights and the vocabulary. Throws if a file cannot be loaded or has another checksum than expected. */
 export async function modelFiles(source: ModelSource, signal: AbortSignal, progress: Progress): Promise<ModelFiles> {
   if (source.from === "disk") return source;
   if (source.from === "store") {

@@ -6,7 +6,7 @@ export class PrecisionChoice {
   readonly #group: HTMLFieldSetElement;
   readonly #choices: readonly HTMLInputElement[];
 
-  /** `id`: the fieldset with a radio button for each precision. */
+  /** `id` is the id of a fieldset with a radio button for each precision. */
   constructor(id: string, changed: () => void) {
     this.#group = byId(id, HTMLFieldSetElement);
     this.#choices = Array.from(this.#group.querySelectorAll("input"));

@@ -6,7 +6,7 @@ import { forgetModel, keepModel, type ModelFiles } from "./model-store.js";
 import type { ModelSource } from "./sentence-messages.js";
 import { hasInt8, int8File, openWeightFile, type Progress } from "./weight-file.js";
 
-/** The model in one precision, and the file that its weights came from. */
+/** The model in one precision, and the file that the weights of this precision were read from. */
 export interface Loaded {
   readonly encoder: SentenceEncoder;
   readonly file: Blob;

@@ -1,4 +1,4 @@
-// Shows a sentence as words. The user picks a word. The colour of each word is the attention weight from the picked
+// Shows a sentence as words. The user picks a word. The colour of each word shows the attention weight from the picked
 // word to this word.
 import { fitCanvas } from "./canvas.js";
 import { byId, fillFrom, make, settled, showProblem } from "./dom.js";

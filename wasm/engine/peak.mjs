@@ -30,9 +30,9 @@ const op = {
   i32x4RelaxedDotAdd: [0xfd, 0x93, 0x02],
 };
 
-// `result` converts a sum to a float32. `macs` is the number of multiply-adds of one instruction. `fused` takes the sum
-// as its last operand. `mul` takes the sum as a factor, so that all products differ and no engine can merge two
-// products.
+// Members of `units` (below): `result` converts a sum to a float32. `macs` is the number of multiply-adds of one
+// instruction. `fused` takes the sum as its last operand. `mul` takes the sum as a factor, so that all products differ
+// and no engine can merge two products.
 const floats = {factor: op.f32Const(0.9999), term: op.f32Const(0.0001), sum: i => op.f32Const(0.9 + 0.01 * i)};
 const bytes = {factor: op.i32Const(3), term: op.i32Const(5), sum: i => op.i32Const(i)};
 const units = {

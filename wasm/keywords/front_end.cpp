@@ -32,15 +32,15 @@ struct Tensors {
 
 #define EXPORT(name) extern "C" __attribute__((export_name(#name)))
 
-// [window_length]: the input of compute_features.
+// Returns the samples, [window_length]: the input of compute_features.
 EXPORT(samples) float* keywords_samples() { return samples.data(); }
-// [frame_count][coefficients]
+// Returns the features, [frame_count][coefficients]: the input of compute_x.
 EXPORT(features) float* keywords_features() { return features.data(); }
-// [frame_count][mel_bands]: the natural logarithms of the mel bands of the frames, for pictures.
+// Returns the natural logarithms of the mel bands of the frames, [frame_count][mel_bands], for pictures.
 EXPORT(bands) float* keywords_bands() { return bands.data(); }
-// The tensors, in the order of the struct Tensors.
+// Returns the tensors, in the order of the struct Tensors.
 EXPORT(tensors) float* keywords_tensors() { return tensors.class_token.data(); }
-// [model_width]: the row of the class token after the last layer, the input of compute_logits.
+// Returns y, [model_width]: the row of the class token after the last layer, which is the input of compute_logits.
 EXPORT(y) float* keywords_y() { return y.data(); }
 
 // Removes the first `count` rows of `rows`, which has frame_count rows, and moves the other rows to the front. Returns

@@ -17,7 +17,7 @@ export interface ArrayInput {
   readonly at: number;
 }
 
-/** Allocates the copies of the arrays that a kernel reads: those among its options, and the context. */
+/** Allocates the copies of the arrays that a kernel reads: the options that are arrays, and the context. */
 export const allocateInputs = (memory: ModuleMemory, description: Description): ArrayInput[] => {
   const { context, keys: mostKeys, keyModel } = description;
   const options: Option[] = description.options.filter(({ shape, output }) => shape && !output);
@@ -38,15 +38,16 @@ export const allocateInputs = (memory: ModuleMemory, description: Description): 
 };
 
 /**
- * Copies `source`, which has either the whole shape of `input` or the shape `part`. Returns the number of columns, or
- * the length of an array with one axis. The caller passes this number on to a kernel that has an option for it.
+ * Copies `source`, which has either the whole shape of `input` or the shape `part`. Returns the number of columns of
+ * `source`, or its length if it has one axis. The caller passes this number on to a kernel that has an option for it.
  */
 export const writeInput = (memory: ModuleMemory, input: ArrayInput, source: any, part: readonly number[]): number => {
   const { name, type, shape, at } = input;
   const all = product(shape);
   checkLength(name, source, product(part), all);
   const given = source.length === all ? shape : part;
-  // Stores 1 for every value except 0, 0n and false. Without this conversion, 256 would become the byte 0.
+  // In an array of bytes, stores 1 for every value except 0, 0n and false. Without this conversion, the value 256 would
+  // become the byte 0.
   const values = type === "uint8" ? Uint8Array.from(source, Boolean as any) : source;
   const Type = arrayTypes[type]!;
   const [rows = 1, columns] = given.slice(-2) as [number, number?];

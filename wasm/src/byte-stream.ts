@@ -20,8 +20,8 @@ const openSource = async (source: any, signal: AbortSignal): Promise<{ response:
   const response: Response = isPlace ? await open(source, signal) : source.headers ? source : new Response(source);
   const { ok, status, url, type, headers } = response;
   if (!ok) fail("network", url, "HTTP status 200", status);
-  // The content-length of a compressed body is the compressed size. A response of another origin does not say whether
-  // its body was compressed.
+  // The content-length of a compressed body is the compressed size, so it is not used. A response of another origin
+  // does not say whether its body was compressed, so its content-length is not used, either.
   const isExact = type !== "cors" && !headers.has("content-encoding");
   const length = isExact && headers.get("content-length");
   return { response, size: source.size ?? (length ? Number(length) : Infinity) };

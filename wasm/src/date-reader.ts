@@ -129,7 +129,7 @@ export class DateReader {
   }
 
   // Returns the embeddings of the slots, followed by the embeddings of the text. The last character gets the last of
-  // the 40 positions, so that a weekday in front of a date does not move the date.
+  // the 40 positions. A weekday in front of a date therefore does not change the positions of the date's characters.
   #embed(characters: readonly string[]): Float32Array {
     const model = this.#model;
     const x = new Float32Array((slots + characters.length) * model);

@@ -5,7 +5,7 @@ import { fail } from "./fail.js";
 import { arrayTypes, numberTypes } from "./option-types.js";
 import type { Variant } from "./variants.js";
 
-/** The version of the description and of the interface of a module's functions. */
+/** The version of the description's format and of the module's functions. Changes when either of them changes. */
 export const abi = 4;
 
 export type Precision = "float32" | "int8";
@@ -33,8 +33,8 @@ export interface Option {
   /** The extents of an array, row-major. */
   readonly shape?: readonly number[];
   /**
-   * What each extent of `shape` counts. In an array that a run gets, the extents "queries" and "keys" may be the
-   * smaller numbers of this run.
+   * Names what each extent of `shape` counts. If an array is an option of a run, its extents "queries" and "keys" may
+   * be the numbers of queries and keys of this run, which can be smaller than those in `shape`.
    */
   readonly axes?: readonly string[];
   /** The masks that use the option. */
@@ -45,7 +45,7 @@ export interface Option {
   readonly output?: boolean;
   /** True if every call needs the option. */
   readonly required?: boolean;
-  /** The number of pointers: `attention` of a stack has one for each layer. */
+  /** The number of pointers: the option `attention` of a stack has one pointer for each layer. */
   readonly count?: number;
 }
 
@@ -90,7 +90,7 @@ export interface Description {
    * caller asked for 7.
    */
   readonly activationBits?: 7 | 8;
-  /** The content of `attention()`: attention weights, or scores at one of three steps before the softmax. */
+  /** The content of `attention()`: attention weights, nothing, or the scores after scaling, SOFTCAP or the masks. */
   readonly capture: "weights" | "none" | "scaled" | "capped" | "masked";
   readonly layout: "in_proj" | "separate_qkv" | "per_head" | "in_out";
   /** The size of the workspace in bytes. */
@@ -173,7 +173,10 @@ export const describe = (module: WebAssembly.Module): Description => {
   return description as Description;
 };
 
-/** A tensor of one kernel: `name` has the layer's number, and `shape` begins with the number of matrices, if several. */
+/**
+ * A tensor of one kernel. `name` contains the number of the layer. If each head has a separate matrix, `shape` begins
+ * with the number of matrices.
+ */
 export interface Slot {
   readonly name: string;
   readonly type: WeightType;

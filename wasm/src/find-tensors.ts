@@ -57,8 +57,8 @@ const offsetsIn = ({ type, shape, pointers }: Slot, name: string, tensor: Stored
 };
 
 /**
- * Replaces a packed tensor in `members` by its parts. Does not split a tensor of another size, which findTensors then
- * reports in `others`.
+ * Replaces a packed tensor in `members` by its parts. A tensor whose size differs from `shape` stays in `members`, so
+ * that findTensors reports the tensor in `others`.
  */
 const split = (members: Members, { member, type, shape, parts }: Packed): void => {
   const [name, packed] = members.get(member) ?? [];

@@ -4,7 +4,7 @@ import { fail } from "./fail.js";
 import type { ModuleMemory } from "./memory.js";
 import { checkStatus } from "./status.js";
 
-/** The words of the C options, 32 bits each, by the option's name. An option with a count has several words. */
+/** For each option of the C function, by name, the words of 32 bits in the C struct. With `count`, several words. */
 export type Words = Record<string, number | readonly number[]>;
 
 /** The addresses of the arrays that a call reads and writes. `context` is 0 if the call has no context. */

@@ -36,7 +36,10 @@ export interface Spotting {
 
 export interface SpottedWord {
   readonly label: Label;
-  /** The average probability of `label` over this window and the previous windows of half a second. */
+  /**
+   * The average probability of `label` over the windows that begin within half a second. The last of these windows
+   * completed the word.
+   */
   readonly probability: number;
   /** The seconds from the first sample of the sound to the beginning of the window that completed the word. */
   readonly start: number;
@@ -68,7 +71,7 @@ export const spotWindow = (
   const label =
     labels[probabilities.indexOf(probability)] ??
     fail("weights", "the model's output is not a number: the values in the file are damaged");
-  // Row 0 of the attention of a layer is the row of the class token.
+  // In the attention weights of each layer, row 0 belongs to the class token.
   const rows = attention ? layerCount : 0;
   const maps = Array.from({ length: rows }, (_, layer) => encoder.attention(layer).slice(0, tokenCount));
   return { label, probability, probabilities, logits, attention: maps, bands: frontEnd.bands() };
@@ -76,8 +79,8 @@ export const spotWindow = (
 
 export class KeywordStream {
   /**
-   * The samples of silence before the sound. With this silence, a word at the beginning is in as many windows as other
-   * words.
+   * The samples of silence before the sound. With this silence, a word at the beginning of the sound is in as many
+   * windows as a word in the middle.
    */
   readonly padding: number;
   readonly #frontEnd: FrontEnd;

@@ -103,8 +103,9 @@ export class KeywordSpotter {
 
   /**
    * Processes the next samples of a continuous sound, in pieces of any size. Returns a result for each window that the
-   * samples complete: with the default stride, the first after half a second, and then one every `stride` milliseconds.
-   * Computes only the frames that the samples fill. Silence is assumed before the first sample.
+   * samples complete. Silence is assumed before the first sample, so with the default stride, the first window is
+   * complete after half a second of sound. Each further window is complete `stride` milliseconds after the previous
+   * window. Computes only the frames that the samples fill.
    */
   push(samples: Float32Array, options: SoundOptions = {}): Hearing[] {
     const { attention } = checkSound(samples, options);
@@ -147,7 +148,7 @@ export class KeywordSpotter {
       if (isInside && !(best && wordProbability(window) <= wordProbability(best))) best = window;
     };
     stream.take(samples, attention, found);
-    // Adds silence after the sound, so that a word at the end is in as many windows as other words.
+    // Adds silence after the sound, so that a word at the end is in as many windows as a word in the middle.
     stream.take(new Float32Array(stream.padding + this.#stride - 1), attention, found);
     return { ...best!, words };
   }

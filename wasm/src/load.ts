@@ -27,8 +27,9 @@ export type KernelSource =
 declare global {
   namespace WebAssembly {
     /**
-     * TypeScript's DOM library declares this interface without members, so that it would accept any value. Node's types
-     * do not declare it. With the member below, the compiler rejects values that are not modules.
+     * TypeScript's DOM library declares the interface Module without members, so that the interface would accept any
+     * value. Node's types do not declare the interface. With the member below, the compiler rejects values that are not
+     * modules.
      */
     interface Module {
       readonly [Symbol.toStringTag]: "WebAssembly.Module";

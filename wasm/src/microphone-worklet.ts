@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in the audio thread of a page: collects the samples of the microphone, and posts them.
+// Runs in the audio thread of a page: collects the samples of the microphone, and posts the samples to the page.
 
 declare const registerProcessor: (name: string, processor: new () => object) => void;
 declare class AudioWorkletProcessor {
   readonly port: MessagePort;
 }
 
-const chunk = 512; // samples, 32 ms at 16 kHz; the audio thread has 128 at a time
+const chunk = 512; // samples in a message, 32 ms at 16 kHz; each call of `process` gets 128 samples
 
 class SampleCollector extends AudioWorkletProcessor {
   #samples: Float32Array = new Float32Array(chunk);
@@ -44,4 +44,4 @@ class SampleCollector extends AudioWorkletProcessor {
 
 registerProcessor("ladon-sample-collector", SampleCollector);
 
-export {}; // declarations of this file are not global
+export {}; // makes this file a module, so that its declarations are not global

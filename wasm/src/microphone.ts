@@ -96,8 +96,8 @@ export class Microphone {
   }
 }
 
-// Opens the microphone without the filters echoCancellation and noiseSuppression, because they distort words and the
-// model was trained on unfiltered recordings. autoGainControl is on, because it makes quiet voices louder.
+// Opens the microphone without echoCancellation and noiseSuppression. These two filters distort words, and the model
+// was trained on unfiltered recordings. autoGainControl is on, because it makes quiet voices louder.
 const openStream = async (): Promise<MediaStream> => {
   const devices = globalThis.navigator?.mediaDevices;
   if (!devices?.getUserMedia || typeof AudioWorkletNode !== "function") {

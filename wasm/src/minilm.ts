@@ -15,7 +15,7 @@ const epsilon = 1e-12;
 export interface SentenceEncoderOptions extends LoadOptions {
   /** The kernel. The default is the shipped kernel "minilm", which has room for 256 tokens. */
   readonly kernel?: Kernel;
-  /** The file model.safetensors of the model, also as `ladon-weights quantise` makes it, with `--embeddings` or without. */
+  /** model.safetensors, or the file that `ladon-weights quantise` makes from it, with or without `--embeddings`. */
   readonly weights: Source;
   /** The file vocab.txt of the model. */
   readonly vocabulary: Source;
@@ -99,12 +99,12 @@ export class SentenceEncoder {
     this.encoder.free();
   }
 
-  // Returns the input of the first layer, [ids][width]: word + position + type, normalised.
+  // Returns the input of the first layer, [ids][width]: the sums of word, position and type embedding, normalised.
   #lookUp(ids: readonly number[]): Float32Array {
     const width = this.width;
     const word = this.#table("word_embeddings.weight");
     const position = this.#table("position_embeddings.weight");
-    const type = this.#table("token_type_embeddings.weight"); // of the first of two sentences, the only one here
+    const type = this.#table("token_type_embeddings.weight"); // row 0 is for the first sentence, row 1 for a second one
     const weight = this.#floats("LayerNorm.weight");
     const bias = this.#floats("LayerNorm.bias");
     const x = new Float32Array(ids.length * width);

@@ -17,8 +17,8 @@ export class RotaryTable {
   }
 
   /**
-   * Fills the table for `base` and `scaling` in the option `rotary` of a run, unless the table already has their
-   * values. Returns `offset` of the same option.
+   * Fills the table for `base` and `scaling` in `given`, the option `rotary` of a run. Does nothing if the last call
+   * filled the table for equal numbers. Returns `offset` in `given`.
    */
   prepare(given: any): number {
     checkOptions(given ?? {}, ["base", "scaling", "offset"]);

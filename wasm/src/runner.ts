@@ -106,7 +106,7 @@ export class Runner {
     return { queries, keys, offset };
   }
 
-  /** Copies the arrays of a run and checks its numbers. Returns the words of all options but `attention`. */
+  /** Copies the arrays in `given`, and checks the other options. Returns the words of all options but `attention`. */
   #writeInputs(given: Given, { queries, keys, offset }: Lengths, passesContext: boolean): Words {
     const words: Words = { tokens: lengthWord(queries), queries: lengthWord(queries), keys: lengthWord(keys), offset };
     for (const { name, required, shape } of this.#description.options) {

@@ -14,8 +14,8 @@ const layerLists = conventions.map(({ layers }) => `${layers}.`);
 type Names = Map<string, string>;
 
 /**
- * Adds the rows of a table of checkpoint names. The name of a member, `member` + role (such as in_proj_weight), leads
- * to itself. Unless `isOwnOnly`, the checkpoint's name, `place` + name, leads to the member, too.
+ * Adds the rows of a table of checkpoint names to the map `names`. Maps the name of a member, `member` + role (such as
+ * in_proj_weight), to itself. Unless `isOwnOnly`, maps the checkpoint's name, `place` + name, to the member, too.
  */
 const addRows = (names: Names, rows: readonly Row[], isOwnOnly: boolean, place = "", member = ""): void => {
   for (const [role, name] of rows) {

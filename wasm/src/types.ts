@@ -27,8 +27,9 @@ export type Mask = "none" | "causal" | "padding" | readonly ("causal" | "padding
 
 export interface CreateOptions {
   /**
-   * `"causal"`: query i of q sees the keys up to i + k - q of k. `"padding"`: the `padding` of `run` hides keys. By
-   * default, a run uses the masks that the kernel requires, and the masks whose data the run gives.
+   * `"causal"`: in a run with q queries and k keys, query i sees the keys from 0 to i + k - q. `"padding"`: the option
+   * `padding` of `run` hides keys. By default, a run uses the masks that the kernel requires, and the masks whose data
+   * the run gives.
    */
   readonly mask?: Mask;
 }
@@ -54,7 +55,7 @@ export interface RunOptions extends MaskOptions {
   readonly context?: ArrayLike<number>;
   /** [heads]: required by kernels with SINKS. */
   readonly sinks?: ArrayLike<number>;
-  /** For kernels with ROTARY. An angle is (position + offset) / scaling * base^(-2 pair / width). */
+  /** For kernels with ROTARY. The angle of pair p of numbers is (position + offset) / scaling * base^(-2 p / width). */
   readonly rotary?: { readonly base?: number; readonly scaling?: number; readonly offset?: number };
   /** True to keep the attention weights of this run for `attention()`. */
   readonly attention?: boolean;
@@ -128,8 +129,8 @@ export interface Instance {
    */
   attention(layer?: number): Float32Array;
   /**
-   * The number of tokens in the cache of a kernel with CACHE: the tokens of all runs, or the tokens of the last
-   * `context`.
+   * The number of tokens in the cache of a kernel with CACHE: the tokens of all runs since the cache was empty, or the
+   * tokens of the last `context`.
    */
   readonly cached: number;
   /** Empties the cache. New weights empty the cache, too. */

@@ -57,10 +57,9 @@ const callOnZeros = (
 };
 
 /**
- * Repeats calls until they get no faster, for at most `most` milliseconds. V8 compiles in another thread, and replaces
- * the code between two calls. The loop waits for the next gain for 150 ms, or for 8 times the best time if this is
- * longer. Calls run in slices. A slice is long enough for a coarse clock, and short enough for the other code of the
- * page.
+ * Repeats calls until no call was faster than the best call for 150 ms, or for 8 times the best time if this is longer.
+ * Takes at most `most` milliseconds. V8 compiles in another thread, and replaces the code between two calls. Calls run
+ * in slices. A slice is long enough for a coarse clock, and short enough for the other code of the page.
  */
 const repeat = async (call: () => void, begin: number, most: number): Promise<WarmedUp> => {
   const slice = 8;

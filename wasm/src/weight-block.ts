@@ -14,7 +14,7 @@ export class WeightBlock {
   readonly #block: Block;
   /** A buffer for a row of floats that becomes int8. */
   #row: Block | undefined;
-  /** Copies of tensors of F16 and BF16, which `tensor` made. */
+  /** The copies as float32 that `tensor` made of F16 and BF16 tensors, by name. */
   readonly #widened = new Map<string, Float32Array>();
 
   /** Finds a place for the weights. Only the bytes that `reach` was called for can be written. */

@@ -40,7 +40,7 @@ export class WordDetector {
   add(probabilities: Float32Array): DetectedWord | undefined {
     this.#recent = [...this.#recent, probabilities].slice(-this.#most);
     this.#sinceReport += this.#stride;
-    // Windows before the first window count as zeros.
+    // The average always has `#most` terms. At the beginning of a sound, the missing windows count as zeros.
     const averageOf = (label: number) => this.#recent.reduce((sum, one) => sum + one[label]!, 0) / this.#most;
     const averages = Array.from(probabilities, (_, label) => averageOf(label));
     const probability = Math.max(...averages.slice(firstWord));

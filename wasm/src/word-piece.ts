@@ -27,12 +27,14 @@ const punctuation = /[!-/:-@[-`{-~\p{P}]/u;
 const lastMark = "\u0345";
 const isOfClass0 = (c: string): boolean => !mark.test(c) || !(lastMark + c).normalize("NFD").endsWith(lastMark);
 
-// Collects words, code point by code point. NFD of a whole text would sort all accents, in quadratic time.
+// Collects words, code point by code point. NFD of a whole text would also sort the accents, which WordMaker removes
+// first, in a time that is quadratic in the number of consecutive accents.
 class WordMaker {
   // Undefined if there is no word since the last call of `takeWords`.
   #words: string[] | undefined;
   #word = "";
-  // The marks after the word, except accents, which are removed.
+  // Combining marks that follow `#word`, until `#endMarks` sorts the marks (NFD) and appends the marks to `#word`.
+  // Accents (Mn) are dropped before.
   #marks = "";
 
   takeWords(): string[] | undefined {
@@ -73,8 +75,8 @@ class WordMaker {
     this.#word += c.toLowerCase();
   }
 
-  // NFD sorts a run of marks in quadratic time, so a run ends after 256 marks. The order of the marks does not matter
-  // then, because the word is too long for the vocabulary.
+  // NFD sorts a run of marks in quadratic time, so a run of more than 512 UTF-16 code units (more than 256 marks) is
+  // split. The order of so many marks does not matter, because a word of more than 100 code points becomes [UNK].
   #putMark(c: string): void {
     this.#marks += c;
     if (this.#marks.length > 512) this.#endMarks();

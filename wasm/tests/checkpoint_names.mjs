@@ -1,6 +1,6 @@
-// The tensor names of checkpoints for a layer or a stack. The argument is a name of the kernel's description, such as
-// "layers.0.attention.query_proj_weight". These tables belong to the tests, and are independent of the package's
-// tables.
+// Each function returns the name that a checkpoint gives to a tensor of a layer or of a stack. The argument is the name
+// in the kernel's description, such as "layers.0.attention.query_proj_weight". The functions do not use the package's
+// tables of names, so that they can test these tables.
 
 /** Hugging Face's BERT. */
 export const bert = (name) =>
@@ -13,7 +13,7 @@ export const bert = (name) =>
     .replace("norm1_", "attention.output.LayerNorm.")
     .replace("norm2_", "output.LayerNorm.");
 
-/** Hugging Face's Llama. The names of its layers begin with "layers.", as those of the kernel do. */
+/** Hugging Face's Llama. The names of its layers begin with "layers.", like the names in the kernel's description. */
 export const llama = (name) =>
   name
     .replace(/attention\.([qkv])\w+_proj_/, "self_attn.$1_proj.")

@@ -14,7 +14,7 @@ export const testKernel = (name) => new URL(name, folder);
 /** The variants that this engine runs. */
 export const runnable = variants.filter((variant) => runs("minilm_int8", variant));
 
-/** Loads a shipped int8 kernel that computes 8 bits on every engine. */
+/** Loads the scalar variant of a shipped int8 kernel. This variant computes 8 bits on every engine. */
 export const shippedScalar = (name) => load(name, { precision: "int8", variant: "scalar" });
 
 /** Returns the kernel, or undefined if `load` reports that this engine computes this variant or 8 bits inexactly. */

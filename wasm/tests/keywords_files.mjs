@@ -1,4 +1,4 @@
-// Where the files of KWT-1, the answers of LiteRT and the recordings are. LADON_KEYWORDS_DIR names their folder.
+// Names the files of KWT-1, the answers of LiteRT and the recordings. LADON_KEYWORDS_DIR is the folder of all files.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -277,7 +277,7 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><link rel="icon
 const main = (attend) => `import { attend } from "${attend}";
   const tell = (answer) => (document.title = JSON.stringify(answer));
   attend("./model.safetensors").then(tell, (error) => tell({ error: String(error), cause: String(error.cause) }));`;
-// Without a bundler, a package name is invalid. So the page imports the file, as from a server that has the package.
+// Without a bundler, a browser cannot resolve the package name "ladon". So the page imports index.js by its path.
 const withoutNames = (at) => {
   const text = readFileSync(join(at, "attend.mjs"), "utf8").replace('"ladon"', '"./node_modules/ladon/dist/index.js"');
   writeFileSync(join(at, "attend.mjs"), text);

@@ -54,7 +54,7 @@ const forEachKernel = async (t, source, allBits, check) => {
   assert.ok(count >= allBits.length);
 };
 
-/** Checks a kernel of self-attention, alone or in layers, with these options of a run. */
+/** Checks a kernel of self-attention, of an encoder layer or of an encoder. `options` are more options of the run. */
 const check = (kernel, random, { queries, keys, options = {}, maySee = all, mask }) => {
   const { description } = kernel;
   const { model, heads } = description;

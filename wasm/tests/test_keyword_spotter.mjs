@@ -141,7 +141,7 @@ test("the sizes of the pieces do not matter", { skip: skipWithoutRecordings }, (
   const whole = timeless(spotter.push(sound));
   for (const size of [1, 128, 160, 512, 1601, 15999, 16001]) {
     spotter.clear();
-    const most = size === 1 ? 12000 : sound.length; // a call for each sample takes its time
+    const most = size === 1 ? 12000 : sound.length; // a call for each sample is slow, so only 12,000 samples are pushed
     const heard = [];
     for (let at = 0; at < most; at += size) {
       heard.push(...spotter.push(sound.subarray(at, Math.min(at + size, most))));
@@ -171,8 +171,8 @@ test("a longer sound: its words, and the window that is surest of a word", { ski
   words.forEach(({ probability }) => assert.ok(probability >= 0.6 && probability <= 1));
   assert.ok(words[0].start < words[1].start);
   assert.ok(["yes", "no"].includes(label) && probability > 0.85, `${label} ${probability}`);
-  // The returned window begins at a multiple of the stride (1600 samples) and lies within the sound. The samples of
-  // this window alone give the same probability.
+  // The returned window begins at a multiple of the stride (1600 samples) and lies within the sound. A call of `spot`
+  // with only the samples of this window gives the same probability.
   const begin = Math.round(start * 16000);
   assert.ok(begin % 1600 === 0 && begin + 16000 <= sound.length);
   assert.ok(Math.abs(spotter.spot(sound.slice(begin, begin + 16000)).probability - probability) < 1e-4);
@@ -209,7 +209,7 @@ test("sounds that are refused", { skip: skipWithoutRecordings }, () => {
   spotter.clear();
 });
 
-/** The tensors of the file, as safetensors() takes them. */
+/** Returns the tensors of kwt1.safetensors as the first argument of safetensors(): a list of [name, shape, floats]. */
 const tensorsOf = () => {
   const bytes = readFileSync(weights);
   const begin = 8 + Number(bytes.readBigUInt64LE(0));

@@ -109,7 +109,7 @@ const lines = readFileSync(new URL("../../tests/data/sentences.txt", import.meta
 const count = Number(process.env.LADON_SENTENCES ?? 24);
 const sentences = lines.filter((_, i) => i % Math.floor(lines.length / count) === 0);
 let embeddings;
-/** Returns the mean cosine to the float32 model. */
+/** Returns the mean cosine between the embeddings of `int8` and those of the float32 model. */
 const meanCosine = (int8) => {
   embeddings ??= sentences.map((text) => encoder.embed(text));
   return embeddings.reduce((sum, one, i) => sum + similarity(one, int8.embed(sentences[i])), 0) / sentences.length;

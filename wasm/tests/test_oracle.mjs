@@ -6,8 +6,8 @@ import { bound } from "./oracle.mjs";
 import { expected, randomOf, randoms, runs, shippedNames, variants, weightsOf } from "./kernels.mjs";
 
 /**
- * Returns the largest difference of two numbers, divided by `allowed`. A NaN in `actual` counts as an infinite
- * difference.
+ * Returns the largest difference between a number in `actual` and the same number in `wanted`, divided by `allowed`. A
+ * NaN in `actual` counts as an infinite difference.
  */
 const share = (actual, wanted, allowed) => {
   let most = 0;

@@ -82,7 +82,7 @@ test("the probe sees fresh and optimised code", { skip }, async (t) => {
     try {
       return new Function("f", "return %IsLiftoffFunction(f) ? 'fresh' : %IsTurboFanFunction(f) ? 'optimised' : 'other'");
     } catch {
-      return undefined; // this version of V8 does not tell
+      return undefined; // this version of V8 does not report the tier
     }
   };
   const tier = tierOf();

@@ -389,7 +389,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and separate", async (
     instance.weights.set(Object.fromEntries(Object.entries(own).map(([name, data]) => [rename(name), data])));
     assert.deepEqual(yOf(instance), y, rename.name);
   }
-  // The names of PyTorch, which joins the projections of queries, keys and values in one tensor.
+  // Sets the weights by PyTorch's names. PyTorch joins the projections of queries, keys and values in one tensor.
   const packed = {};
   for (let i = 0; i < layers; ++i) {
     for (const { name: member } of layer) {
@@ -409,8 +409,7 @@ test("names of PyTorch, BERT and Llama in a stack, packed and separate", async (
   const instance = minilm.create();
   instance.weights.set(packed);
   assert.deepEqual(yOf(instance), y);
-  // The names of BERT in a file. The tensors are below a prefix, and the file also has tensors that the kernel does not
-  // need.
+  // Loads a file with BERT's names below the prefix "bert". The file also has tensors that the kernel does not need.
   const shapeOf = Object.fromEntries(layer.map(({ name, shape }) => [name, shape]));
   const entries = Object.entries(own).map(([name, data]) => [
     `bert.${bert(name)}`,

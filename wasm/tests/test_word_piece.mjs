@@ -88,7 +88,7 @@ test("the remaining marks are in canonical order, and a starter ends a run of ma
   assert.deepEqual(splitWords("a\u302E"), ["a\u302E"]);
 });
 
-/** Computes the rules of splitWords, step by step over the whole text. The time is quadratic in a run of marks. */
+/** Applies the rules of splitWords one after another to the whole text. The time is quadratic in a run of marks. */
 const splitBySteps = (text) =>
   Array.from(
     text

@@ -1,8 +1,8 @@
 // bench.mjs --build FOLDER --model FOLDER [--json FILE] [--markdown FILE] [--rounds N] [--parts chain model] [--node]
 //           [--no-chromium] [--milliseconds N] [--binding INDEX.js] [--precision float32|int8]
 // Measures KWT-1 in the npm package and in LiteRT.js, by default in both precisions. `./dev bench browser --keywords`
-// makes the folders and runs this program. The folder of the model has kwt1.safetensors, non_stream.tflite,
-// expected.json or the recordings.
+// makes the folders and runs this program. The folder of the model has kwt1.safetensors and the recordings
+// {yes,no,noise,silence}_1000ms.wav.
 import {cpSync, existsSync, mkdirSync, readFileSync} from "node:fs";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";

@@ -6,7 +6,7 @@ import {warmUp} from "../warm_up.mjs";
 import {makePeaks, workOf} from "../work.mjs";
 
 const frames = 98, tokens = 99, width = 64, layers = 12, feedForward = 256, coefficients = 40;
-/** The last layer computes one query, but the keys and values of all tokens. */
+/** The multiply-adds of the linear maps. The last layer computes one query, but the keys and values of all tokens. */
 const productMacs = (layers - 1) * tokens * width * (4 * width + 2 * feedForward) +
     2 * tokens * width * width + width * (2 * width + 2 * feedForward);
 const attentionMacs = (layers - 1) * 2 * tokens * tokens * width + 2 * tokens * width;
@@ -71,8 +71,8 @@ async function measurePart({part, inputs, ones, peaks, rounds, milliseconds}, re
 }
 
 /**
- * Returns the largest difference of a logit, and whether the labels agree. A recording whose two largest expected
- * logits differ by at most 0.6 may have another label.
+ * Returns the largest difference between a logit and the expected logit, and whether the labels agree. A recording
+ * whose two largest expected logits differ by at most 0.6 may have another label.
  */
 async function errorOf(logits, inputs, expected) {
   let [logit, labelsEqual] = [0, true];

@@ -34,7 +34,7 @@ const stop = text => {
 };
 if (!["float32", "int8"].includes(chosen.precision)) stop("--precision is float32 or int8");
 const isInt8 = chosen.precision === "int8";
-const tokens = [...(chosen.tokens ?? []), ...positionals].map(Number);  // --tokens 8 11
+const tokens = [...(chosen.tokens ?? []), ...positionals].map(Number);  // in `--tokens 8 11`, 11 is positional
 if (!tokens.every(count => Number.isInteger(count) && count >= 3 && count <= 128)) stop("--tokens are 3 to 128");
 const build = resolve(chosen.build);
 const index = resolve(chosen.binding ?? fileURLToPath(new URL("../../../wasm/dist/index.js", import.meta.url)));

@@ -28,7 +28,7 @@ from ladon_bench.process import Failure, python_peers
 
 RECORDINGS = [f"{name}_1000ms.wav" for name in ("yes", "no", "noise", "silence")]
 TOLERANCE = 1e-3  # largest accepted difference between float32 logits and the logits in float64
-CLEAR = 0.6  # if the two largest logits in float64 differ by more, an int8 model must give their label
+CLEAR = 0.6  # if the two largest logits in float64 differ by more, an int8 model must give the label of the largest
 PRECISIONS = {CHAIN: [FLOAT32, INT8, INT8_EVERYWHERE], MODEL: [FLOAT32, INT8]}
 
 
@@ -83,8 +83,8 @@ def commands_of(part, peers, options):
 
 
 def measure(part, model, windows, peers, options):
-    """Measures one part. Returns a row of figures, which has the seconds of one window for each round and contestant,
-    and the contestants."""
+    """Measures one part. Returns a row of figures and the contestants. The row has the seconds of one window for each
+    round and contestant."""
     inputs = np.array([features(window) if part == MODEL else window for window in windows], np.float32)
     wanted = np.array([model.logits(x if part == MODEL else features(x)) for x in inputs.astype(np.float64)])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:

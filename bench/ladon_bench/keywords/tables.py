@@ -6,14 +6,15 @@ TITLES = {"chain": "From one second of sound to logits", "model": "From features
 
 
 def ours(row, one):
-    """Returns Ladon with the precision of this contestant, or None. Ladon's front end is always in float32."""
+    """Returns Ladon with the precision of this contestant, or None. For "int8 everywhere", returns Ladon with "int8",
+    because Ladon's front end is always in float32."""
     precision = "float32" if one["precision"] == "float32" else "int8"
     by_precision = {each["precision"]: each for each in row["contestants"] if each["name"] == "Ladon"}
     return by_precision.get(precision)
 
 
 def times(row, one):
-    """Returns the speed-up of Ladon with this precision, as a text."""
+    """Returns the speed-up of Ladon over this contestant, as a text."""
     ladon = ours(row, one)
     if one["name"] == "Ladon" or ladon is None:
         return ""

@@ -51,8 +51,8 @@ class Contestant(ModelContestant):
 
 
 def measure(sentences, ways, weights, commands, options):
-    """Measures one case. Returns a row of figures, which has the seconds and the peak of each round and contestant, and
-    the contestants."""
+    """Measures one case. Returns a row of figures and the contestants. The row has the seconds and the peak of each
+    round and contestant."""
     wanted = np.array([expected(weights, ids) for ids in sentences])
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
         # `start` returns a generator. A list would be lost if the second Contestant could not start. With a generator,

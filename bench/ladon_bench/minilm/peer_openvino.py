@@ -1,6 +1,6 @@
 """Runs MiniLM in OpenVINO, which reads the plain ONNX graph or the graph with ONNX's attention operator. For int8, nncf
-quantises the plain graph. Either nncf quantises weights and inputs, with scales from the sentences of the case. Or nncf
-quantises only the weights, and OpenVINO quantises inputs at run time in groups of 32."""
+quantises the plain graph in two ways. With STATIC, nncf quantises weights and inputs, with scales from the sentences of
+the case. With DYNAMIC, nncf quantises only the weights, and OpenVINO quantises inputs at run time in groups of 32."""
 
 import openvino
 

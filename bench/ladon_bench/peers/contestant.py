@@ -15,7 +15,7 @@ CHAIN = 9
 TRIALS = 3
 SETTLED = 0.03  # seconds after which the threads of a pool have stopped spinning
 
-wrong_numbers = []  # descriptions of wrong results; the program fails at its end if there is one
+wrong_numbers = []  # descriptions of wrong results; unless the list is empty, the program fails at its end
 
 
 class WrongNumbers(Exception):
@@ -23,7 +23,8 @@ class WrongNumbers(Exception):
 
 
 def precision_of(key, precision):
-    """Returns the precision of the contestant `key` in a comparison of contestants with this precision."""
+    """Returns the precision of the contestant `key`: float32 for LADON_FLOAT32, otherwise `precision`, the option of
+    the program."""
     return "float32" if key == LADON_FLOAT32 else precision
 
 

@@ -117,8 +117,8 @@ class Graph:
         return self.add(scaled, self.constant(f"{name}_bias", bias))
 
     def reshape(self, x, *shape):
-        """A size of -1 follows from the other sizes. LiteRT computes such a size again if the size of an input
-        changes."""
+        """Reshapes x. A size of -1 follows from the other sizes. LiteRT computes this size again if the size of an
+        input changes."""
         rest = math.prod(self.shape(x)) // abs(math.prod(shape))
         result = [rest if size == -1 else size for size in shape]
         return self.op(Operator.RESHAPE, [x, self.integers(*shape)], result,

@@ -1,7 +1,8 @@
 """The protocol of a peer that computes a whole model. The peer's process reads requests from its standard input, and
 writes answers to its standard output. Each request and each answer is a line of JSON. An answer is indented below:
 
-    {"do": "case", ...}                        the first request, once; minilm and keywords describe more members
+    {"do": "case", ...}                        the first request, once; minilm/serving.py and keywords/serving.py
+                                               describe the other members
         {"name", "versions", "forms": [...]}   forms: ways to compute the model, of which the fastest counts
     {"do": "build", "form", "output": FILE}    computes all calls of the case, and writes the results, float32
         {}

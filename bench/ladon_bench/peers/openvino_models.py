@@ -1,6 +1,6 @@
-"""Settings of OpenVINO, and models with int8 weights, which nncf makes. Either nncf quantises weights and inputs, with
-scales from given inputs. Or nncf quantises only the weights, and OpenVINO quantises inputs at run time in groups of
-32."""
+"""Settings of OpenVINO, and models with int8 weights, which nncf makes in two ways. With STATIC, nncf quantises weights
+and inputs, with scales from given inputs. With DYNAMIC, nncf quantises only the weights, and OpenVINO quantises inputs
+at run time in groups of 32."""
 
 import importlib.metadata
 import importlib.util

@@ -1,5 +1,5 @@
 """Runs layers in ONNX Runtime: with each of its three attention operators, or with attention from plain operators. For
-int8, quantize_dynamic makes operators with int8 weights, such as QAttention of com.microsoft.Attention."""
+int8, quantize_dynamic replaces operators by others with int8 weights, such as com.microsoft.Attention by QAttention."""
 
 import logging
 

@@ -83,7 +83,7 @@ def serve(name, versions, forms, build):
     """Answers the driver for one library.
 
     `forms` has the names of the forms for each precision that the library supports. build(case, numbers, form, layers)
-    returns the two functions of Contestant.
+    returns the two functions that the constructor of Contestant takes: call and result.
     """
     case = numbers = None
     built = {}

@@ -13,8 +13,8 @@ SHORT_PATIENCE = 0.2  # seconds to wait for an undisturbed core before a variant
 
 
 def measure(case, commands, options):
-    """Measures one case. Returns a row of figures, which has the seconds and the peak of each round and contestant, and
-    the contestants."""
+    """Measures one case. Returns a row of figures and the contestants. The row has the seconds and the peak of each
+    round and contestant."""
     with tempfile.TemporaryDirectory(prefix="ladon-bench-") as folder:
         work = pathlib.Path(folder)
         given = numbers(case)

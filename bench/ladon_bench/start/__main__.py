@@ -30,8 +30,8 @@ STEPS = ["started", "imported", "loaded", "first"]
 
 
 def start(command, folder, core):
-    """Starts a process. Returns the seconds from before the start to each step. Raises RuntimeError for a failure or a
-    wrong result."""
+    """Starts a process. Returns the seconds from the start of the process to the end of each step. Raises RuntimeError
+    for a failure or a wrong result."""
     (folder / "output").unlink(missing_ok=True)
     pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
     begin = time.monotonic()

@@ -1,5 +1,6 @@
 // The calls of every consumer: imports the package by its name, loads a shipped kernel, sets PyTorch's weights, runs
-// the kernel, loads a file of weights, and causes an error. The test compares the results.
+// the kernel, loads a file of weights, and causes an error. test_consumers.mjs compares the results with those of the
+// scalar variant in Node.
 import { LadonError, load } from "ladon";
 
 export const attend = async (file) => {

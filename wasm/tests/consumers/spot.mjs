@@ -1,5 +1,5 @@
 // The calls of a consumer that spots keywords: loads the model, computes the logits of a sound, and takes the first
-// samples of the microphone. The test compares the logits.
+// samples of the microphone. test_consumers.mjs compares the logits with those of the scalar variant in Node.
 import { KeywordSpotter, Microphone } from "ladon/keywords";
 
 const chirp = Float32Array.from({ length: 16000 }, (_, i) => 0.5 * Math.sin(i * i * 1e-4));
