@@ -1,9 +1,10 @@
-"""minilm --programs FOLDER --model FOLDER [--precision float32|int8] [--rounds N] [--tokens 8 ...]
+"""minilm --programs FOLDER --model FOLDER [--precision float32|bfloat16|int8] [--rounds N] [--tokens 8 ...]
 [--sentences 1 ...] [--peers NAME ...] [--core N] [--seconds S] [--patience S] [--json FILE] [--markdown FILE]
 
 Measures all-MiniLM-L6-v2 from token ids to unit vectors, in Ladon and in other libraries, in alternating rounds on one
-core, with one thread each. With --precision int8, the peers have int8 weights, and Ladon runs twice: with int8 and with
-float32 weights. `./dev bench minilm` builds the program, installs the peers, and runs this program.
+core, with one thread each. With --precision int8 or bfloat16, the peers have such weights, and Ladon runs twice: also
+with float32 weights. Only OpenVINO has bfloat16. `./dev bench minilm` builds the program, installs the peers, and runs
+this program.
 """
 
 import argparse
@@ -87,7 +88,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="dev bench minilm", description=__doc__.split("\n\n")[1])
     driver.add_arguments(parser, rounds=15, seconds=0.05)
     parser.add_argument("--model", required=True, type=pathlib.Path, help="folder of model.safetensors and vocab.txt")
-    parser.add_argument("--precision", choices=["float32", "int8"], default="float32",
+    parser.add_argument("--precision", choices=["float32", "bfloat16", "int8"], default="float32",
                         help="precision of the weights of linear layers (default: %(default)s)")
     parser.add_argument("--tokens", nargs="*", type=int, choices=range(2, 257), metavar="N", default=TOKENS,
                         help="lengths of a single sentence (default: %(default)s)")
@@ -96,7 +97,7 @@ def parse():
     parser.add_argument("--peers", nargs="*", choices=list(peers), default=list(peers), help="default: all")
     options = parser.parse_args()
     ladon = [str(options.programs / "ladon_minilm_peer")]
-    commands = {"ladon": ladon, **({LADON_FLOAT32: ladon} if options.precision == "int8" else {}),
+    commands = {"ladon": ladon, **({LADON_FLOAT32: ladon} if options.precision != "float32" else {}),
                 **{key: peers[key] for key in options.peers}}
     options.cores = pinned(1, options.core)
     return options, commands

@@ -17,7 +17,8 @@ def build(case, form):
     feeds = [[ids, case.mask] if case.together else [ids] for ids in case.calls]
     network = openvino.Core().read_model(model.SerializeToString())
     way = form if form in QUANTISED else None
-    request = compiled(network, threads=1, way=way, feeds=feeds).create_infer_request()
+    hint = "bf16" if case.precision == "bfloat16" else "f32"
+    request = compiled(network, threads=1, way=way, feeds=feeds, hint=hint).create_infer_request()
     inputs = [[openvino.Tensor(array, shared_memory=True) for array in feed] for feed in feeds]
 
     def call(tensors):
@@ -29,4 +30,5 @@ def build(case, form):
     return lambda: [call(tensors) for tensors in inputs]
 
 
-serve("OpenVINO", versions(), {"float32": [PLAIN, STANDARD], **({"int8": QUANTISED} if HAS_NNCF else {})}, build)
+serve("OpenVINO", versions(), {**dict.fromkeys(["float32", "bfloat16"], [PLAIN, STANDARD]),
+                               **({"int8": QUANTISED} if HAS_NNCF else {})}, build)

@@ -1,7 +1,8 @@
 """The request "case" of MiniLM. ../peers/model_serving.py describes the other requests and all answers.
 
     {"do": "case", "model": FILE, "sentences": [[id, ...], ...], "together": true or false,
-     "precision": "float32" or "int8"}         together: one call with all sentences, padded to the longest sentence;
+     "precision": "float32", "bfloat16" or "int8"}
+                                               together: one call with all sentences, padded to the longest sentence;
                                                otherwise, one call for each sentence
                                                precision: of the weights of linear layers, and of their products
 

@@ -7,8 +7,8 @@ import numpy as np
 from ladon_bench.process import Failure, Process, say
 
 TOLERANCE = 1e-4  # largest accepted error with float32 weights, as a part of the largest expected number
-LEAST_COSINE = 0.97  # smallest accepted cosine with int8 weights
-LADON_FLOAT32 = "ladon_float32"  # the key of Ladon with float32 weights, with --precision int8
+LEAST_COSINE = {"int8": 0.97, "bfloat16": 0.999}  # smallest accepted cosine, for each precision of the weights
+LADON_FLOAT32 = "ladon_float32"  # the key of Ladon with float32 weights, beside another --precision
 # The number of layers in a long call. The difference between the times of a long call and a call with one layer,
 # divided by 8, is the time of a layer without the overhead of a call.
 CHAIN = 9
@@ -37,8 +37,8 @@ def compared(output, wanted, precision):
     None. All comparisons are false for NaN."""
     lengths = np.linalg.norm(output, axis=1) * np.linalg.norm(wanted, axis=1)
     cosine = float(((output * wanted).sum(axis=1) / lengths).min())
-    if precision == "int8":
-        return cosine, None if cosine >= LEAST_COSINE else f"cosine {cosine:.4f}"
+    if precision in LEAST_COSINE:
+        return cosine, None if cosine >= LEAST_COSINE[precision] else f"cosine {cosine:.4f}"
     error = np.abs(output - wanted).max() / np.abs(wanted).max()
     return cosine, None if error <= TOLERANCE else f"off by {error:.1e} of the largest number"
 

@@ -27,11 +27,11 @@ def quantised(model, way, feeds):
                          preset=nncf.QuantizationPreset.MIXED)
 
 
-def compiled(model, threads, way=None, feeds=()):
+def compiled(model, threads, way=None, feeds=(), hint="f32"):
     """Returns the compiled model. `way` is STATIC or DYNAMIC for int8 weights. `feeds` are the inputs of some calls,
-    which determine the scales of STATIC."""
-    # The default precision is bfloat16 on processors with bfloat16 products.
-    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
+    which determine the scales of STATIC. `hint` is the precision of products, f32 or bf16."""
+    # Without a hint, the precision would be bfloat16 on processors with bfloat16 products.
+    settings = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
                 "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
     if way == DYNAMIC:
         settings["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = "32"
