@@ -67,7 +67,7 @@ struct alignas(64) StoredCache {
 struct Sizes {
   std::size_t workspace;
   std::size_t shared;   // part of the workspace that all threads of a call share
-  std::size_t scratch;  // part of the workspace that one thread uses alone
+  std::size_t scratch;  // part of the workspace that each thread has for itself
   std::size_t cache;
 };
 
