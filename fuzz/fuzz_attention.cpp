@@ -1,8 +1,8 @@
 // Compares attention with the oracle of tests/support. The kernels under test, called subjects, are in the lists
 // `projecting`, `given` and `cached`. An input of the fuzzer chooses a subject, the lengths, the masks, the pieces in
 // which a subject of `cached` reads a text, and the magnitudes and special numbers of the arrays. Guard pages surround
-// the arrays of each call. All data that no query may see are NaN or infinite. Visible data may be NaN but not infinite,
-// because the oracle does not define the result of infinite scores.
+// the arrays of each call. All data that no query may see are NaN or infinite. Visible data may be NaN but not
+// infinite, because the oracle does not define the result of infinite scores.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

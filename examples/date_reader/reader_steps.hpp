@@ -1,5 +1,5 @@
-// Implements the steps of reading a text, for weights of any precision. Only reader.cpp and reader_int8.cpp include this
-// file.
+// Implements the steps of reading a text, for weights of any precision. Only reader.cpp and reader_int8.cpp include
+// this file.
 #pragma once
 
 #include "reader.hpp"
@@ -9,8 +9,8 @@ namespace date_reader {
 // Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
-// Writes the embeddings of the slots and then of the characters to `tokens`. The position embeddings are those of a text
-// that ends at the last of 40 places, so that a weekday before a date does not change the positions of the date's
+// Writes the embeddings of the slots and then of the characters to `tokens`. The position embeddings are those of a
+// text that ends at the last of 40 places, so that a weekday before a date does not change the positions of the date's
 // characters. The functions slot(row, i), character(row, i) and position(row, i) of `tables` return elements of the
 // embedding tables.
 template <class Tables>

@@ -23,8 +23,8 @@ class Network {
 };
 
 // make_float32_network and make_int8_network return a network with the weights of `file`. `file` must outlive the
-// network. Both functions throw ladon::safetensors::Error if a tensor is missing or wrong. make_int8_network also throws
-// examples::Error if a weight is not finite.
+// network. Both functions throw ladon::safetensors::Error if a tensor is missing or wrong. make_int8_network also
+// throws examples::Error if a weight is not finite.
 std::unique_ptr<Network> make_float32_network(const ladon::safetensors::File& file);
 std::unique_ptr<Network> make_int8_network(const ladon::safetensors::File& file);
 

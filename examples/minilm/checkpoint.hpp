@@ -72,8 +72,8 @@ struct Embeddings {
   Norm norm;
 };
 
-// find_embeddings and find_layers find tensors in `file`, by the names of Hugging Face's BertModel. Both functions throw
-// ModelError for the first missing or wrong tensor. The results point into `file`, so no weight is copied.
+// find_embeddings and find_layers find tensors in `file`, by the names of Hugging Face's BertModel. Both functions
+// throw ModelError for the first missing or wrong tensor. The results point into `file`, so no weight is copied.
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
 

@@ -40,8 +40,8 @@ std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers);
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
-// Computes several texts in one run. The run reads every weight once for all texts. In `x`, the tokens of a text directly
-// follow the tokens of the previous text, so no text is padded to the length of the longest text.
+// Computes several texts in one run. The run reads every weight once for all texts. In `x`, the tokens of a text
+// directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
   // Bit k % 32 of word k / 32 of a row tells whether the token of this row may see token k.

@@ -1,5 +1,5 @@
-// Implements Ladon's encoder with the types that MiniLM needs, for one capacity. Only shared_stack.cpp and the files that
-// CMake makes from stack.cpp.in include this file.
+// Implements Ladon's encoder with the types that MiniLM needs, for one capacity. Only shared_stack.cpp and the files
+// that CMake makes from stack.cpp.in include this file.
 #pragma once
 
 #include <cstddef>

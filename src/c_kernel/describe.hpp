@@ -4,8 +4,8 @@
 // The build executes no code of the target machine, so cross compilation works, too.
 //
 // The text begins with a line "LADON_DESCRIPTION", which has the sizes of the kernel's memory. Then blocks follow, each
-// of which begins with a line "LADON_BLOCK <name>". The text ends with a line "LADON_END". `Settings` has the properties
-// that `Kernel` does not have (definition.hpp.in).
+// of which begins with a line "LADON_BLOCK <name>". The text ends with a line "LADON_END". `Settings` has the
+// properties that `Kernel` does not have (definition.hpp.in).
 #pragma once
 
 #include <cstddef>

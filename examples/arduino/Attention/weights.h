@@ -1,6 +1,6 @@
-// Defines numbers(), which returns an array in place of the weights of a trained model. The compiler computes the array,
-// so the array is in flash. numbers() is not defined in Attention.ino, because the Arduino IDE declares all functions of
-// an .ino file at the top of the file, which breaks templates.
+// Defines numbers(), which returns an array in place of the weights of a trained model. The compiler computes the
+// array, so the array is in flash. numbers() is not defined in Attention.ino, because the Arduino IDE declares all
+// functions of an .ino file at the top of the file, which breaks templates.
 #pragma once
 
 #include <array>

@@ -45,8 +45,8 @@ std::uint64_t instructions() noexcept;
 using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 
-// paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the program has
-// used below the frame of paint_stack since the last call of paint_stack. The result is at least 64.
+// paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the program
+// has used below the frame of paint_stack since the last call of paint_stack. The result is at least 64.
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 

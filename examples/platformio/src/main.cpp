@@ -1,5 +1,5 @@
-// Computes the attention of 8 tokens on a microcontroller, or on a PC. The weights are in flash, the workspace is static
-// memory, and no memory is allocated.
+// Computes the attention of 8 tokens on a microcontroller, or on a PC. The weights are in flash, the workspace is
+// static memory, and no memory is allocated.
 #if defined(ARDUINO)
 #include <Arduino.h>
 #else
