@@ -31,8 +31,8 @@ function(open_conditions out text)
   set(${out} ${count} PARENT_SCOPE)
 endfunction()
 
-# add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains the header.
-# <condition> is the header that includes <name> under an #if, or empty.
+# add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
+# header. <condition> is the header that includes <name> under an #if, or empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)
   get_property(within GLOBAL PROPERTY within)
@@ -51,9 +51,9 @@ function(add_header name condition)
   add_text(${name} "${condition}" "${text}")
 endfunction()
 
-# split_at_include(<text>): splits <text> at its first #include. Sets `before` to the text before the #include, `line` to
-# the line of the #include, `file` to the name of the included file, and `after` to the text after the line. If <text>
-# has no #include, `before` is the whole text, and `file` is empty.
+# split_at_include(<text>): splits <text> at its first #include. Sets `before` to the text before the #include, `line`
+# to the line of the #include, `file` to the name of the included file, and `after` to the text after the line. If
+# <text> has no #include, `before` is the whole text, and `file` is empty.
 function(split_at_include text)
   set(before "${text}")
   foreach(part IN ITEMS line file after)
@@ -72,7 +72,8 @@ function(split_at_include text)
 endfunction()
 
 # add_text(<name> <condition> <text>): appends the text of the header <name> and the headers that <name> includes to
-# `body`. An included header of Ladon comes before the text of <name>, or inside the text if its #include is under an #if.
+# `body`. An included header of Ladon comes before the text of <name>, or inside the text if its #include is under an
+# #if.
 function(add_text name condition text)
   set(own "") # the text since the last header of Ladon under an #if
   set(open 0)

@@ -28,8 +28,8 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_mask_names()
 endmacro()
 
-# ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to the
-# names of all masks, ladon_kernel_moved_masks to the names of the masks that take OFFSET run_time, and
+# ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to
+# the names of all masks, ladon_kernel_moved_masks to the names of the masks that take OFFSET run_time, and
 # ladon_kernel_placed_masks to the names of the masks that take OFFSET <n>.
 function(ladon_kernel_mask_names)
   set(kinds MASK moved_masks placed_masks)
@@ -89,8 +89,9 @@ function(ladon_kernel_check_one argument value)
 endfunction()
 
 # ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses the value if it is not a number of <kind>.
-# <kind> is integer, size (an integer above 0), number or positive (a number above 0). <text> is appended to the message.
-# <text> names words that the caller allows instead of a number. The caller checks for these words before the call.
+# <kind> is integer, size (an integer above 0), number or positive (a number above 0). <text> is appended to the
+# message, and names words that the caller allows instead of a number. The caller checks for these words before the
+# call.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -130,9 +131,10 @@ function(ladon_kernel_assembler_string out path)
   set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
-# ladon_kernel_read_arguments(): reads the variable given_arguments. Sets arg_<ARGUMENT> for every given argument,
-# arg_<CHOICE> also for every choice that is not given (to its default), and S_<size> for the sizes of the shape that the
-# checks need. The arguments are passed in a variable, because CMake would evaluate the arguments of a macro again.
+# ladon_kernel_read_arguments(): reads the variable given_arguments. Sets arg_<ARGUMENT> for every given argument. Sets
+# arg_<CHOICE> to the default for every choice of ladon_kernel_choices that is not given. Sets S_<size> for the sizes of
+# the shape that the checks need. The arguments are passed in a variable, because CMake would evaluate the arguments of
+# a macro again.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()

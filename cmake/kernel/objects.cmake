@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
-# ladon_kernel_places(): sets `modules` to the folder cmake/kernel, and `sources` to the folder src/c_kernel. Sets
-# objects_can_be_local to true if GNU objcopy can make all symbols of an object local except the functions of the kernel.
-# Each object is compiled for one instruction set. If the symbols were global, the linker could replace an inline
-# function by its copy for a different instruction set. Sets link_flags to the flags of ladon_link_flags.
+# ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
+# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols of an object
+# local except the functions of the kernel. Each object is compiled for one instruction set. If the symbols were global,
+# the linker could replace an inline function by its copy for a different instruction set.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -55,8 +55,8 @@ macro(ladon_kernel_header)
       "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
     list(APPEND blocks tensors initialiser)
   endif()
-  foreach(block constants memory weights rotary options declarations workspace_bytes) # put_description.cmake replaces @block@
-    set(${block} "@${block}@")
+  foreach(block constants memory weights rotary options declarations workspace_bytes)
+    set(${block} "@${block}@") # put_description.cmake replaces this placeholder
   endforeach()
   ladon_kernel_put(kernel.h ${folder}/without_description.h)
   ladon_kernel_put(describe.cpp ${folder}/describe.cpp)

@@ -1,5 +1,5 @@
-// Makes int8 weights from the matrices and the embeddings in weights.hpp. The compiler quantises them, so a program
-// that uses only the int8 weights does not contain the float32 matrices.
+// Makes int8 weights from the matrices and the embeddings in weights.hpp. The compiler quantises the weights, so a
+// program that uses only the int8 weights does not contain the float32 matrices.
 #pragma once
 
 #include <array>

@@ -34,8 +34,8 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the inner
-  // layers of a stack may write the rows of more queries than the call has.
+  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the layers
+  // before the last layer of a stack may write the rows of more queries than options->queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);

@@ -111,7 +111,8 @@ struct bits : WithoutOptions {
   }
 };
 
-// The extents and the axes of an array with an element for each pair of a query and a key.
+// `pairs` and `pair_axes` are the extents and the axes of an array with an element for each pair of a query and a key.
+// With `PerHead`, the array has such elements for each head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the caller of a kernel provides: the types and sizes of workspaces and caches for each kind of
-// kernel.
+// Defines the types and the sizes of the memory that the caller of a kernel provides: the workspace and the cache, for
+// each kind of kernel.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,7 @@ namespace c_kernel {
 // two functions for each part:
 //
 //     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map in `from`, and three pointers in `to`
-//     visitor.keep(pointer, kept)                      for a bias or a tensor of a norm: the pointers in `from` and
-//     `to`
+//     visitor.keep(pointer, kept)                      for a bias or a norm's tensor: the pointers in `from` and `to`
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;

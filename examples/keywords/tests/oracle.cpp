@@ -8,8 +8,7 @@
 namespace keywords {
 namespace {
 
-constexpr double pi = std::numbers::pi,
-                 unit = std::numeric_limits<float>::epsilon() / 2;  // error of a float32 rounding
+constexpr double pi = std::numbers::pi, unit = std::numeric_limits<float>::epsilon() / 2;  // float32 rounding error
 constexpr double floor_of_bands = 1e-12;
 
 double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
