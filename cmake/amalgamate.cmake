@@ -2,8 +2,9 @@
 # cmake [-DOUTPUT=<file>] -P amalgamate.cmake
 #
 # Joins all headers of include/ladon into one header (OUTPUT, by default ladon.hpp), for projects that copy a single
-# file. Each standard header is included once, at the top. Each header of Ladon follows the headers that it includes. A
-# header that is included under an #if stays under the #if, together with its includes. Equal sources give equal bytes.
+# file. The output includes each standard header once, at the top, and contains each header of Ladon after the headers
+# that this header includes. A header of Ladon that is included under an #if stays under the #if, together with the
+# headers that this header includes. The output depends only on the sources, so two runs write the same bytes.
 cmake_minimum_required(VERSION 3.25)
 
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
@@ -15,12 +16,12 @@ endif()
 
 # The functions below share their state in global properties, because each CMake function has its own scope of
 # variables:
-#   body      the text so far
-#   standard  the standard headers
+#   body      the text of the output so far, without the standard headers at the top
+#   standard  the standard headers at the top
 #   done      the headers of Ladon that are in the body outside of any #if
 #   within    the headers of Ladon that are in the body under an #if
 
-# Leaves in <out> how many more #if than #endif the text has.
+# open_conditions(<out> <text>): sets <out> to the number of #if in <text> minus the number of #endif in <text>.
 function(open_conditions out text)
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*if" opened "\n${text}")
   string(REGEX MATCHALL "\n[ \t]*#[ \t]*endif" closed "\n${text}")
@@ -30,7 +31,8 @@ function(open_conditions out text)
   set(${out} ${count} PARENT_SCOPE)
 endfunction()
 
-# Appends a header of Ladon. `condition` is the header that includes this header under an #if, or empty.
+# add_header(<name> <condition>): appends the header <name> of Ladon to `body`, unless `body` already contains this
+# header. <condition> is the header that includes <name> under an #if, or empty.
 function(add_header name condition)
   get_property(done GLOBAL PROPERTY done)
   get_property(within GLOBAL PROPERTY within)
@@ -49,8 +51,9 @@ function(add_header name condition)
   add_text(${name} "${condition}" "${text}")
 endfunction()
 
-# Splits a text at its first #include. Leaves the text before the #include, the line, the name of the included file, and
-# the text after the line. If the text has no #include, `before` is the whole text, and `file` is empty.
+# split_at_include(<text>): splits <text> at its first #include. Sets `before` to the text before the #include, `line`
+# to the line of the #include, `file` to the name of the included file, and `after` to the text after the line. If
+# <text> has no #include, `before` is the whole text, and `file` is empty.
 function(split_at_include text)
   set(before "${text}")
   foreach(part IN ITEMS line file after)
@@ -68,8 +71,9 @@ function(split_at_include text)
   return(PROPAGATE before line file after)
 endfunction()
 
-# Appends the text of a header and its includes. An include comes before the text of the header, or inside the text if
-# the include is under an #if.
+# add_text(<name> <condition> <text>): appends the text of the header <name> and the headers that <name> includes to
+# `body`. An included header of Ladon comes before the text of <name>, or inside the text if its #include is under an
+# #if.
 function(add_text name condition text)
   set(own "") # the text since the last header of Ladon under an #if
   set(open 0)

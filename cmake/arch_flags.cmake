@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_arch_flags(<variable> <arch>): leaves the compiler flags for an instruction set. Values of <arch>: default (no
-# flag), native, sse2, avx2 (with FMA: x86-64-v3), avx512 (x86-64-v4), avx512_vnni and avx_vnni (the levels of avx512
-# and avx2, with VNNI), avx512_bf16 (the level of avx512, with AVX512_BF16), neon and neon_dot (64-bit Arm, without and
-# with dot product), or any value of -march.
+# ladon_arch_flags(<variable> <arch>): sets <variable> to the compiler flags for an instruction set. <arch> is one of:
+#
+#   default      no flag
+#   native       the instruction set of this machine
+#   sse2         x86-64
+#   avx2         x86-64-v3, which includes FMA
+#   avx_vnni     x86-64-v3 with AVX-VNNI
+#   avx512       x86-64-v4
+#   avx512_vnni  x86-64-v4 with AVX-512 VNNI
+#   avx512_bf16  x86-64-v4 with AVX512_BF16
+#   neon         64-bit Arm
+#   neon_dot     64-bit Arm with dot product
+#   any other    a value of -march
 function(ladon_arch_flags out arch)
   set(march_sse2 x86-64)
   set(march_avx2 x86-64-v3)
@@ -30,8 +39,8 @@ function(ladon_arch_flags out arch)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_default_arch(<variable>): leaves the instruction set that is used if LADON_ARCH is empty: the instruction set of
-# this machine, or the compiler's default in a cross build.
+# ladon_default_arch(<variable>): sets <variable> to the value that replaces an empty LADON_ARCH: `default` in a cross
+# build, otherwise `native`.
 function(ladon_default_arch out)
   set(${out} native PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING)
@@ -49,26 +58,29 @@ function(ladon_set_arch target)
   target_compile_options(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 endfunction()
 
-# Leaves the flags with which the compiler links the objects of a kernel into one object (-r).
+# ladon_link_flags(<variable>): sets <variable> to the flags with which the compiler links the objects of a kernel into
+# one object (-r).
 function(ladon_link_flags out)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}") # CXX="ccache g++"
-  # The following flags are removed, because they are for linking a program: another linker, --gc-sections, libgcov, a
-  # sanitizer, and a C library with a linker script. For example, the linker gold cannot dissolve section groups
-  # (--force-group-allocation), and clang++ would link the runtime of a sanitizer even into an object.
+  # The regular expression removes the flags that are only for linking a program. These flags select a linker, linker
+  # options such as --gc-sections, a sanitizer, profiling or a C library (--specs). For example, the linker gold cannot
+  # dissolve section groups (--force-group-allocation), and clang++ would link the runtime of a sanitizer even into an
+  # object.
   list(FILTER flags EXCLUDE REGEX
     "^(-fuse-ld=|-Wl,|-fsanitize|-fno-sanitize|-fprofile-|-fcoverage-|--coverage|--?specs=)")
   if(CMAKE_CXX_COMPILER_TARGET)
     list(APPEND flags --target=${CMAKE_CXX_COMPILER_TARGET})
   endif()
-  get_directory_property(options COMPILE_OPTIONS) # may have the processor of a microcontroller
+  get_directory_property(options COMPILE_OPTIONS) # may contain -mcpu of a microcontroller
   list(FILTER options INCLUDE REGEX "^-m")
   set(${out} ${flags} ${options} PARENT_SCOPE)
 endfunction()
 
-# ladon_dispatched_isas(<variable> <precision>): leaves the instruction sets of DISPATCH for this processor, in the
-# order of their numbers in ladon_isa (src/c_kernel/kernel.h.in). Every machine supports the first instruction set. The
-# list is empty if this processor has no DISPATCH. VNNI and the dot product of Arm are only for int8 weights, because
-# these instructions multiply 8-bit integers. AVX512_BF16 is only for bfloat16 weights.
+# ladon_dispatched_isas(<variable> <precision>): sets <variable> to the list of the instruction sets for which DISPATCH
+# compiles on CMAKE_SYSTEM_PROCESSOR. The order is that of the enumeration ladon_isa (src/c_kernel/kernel.h.in). Every
+# machine supports the first instruction set. The list is empty if DISPATCH does not support the processor. VNNI and the
+# dot product of Arm are only for int8 weights, because these instructions multiply 8-bit integers. AVX512_BF16 is only
+# for bfloat16 weights.
 function(ladon_dispatched_isas out precision)
   foreach(list isas float32_isas bfloat16_isas int8_isas)
     set(${list} "")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds each dependency in one of three places. The first place is FETCHCONTENT_SOURCE_DIR_<NAME>=<folder>, which names
 # a local copy. The second place is an installed copy of the system or of a package manager (CMAKE_PREFIX_PATH). The
-# third place is the archive of a fixed version, which is downloaded and compared with a checksum. The checksums belong
-# to the archives that GitHub makes from tags. `git archive` of the tag gives the same bytes.
+# third place is the archive of a fixed version, which is downloaded and compared with a checksum. GitHub makes this
+# archive from a tag, and `git archive` of the tag makes an archive with the same checksum. For KissFFT, there is no
+# second place.
 #
-#   ladon_xsimd_include_dir(<variable>)   a folder, for the target ladon alone
+#   ladon_xsimd_include_dir(<variable>)   sets <variable> to the include folder of xsimd; only the target ladon uses it
 #   ladon_need_doctest()                  doctest::doctest
 #   ladon_need_json()                     nlohmann_json::nlohmann_json
 #   ladon_need_cli11()                    CLI11::CLI11
@@ -19,9 +20,9 @@
 
 include(${CMAKE_CURRENT_LIST_DIR}/ladon_headers.cmake)
 
-# Leaves the include folder of a library that consists of headers. The CMake files of such a library are not used, for
-# two reasons. The target of xsimd on Debian 12 links a library that is not installed. CMake 4 rejects older versions of
-# doctest as subprojects.
+# ladon_header_folder(<variable> <name> ...): sets <variable> to the include folder of the header-only library <name>.
+# Does not use the CMake files of the library, for two reasons. The CMake target of xsimd on Debian 12 links a library
+# that is not installed. CMake 4 rejects older versions of doctest as subprojects.
 function(ladon_header_folder out name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FOLDER;DEBIAN;URL;SHA256" "")
   string(TOUPPER ${name} upper)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes Ladon a component of ESP-IDF: the headers, the flags of the target ladon::ladon, and ladon_add_kernel(). ESP-IDF
-# reads the file of a component twice. The first time, ESP-IDF runs the file as a script, and idf_component_register()
-# ends the script.
+# reads the CMakeLists.txt of a component twice. The first time, ESP-IDF runs CMakeLists.txt as a script, and
+# idf_component_register() ends the script. The commands after idf_component_register() therefore run only the second
+# time.
 idf_component_register(INCLUDE_DIRS ${COMPONENT_DIR}/include) # a relative path would be relative to cmake/
 target_compile_options(${COMPONENT_LIB} INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)

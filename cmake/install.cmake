@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the headers, the CMake package and the pkg-config files. Only the program ladon-weights and the library
-# ladon::safetensors depend on the architecture. All other files are installed to share/, which find_package also
-# searches in a cross build.
+# Installs the headers, the CMake package, the pkg-config files, the program ladon-weights and the library
+# ladon::safetensors. The CMake package and ladon.pc do not depend on the architecture, so they go to share/, which
+# find_package also searches in a cross build.
 #
-#   include/ladon/              the library
+#   include/ladon/              the headers
 #   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built
 #   share/ladon/cmake/          the CMake package and its functions
 #   share/ladon/src/            the sources that ladon_add_kernel compiles
 #   share/pkgconfig/ladon.pc
 #   bin/ladon-weights           if it was built
 #
-# All files belong to the install component ladon, so that a project that contains Ladon can select them.
+# All files belong to the install component ladon. A project that contains Ladon can therefore install its own files
+# without the files of Ladon.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -47,18 +47,19 @@
 #                      system's compiler. A cross build with an installed Ladon looks for an installed program.
 #                      LADON_WEIGHTS_TOOL=<file> names another program
 # The code
-#   CAPTURE weights|none|scaled|capped|masked     the content of options.attention
+#   CAPTURE weights|none|scaled|capped|masked     what a call writes to options.attention: the attention weights, or the
+#                      scores after the scale, the softcap or the mask. With none, there is no options.attention
 #   ARCH default|native|sse2|avx2|avx512|avx512_vnni|avx_vnni|avx512_bf16|neon|neon_dot|<-march>
 #   DISPATCH           instead of ARCH: SSE2, AVX2 and AVX-512 in one library. With PRECISION int8 also AVX-512 VNNI and
 #                      AVX-VNNI, which need g++ 11 or clang++ 12. With PRECISION bfloat16 also AVX512_BF16. For 64-bit
 #                      Arm with Linux: NEON, and with PRECISION int8 also dot product; the library calls getauxval
 #   DETERMINISTIC      results have the same bits on every target
-#   KEY_BLOCK <n>      number of keys of a long row that are scored at a time, a multiple of 32 (256); a smaller block
-#                      needs less workspace
+#   KEY_BLOCK <n>      the largest number of keys that are scored at a time: a multiple of 32, by default 256. A smaller
+#                      number needs less workspace
 #   CHECKED            a broken precondition ends the program with a message
 #   OPTIMIZE 0|1|2|3|s|z     level of optimisation; by default, the level of a release build type, or else 2
 include_guard(GLOBAL)
-cmake_policy(VERSION 3.25) # does not depend on the policies of the caller
+cmake_policy(VERSION 3.25) # makes this file independent of the caller's policies
 
 include(CheckCXXCompilerFlag)
 include(${CMAKE_CURRENT_LIST_DIR}/arch_flags.cmake)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds the headers of other libraries. The source tree and the installed package share this file.
 #
-#   ladon_find_headers(<variable> <name> <header>)   leaves the include folder of <header>, or empty
-#   ladon_wants_xsimd(<variable>)                    leaves whether xsimd supports the target machine
-#   ladon_set_vectors(<target> [<folder>])           sets plain arrays or xsimd for all targets that link <target>
+#   ladon_find_headers(<variable> <name> <header>)   sets <variable> to the include folder of <header>, or to ""
+#   ladon_wants_xsimd(<variable>)                    sets <variable> to TRUE if xsimd supports the target machine
+#   ladon_set_vectors(<target> [<folder>])           selects plain arrays or xsimd for all targets that link <target>
 
 # ladon_find_headers: the user can name the folder with LADON_<NAME>_INCLUDE_DIR. A cross compiler must not see the
 # folder /usr/include of the host, because this folder also contains the headers of the host's C library. If only the
@@ -40,9 +40,10 @@ function(ladon_link_to_host_headers out name header)
   set(${out} "${links}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wants_xsimd: xsimd does not support microcontrollers (simd/vectors.hpp has the same condition), so builds for
-# microcontrollers do not need xsimd. In a cross build, the function compiles a test with the flags of the toolchain
-# file. Under Emscripten, the result is always TRUE, because the flags for SIMD are set later.
+# ladon_wants_xsimd: finds out whether xsimd supports the target machine. xsimd does not support microcontrollers
+# (include/ladon/detail/simd/vectors.hpp has the same condition), so builds for microcontrollers do not need xsimd. In a
+# cross build, the function compiles a test with the flags of the toolchain file. Under Emscripten, the result is always
+# TRUE, because the flags for SIMD are set later.
 function(ladon_wants_xsimd out)
   set(wanted TRUE)
   if(CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_LOADED AND NOT EMSCRIPTEN AND NOT LADON_XSIMD_INCLUDE_DIR)
@@ -58,8 +59,9 @@ function(ladon_wants_xsimd out)
   set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
-# ladon_set_vectors(<target> [<folder of xsimd>]): sets the vectors of all targets that link <target>. The vectors are
-# plain arrays if LADON_ARRAY_LANES is set, otherwise xsimd if the folder is given.
+# ladon_set_vectors(<target> [<folder of xsimd>]): selects the SIMD vectors of all targets that link <target>. The
+# vectors are plain arrays if LADON_ARRAY_LANES is set or <folder of xsimd> is not given. Otherwise, the vectors are
+# xsimd's.
 function(ladon_set_vectors target)
   if(LADON_ARRAY_LANES)
     target_compile_definitions(${target} INTERFACE $<BUILD_INTERFACE:LADON_ARRAY_LANES=${LADON_ARRAY_LANES}>)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_report(<kernel>...): adds a target <kernel>_report, which prints the memory of each function of a kernel. The
-# report has the bytes of code and constants that a program links for one function alone, the largest stack in bytes,
-# and the workspace.
+# ladon_report(<kernel>...): adds a target <kernel>_report for each kernel. The target prints the bytes of the kernel's
+# workspace, and a table of the kernel's functions. For each function, the table has the bytes of code and of constants
+# that the linker keeps if a program uses only this function, and the bytes of the largest stack of a call.
 #
-# Needs GNU binutils. The stack also needs GCC, which writes call graphs. An unknown number is printed as a dash.
+# Needs GNU binutils. The stack also needs GCC, which writes call graphs. Without call graphs, a dash is printed.
 include_guard(GLOBAL)
 cmake_policy(VERSION 3.25)
 

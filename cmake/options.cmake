@@ -52,8 +52,8 @@ elseif(for_tests_alone)
   set(CMAKE_CXX_FLAGS_RELEASE "${quick_flags}")
 endif()
 
-# ladon_compile_quickly(<target>...): compiles these targets without optimisation in a build for tests alone. The
-# function is for programs that take more time to compile than to run.
+# ladon_compile_quickly(<target>...): compiles the targets without optimisation, if the build has tests and no
+# benchmarks (for_tests_alone). The function is for programs that take more time to compile than to run.
 function(ladon_compile_quickly)
   if(for_tests_alone)
     foreach(target IN LISTS ARGN)

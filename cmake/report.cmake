@@ -31,8 +31,8 @@ foreach(object IN LISTS COMPILED)
   endif()
 endforeach()
 
-# Leaves the largest stack in bytes that a call of <function> takes: the frames and return addresses of the function and
-# of all functions that it calls.
+# deepest(<out> <function>): sets <out> to the bytes of the largest stack that a call of <function> takes: the frames of
+# <function> and of the deepest chain of functions that <function> calls.
 function(deepest out function)
   get_property(done GLOBAL PROPERTY depth_${function} SET)
   if(done)
@@ -53,7 +53,8 @@ function(deepest out function)
   set(${out} ${depth} PARENT_SCOPE)
 endfunction()
 
-# Leaves the bytes of code and constants that are linked for one function alone.
+# linked_for(<function> <code_out> <constants_out>): sets <code_out> and <constants_out> to the bytes of code and of
+# constants that the linker keeps if a program uses only <function>.
 function(linked_for function code_out constants_out)
   cmake_path(GET HEADER PARENT_PATH folder)
   execute_process(COMMAND ${LINK} -r -nostdlib -Wl,--gc-sections -Wl,-u,${function} ${OBJECTS} -o ${folder}/report.o

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adds parts of Ladon with additional dependencies on demand, so that a build without a part does not need the
+# Functions that add parts of Ladon on demand. A build that does not call the function of a part does not need the
 # dependencies of the part.
 #
 #   ladon_need_files()          ladon_files: reads and replaces files
 #   ladon_need_safetensors()    ladon_safetensors: reads safetensors files
 #   ladon_need_weights_tool()   ladon_weights: the program ladon-weights, which packs tensors for a kernel
-#   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine, in the file
-#                                    ladon_host_weights_program
+#   ladon_need_host_weights_tool()   ladon_host_weights: in a cross build, ladon-weights for the build machine. Sets
+#                                    ladon_host_weights_program to the path of the program
 
 set(ladon_source_dir ${CMAKE_CURRENT_SOURCE_DIR} CACHE INTERNAL "")
 set(ladon_binary_dir ${CMAKE_CURRENT_BINARY_DIR} CACHE INTERNAL "")

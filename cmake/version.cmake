@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ladon_version(<variable>): leaves the version in include/ladon/version.hpp, as major.minor.patch. If the file changes,
-# CMake runs again.
+# ladon_version(<variable>): sets <variable> to the version in include/ladon/version.hpp, as major.minor.patch. If
+# version.hpp changes, CMake runs again.
 function(ladon_version out)
   set(header ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include/ladon/version.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})

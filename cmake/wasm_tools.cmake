@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds the tools for WebAssembly modules beside the compiler em++: a linker, wasm-opt, and for relaxed SIMD a clang
-# with the final instructions. The search runs once in a build.
+# with the final instructions.
 
-# Leaves in the cache
+# ladon_wasm_tools(): sets the following variables in the cache. The search runs once in a run of CMake.
 #   LADON_WASM_LD           wasm-ld of em++'s own LLVM
 #   LADON_WASM_OPT          wasm-opt of em++'s Binaryen, or NOTFOUND
 #   LADON_WASM_RELAXED      own: em++ can make relaxed modules; <folder>: em++ needs the LLVM in this folder; empty: no
@@ -37,9 +37,9 @@ function(ladon_emscripten_setting out name)
   set(${out} "${value}" PARENT_SCOPE)
 endfunction()
 
-# Leaves the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the folder of a newer LLVM, or an empty value.
-# LLVM 16 has the final opcodes of relaxed SIMD, and LLVM 17 has the final names of the intrinsics. em++ 3.1.6, which is
-# based on LLVM 14, works with the clang of LLVM 19.
+# ladon_find_relaxed(<variable>): sets <variable> to the LLVM for relaxed SIMD: `own` if em++'s LLVM is new enough, the
+# folder of a newer LLVM, or an empty value. LLVM 16 has the final opcodes of relaxed SIMD, and LLVM 17 has the final
+# names of the intrinsics. em++ 3.1.6, which is based on LLVM 14, works with the clang of LLVM 19.
 function(ladon_find_relaxed out)
   set(candidates "")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 17)
@@ -72,7 +72,8 @@ function(ladon_find_relaxed out)
     "(Debian: clang-19 and lld-19); modules with SIMD and scalar ones are made")
 endfunction()
 
-# Leaves the command prefix with which em++ uses the LLVM in the folder <llvm>. If <llvm> is `own`, the prefix is empty.
+# ladon_em_environment(<variable> <llvm>): sets <variable> to the command prefix with which em++ uses the LLVM in the
+# folder <llvm>. If <llvm> is `own`, the prefix is empty.
 function(ladon_em_environment out llvm)
   set(environment "")
   if(NOT llvm STREQUAL "own")
@@ -82,7 +83,8 @@ function(ladon_em_environment out llvm)
   set(${out} "${environment}" PARENT_SCOPE)
 endfunction()
 
-# Leaves the variants of a module that the installed tools can make, the fastest variant first.
+# ladon_wasm_variants(<variable>): sets <variable> to the variants of a module that the installed tools can make, the
+# fastest variant first.
 function(ladon_wasm_variants out)
   set(variants scalar)
   ladon_xsimd_version(xsimd)
@@ -98,7 +100,7 @@ function(ladon_wasm_variants out)
   set(${out} ${variants} PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_flags(<variable> <variant>): leaves the flags of the compiler
+# ladon_wasm_flags(<variable> <variant>): sets <variable> to the flags of the compiler for the variant
 function(ladon_wasm_flags out variant)
   set(flags -O2 -fno-pic) # -O3 makes modules three times as large, but not faster
   if(variant STREQUAL "scalar")
@@ -117,7 +119,7 @@ function(ladon_wasm_flags out variant)
   set(${out} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# ladon_wasm_opt_flags(<variable> <variant>): leaves the flags of wasm-opt
+# ladon_wasm_opt_flags(<variable> <variant>): sets <variable> to the flags of wasm-opt for the variant
 function(ladon_wasm_opt_flags out variant)
   set(flags --mvp-features --enable-mutable-globals)
   if(NOT variant STREQUAL "scalar")
@@ -129,7 +131,8 @@ function(ladon_wasm_opt_flags out variant)
   set(${out} ${flags} -O2 -Oz PARENT_SCOPE)
 endfunction()
 
-# Leaves the version of the xsimd that ladon::ladon uses, or 0 if ladon::ladon does not use xsimd.
+# ladon_xsimd_version(<variable>): sets <variable> to the version of the xsimd that ladon::ladon uses, or to 0 if
+# ladon::ladon does not use xsimd.
 function(ladon_xsimd_version out)
   set(found 0)
   get_target_property(folders ladon::ladon INTERFACE_INCLUDE_DIRECTORIES)

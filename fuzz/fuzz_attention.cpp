@@ -1,8 +1,8 @@
 // Compares attention with the oracle of tests/support. The kernels under test, called subjects, are in the lists
-// `projecting`, `given` and `cached`. An input of the fuzzer chooses a subject, the lengths, the masks, the pieces of a
-// text, and the magnitudes and special numbers of the arrays. Each call runs between guard pages, with NaN and
-// infinities in all data that no query may see. Visible data may be NaN but not infinite, because the oracle does not
-// define the result of infinite scores.
+// `projecting`, `given` and `cached`. An input of the fuzzer chooses a subject, the lengths, the masks, the pieces in
+// which a subject of `cached` reads a text, and the magnitudes and special numbers of the arrays. Guard pages surround
+// the arrays of each call. All data that no query may see are NaN or infinite. Visible data may be NaN but not
+// infinite, because the oracle does not define the result of infinite scores.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -59,8 +59,8 @@ const std::vector<Subject>& given() {
   return all;
 }
 
-// Returns the subjects with a cache, which read a text in pieces. The cache of the second subject keeps only the latest
-// tokens.
+// Returns the subjects with a cache, which read a text in pieces. The second subject has a window, so its cache keeps
+// only the latest tokens.
 const std::vector<CachedSubject>& cached() {
   static const std::vector<CachedSubject> all{
       cached_subject<S{.queries = 5, .keys = 24, .model = 12, .heads = 2}, Causal, ladon::score::Scaled, Neighbours>(),

@@ -63,8 +63,8 @@ void require_equal(const Result& result, const Result& expected) {
   require(same_rows(result, expected), "attention weights have the same bits for every instruction set");
 }
 
-// Returns random floats. The fuzzer's input chooses their magnitude, and replaces up to three of them by special
-// numbers.
+// Returns `count` random floats. The fuzzer's input chooses the magnitude of the floats, and overwrites up to three
+// floats by special numbers (change.hpp).
 Floats any_floats(FuzzedDataProvider& data, ladon_test::Random& random, std::size_t count) {
   Floats values = random.normals(count);
   change(values, data, -40, 40, Specials::all);

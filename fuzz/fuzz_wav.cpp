@@ -18,7 +18,7 @@ using ladon_fuzz::require;
 // AudioFile resamples to 16 kHz. A file with a low sample rate gives up to 254 samples for each of its samples, and the
 // filter adds samples at the end.
 constexpr std::size_t most_samples_of_byte = 256, most_samples_of_filter = 1000;
-constexpr float largest_sample = 2e6f;  // 1e6 in the file, and the overshoot of the filter
+constexpr float largest_sample = 2e6f;  // AudioFile rejects samples above 1e6, but the filter may overshoot
 
 std::vector<float> read_in_pieces(const ladon_fuzz::MemoryFile& file, std::size_t piece, std::size_t most) {
   keywords::AudioFile audio(file.path());

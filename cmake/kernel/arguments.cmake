@@ -28,8 +28,9 @@ macro(ladon_kernel_vocabulary)
   ladon_kernel_mask_names()
 endmacro()
 
-# Reads the entries in src/c_kernel/masks.hpp. Leaves the names of all masks in ladon_kernel_MASK, of the masks that take
-# OFFSET run_time in ladon_kernel_moved_masks, and of the masks that take OFFSET <n> in ladon_kernel_placed_masks.
+# ladon_kernel_mask_names(): reads the names of the mask structs in src/c_kernel/masks.hpp. Sets ladon_kernel_MASK to
+# the names of all masks, ladon_kernel_moved_masks to the names of the masks that take OFFSET run_time, and
+# ladon_kernel_placed_masks to the names of the masks that take OFFSET <n>.
 function(ladon_kernel_mask_names)
   set(kinds MASK moved_masks placed_masks)
   set(bases "" "With(Fixed)?Offset" WithFixedOffset)
@@ -40,7 +41,7 @@ function(ladon_kernel_mask_names)
   endforeach()
 endfunction()
 
-# ladon_kernel_truth(<variable> <condition of if()>...): leaves `true` or `false`, in the spelling of C++
+# ladon_kernel_truth(<variable> <condition of if()>...): sets <variable> to the word `true` or `false` of C++
 function(ladon_kernel_truth out)
   set(${out} false PARENT_SCOPE)
   if(${ARGN})
@@ -48,7 +49,8 @@ function(ladon_kernel_truth out)
   endif()
 endfunction()
 
-# Leaves the value of an argument, or the default if the argument is not given.
+# ladon_kernel_value(<variable> <argument> <default>): sets <variable> to the value of <argument>, or to <default> if
+# <argument> is not given
 macro(ladon_kernel_value out argument default)
   set(${out} ${default})
   if(DEFINED arg_${argument})
@@ -87,8 +89,9 @@ function(ladon_kernel_check_one argument value)
 endfunction()
 
 # ladon_kernel_check_number(<argument> <value> <kind> [<text>]): refuses the value if it is not a number of <kind>.
-# <kind> is integer, size (an integer above 0), number or positive. <text> ends the message, and names allowed words
-# that are no numbers. The caller does not pass these words as <value>.
+# <kind> is integer, size (an integer above 0), number or positive (a number above 0). <text> is appended to the
+# message, and names words that the caller allows instead of a number. The caller checks for these words before the
+# call.
 function(ladon_kernel_check_number argument value kind)
   set(exponent "([eE][-+]?[0-9]+)?$")
   set(integer "^(0|-?[1-9][0-9]*)$") # no leading zeros, because 010 is 8 in C++
@@ -119,7 +122,8 @@ function(ladon_kernel_check_written)
     ARGUMENTS MATCHES "@[^ @]+@")
 endfunction()
 
-# Leaves a path with two levels of escapes: for a string of the assembler inside a string of C++.
+# ladon_kernel_assembler_string(<variable> <path>): sets <variable> to <path> with two levels of escapes, because <path>
+# becomes a string of the assembler inside a string of C++
 function(ladon_kernel_assembler_string out path)
   foreach(language assembler c++)
     string(REGEX REPLACE "([\"\\])" "\\\\\\1" path "${path}")
@@ -127,9 +131,10 @@ function(ladon_kernel_assembler_string out path)
   set(${out} "${path}" PARENT_SCOPE)
 endfunction()
 
-# Reads given_arguments. Leaves arg_<ARGUMENT> for every argument, and S_<size> for the sizes of the shape that checks
-# need, with the defaults filled in. The arguments are passed in a variable, because CMake would evaluate the arguments
-# of a macro again.
+# ladon_kernel_read_arguments(): reads the variable given_arguments. Sets arg_<ARGUMENT> for every given argument. Sets
+# arg_<CHOICE> to the default for every choice of ladon_kernel_choices that is not given. Sets S_<size> for the sizes of
+# the shape that the checks need. The arguments are passed in a variable, because CMake would evaluate the arguments of
+# a macro again.
 macro(ladon_kernel_read_arguments)
   ladon_kernel_check_text()
   ladon_kernel_vocabulary()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the files of a kernel: the header, the object code for each instruction set, and the library.
 
-# Leaves the folder cmake/kernel in `modules` and the folder src/c_kernel in `sources`. objects_can_be_local is true if
-# GNU objcopy can make all symbols of an object local except the functions of the kernel. Each object is compiled for
-# one instruction set. If the symbols were global, the linker could replace an inline function by its copy for a
-# different instruction set.
+# ladon_kernel_places(): sets `modules` to the folder cmake/kernel, `sources` to the folder src/c_kernel, and link_flags
+# to the flags of ladon_link_flags. Sets objects_can_be_local to true if GNU objcopy can make all symbols of an object
+# local except the functions of the kernel. Each object is compiled for one instruction set. If the symbols were global,
+# the linker could replace an inline function by its copy for a different instruction set.
 macro(ladon_kernel_places)
   set(modules ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernel)
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/c_kernel)
@@ -35,7 +35,8 @@ function(ladon_kernel_object_library target arch)
     LADON_CONSTANT_EVALUATION=0 # C programs call kernels only at run time
     $<$<BOOL:${arg_DETERMINISTIC}>:LADON_DETERMINISTIC=1> $<$<BOOL:${arg_KEY_BLOCK}>:LADON_KEY_BLOCK=${arg_KEY_BLOCK}>)
   if(NOT MSVC)
-    # These flags turn off additions of a distribution's compiler that would call the C library.
+    # Most of these flags turn off features that call the C or C++ runtime library. Some compilers of distributions turn
+    # such features on by default.
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fno-stack-protector -fno-threadsafe-statics
       $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> # objcopy cannot make unique symbols local
       -U_FORTIFY_SOURCE -U_GLIBCXX_ASSERTIONS -U_GLIBCXX_DEBUG -ffunction-sections -fdata-sections -fno-lto
@@ -54,8 +55,8 @@ macro(ladon_kernel_header)
       "/* The weights that the library holds. */\nextern const ${NAME}_weights ${NAME}_stored_weights;\n\n")
     list(APPEND blocks tensors initialiser)
   endif()
-  foreach(block constants memory weights rotary options declarations workspace_bytes) # for put_description.cmake
-    set(${block} "@${block}@")
+  foreach(block constants memory weights rotary options declarations workspace_bytes)
+    set(${block} "@${block}@") # put_description.cmake replaces this placeholder
   endforeach()
   ladon_kernel_put(kernel.h ${folder}/without_description.h)
   ladon_kernel_put(describe.cpp ${folder}/describe.cpp)

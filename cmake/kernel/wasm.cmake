@@ -29,7 +29,8 @@ function(ladon_kernel_modules)
   set_property(TARGET ${NAME} PROPERTY LADON_MODULES "${made}")
 endfunction()
 
-# Leaves the tools for the variant: `llvm` is an argument of ladon_em_environment, and `ld` is the linker.
+# ladon_kernel_module_tools(): sets `ld` to the linker for the variant, and `llvm` to the LLVM for the variant, which is
+# the argument <llvm> of ladon_em_environment.
 macro(ladon_kernel_module_tools)
   set(llvm own)
   set(ld ${LADON_WASM_LD})
@@ -72,7 +73,7 @@ endmacro()
 macro(ladon_kernel_module_description)
   set(description ${here}/description.json)
   string(REGEX REPLACE "([\"\\])" "\\\\\\1" arguments "${ARGUMENTS}")
-  set(json "@json@") # for put_description.cmake
+  set(json "@json@") # put_description.cmake replaces @json@
   ladon_kernel_put(description.json ${here}/without_description.json)
   ladon_kernel_module_object(${NAME}_${variant}_describe ${folder}/describe.cpp)
   set(described ${NAME}_${variant}_describe)

@@ -21,7 +21,7 @@ bool output_is_terminal() {
 #if defined(__unix__) || defined(__APPLE__)
   return isatty(STDOUT_FILENO) != 0;
 #else
-  return false;  // other systems must first enable escape codes
+  return false;  // on other systems, a program must enable escape codes before it writes colours
 #endif
 }
 

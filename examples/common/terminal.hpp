@@ -1,4 +1,4 @@
-// Colour on standard output, if the output is a terminal with colour.
+// Determines which colours standard output can show, and paints texts with a background colour.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The weights of weights.hpp as int8. The compiler quantises the matrices, so a program contains only the int8 weights.
+// Makes int8 weights from the matrices and the embeddings in weights.hpp. The compiler quantises the weights, so a
+// program that uses only the int8 weights does not contain the float32 matrices.
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ struct Int8Matrix {
   std::array<std::int32_t, Out> row_sum{};
 };
 
-// The function has no definition, so a call is not a constant expression. The compiler therefore rejects the call in
-// `quantised`, with an error message that contains the name of the function.
+// The function is not constexpr, so the compiler rejects a call in `quantised`, with an error message that contains the
+// name of the function. The function is never called at run time, so it has no definition.
 void a_weight_is_infinite_or_nan();
 
 // Quantises a weight matrix during compilation. A weight that is infinite or NaN does not compile.

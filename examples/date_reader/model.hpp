@@ -1,4 +1,4 @@
-// The date reader in the precision that the user chooses.
+// Provides the date reader with float32 or int8 weights, as the user chooses.
 #pragma once
 
 #include "reader.hpp"

@@ -13,7 +13,8 @@ namespace w = weights;
 
 constexpr std::size_t model = shape.model;
 
-// Checks the sizes of the arrays that no view of the encoder checks.
+// Checks the sizes of the arrays in weights.hpp that encoder_weights does not contain. The views in encoder_weights
+// check the sizes of all other arrays.
 static_assert(std::size(w::slot) == slots * model && std::size(w::position) == longest_text * model);
 static_assert(std::size(w::character) == std::size(w::alphabet) * model, "one more than letters, as is the final NUL");
 static_assert(std::size(w::classifier_weight) == classes * model && std::size(w::classifier_bias) == classes);
@@ -40,7 +41,8 @@ constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cas
 // A vector with one lane for each slot.
 using Lanes = ladon::detail::simd::ArrayPack<slots>;
 
-// Sets the likeliest class of each slot, and its probability by the softmax.
+// Sets reading.digits to the likeliest class of each slot, and reading.certainty to the probability of this class,
+// which is the softmax of the slot's logits.
 void choose(const Logits& logits, Reading& reading) noexcept {
   reading.digits = {};
   Lanes largest = Lanes::load(logits[0].data());

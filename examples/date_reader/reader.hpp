@@ -89,7 +89,7 @@ using Logits = std::array<std::array<float, slots>, classes>;
 // Lower-cases a text and squeezes its spaces. The result Status::date means only that the model can read the text.
 Status squeeze(std::string_view text, Squeezed& squeezed) noexcept;
 
-// Runs the model alone. `attention` may be null.
+// Runs the encoder and the classifier, without choosing digits. `attention` may be null.
 void run_model(const Squeezed& text, Logits& logits, Workspace& workspace, Attention* attention = nullptr) noexcept;
 
 // Reads a date: squeezes the text, runs the model, chooses the digits, and checks the calendar.

@@ -1,4 +1,5 @@
-// The steps of reading a text, for weights of any precision. Only reader.cpp and reader_int8.cpp include this file.
+// Implements the steps of reading a text, for weights of any precision. Only reader.cpp and reader_int8.cpp include
+// this file.
 #pragma once
 
 #include "reader.hpp"
@@ -8,9 +9,10 @@ namespace date_reader {
 // Returns the row of a character in the table of character embeddings.
 std::size_t character_id(char character) noexcept;
 
-// Looks up the embeddings of the tokens: slots, then characters. The text stands at the end of the 40 places, so that a
-// weekday before a date does not move the date. The functions slot(row, i), character(row, i) and position(row, i) of
-// `tables` return elements of the embedding tables.
+// Writes the embeddings of the slots and then of the characters to `tokens`. The position embeddings are those of a
+// text that ends at the last of 40 places, so that a weekday before a date does not change the positions of the date's
+// characters. The functions slot(row, i), character(row, i) and position(row, i) of `tables` return elements of the
+// embedding tables.
 template <class Tables>
 void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.queries][shape.model]) noexcept {
   for (std::size_t s = 0; s < slots; ++s) {
@@ -28,7 +30,8 @@ void embed(const Tables& tables, const Squeezed& text, float (&tokens)[shape.que
 // Computes the logits of the slots with one linear layer, which is always float32.
 void classify(const float (&tokens)[shape.queries][shape.model], Logits& logits) noexcept;
 
-// Takes the likeliest class of each slot. Sets the status to no_date if the digits make no date.
+// Sets reading.digits to the likeliest class of each slot. Sets the status to no_date if the digits make no date, or if
+// the probability of a digit is below weights::sure_enough.
 void choose_date(const Logits& logits, Reading& reading) noexcept;
 
 template <class Precision, class Tables>

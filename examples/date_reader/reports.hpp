@@ -1,4 +1,4 @@
-// The results that the program prints.
+// Declares the functions that print the results of the program.
 #pragma once
 
 #include <iosfwd>

@@ -32,9 +32,9 @@ double needed_flops(std::size_t characters) {
   return flops;
 }
 
-// Measures in rounds. Each round measures the FMA peak before and after the readings. The clock frequency changes
-// between rounds, but rarely within a round, so the share of the peak is computed for each round. The results are
-// medians over the rounds.
+// Measures the time of a reading and the FMA peak in rounds. Each round measures the peak before and after the readings
+// of the round. The clock frequency changes between rounds, but rarely within a round, so the share of the peak is
+// computed for each round. The results are medians over the rounds.
 Speed measure(std::string_view text, const Model& model) {
   constexpr std::size_t most_rounds = 401, least_rounds = 5, readings = 4;
   constexpr double enough_seconds = 0.1;

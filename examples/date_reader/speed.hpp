@@ -1,4 +1,4 @@
-// The time of reading a text on this machine.
+// Measures the time of reading a text on this machine.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace date_reader {
 
 struct Speed {
   double microseconds;  // from text to date, the median
-  double gflops;        // the encoder's flops divided by this time
-  double peak_gflops;   // FMA peak of one core, measured between the readings
+  double gflops;        // the encoder's flops divided by the median time
+  double peak_gflops;   // FMA peak of one core, measured before and after the readings
   double share_of_peak;
   std::size_t readings;
 };

@@ -4,8 +4,8 @@
 
 Needs only PyTorch and numpy, and one CPU thread. (Debian: `apt-get install --no-install-recommends python3-torch
 libopenblas0-pthread`. A step takes 50 ms, or 300 ms without OpenBLAS.) texts.py and dates.py make the texts, and
-rules.py labels them. Equal versions on equal CPUs give equal weights. On other machines roundings differ, and the
-accuracy agrees.
+rules.py labels them. Equal versions of PyTorch and numpy on equal CPUs give equal weights. On other machines, roundings
+and therefore weights differ, but the accuracy is about the same.
 
 A text has up to 40 characters, one token each: the embedding of the character plus the embedding of its place. The text
 stands at the end of the 40 places, so that a weekday before a date moves nothing. (With the text at the beginning, the

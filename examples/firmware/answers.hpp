@@ -1,5 +1,5 @@
-// The answers of the firmware for a text without a date. Each answer has ten characters, as a date does, because
-// tests/firmware/judge.cpp expects ten characters.
+// Defines the answers that the firmware prints for a text without a date. Each answer has ten characters, as a date
+// does, because tests/firmware/judge.cpp expects ten characters.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-# The keyword spotter of examples/keywords with its weights in flash.
+# Builds the keyword spotter of examples/keywords with its weights in flash.
 include(tensors.cmake)
 enable_language(ASM)
 ladon_need_kissfft()

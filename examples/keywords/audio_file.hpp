@@ -17,8 +17,8 @@ namespace keywords {
 // All functions throw examples::Error, with the name of the file.
 class AudioFile {
  public:
-  // Throws if the file is not a regular file, is not a WAV file of these samples, has no samples, or has a rate that
-  // cannot be resampled.
+  // Throws if the file is not a regular file, is not a WAV file of 16-bit PCM or float samples, has no samples, or has
+  // a rate that cannot be resampled.
   explicit AudioFile(const std::filesystem::path& file);
   ~AudioFile();
   AudioFile(const AudioFile&) = delete;

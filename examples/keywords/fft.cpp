@@ -8,7 +8,7 @@
 #define KISS_FFT_MALLOC(bytes) nullptr
 #define KISS_FFT_FREE(pointer) static_cast<void>(pointer)
 #if !defined(NDEBUG)
-#define NDEBUG  // without it, KissFFT prints messages
+#define NDEBUG  // without NDEBUG, KissFFT prints messages
 #endif
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

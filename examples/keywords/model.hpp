@@ -1,5 +1,6 @@
-// KWT-1, the smallest Keyword Transformer (Berg, O'Connor and Cruz, Interspeech 2021, arXiv 2104.00769), trained on 12
-// words. The weights are those of the repository ARM-software/keyword-transformer.
+// Declares the sizes and the weights of KWT-1, the smallest Keyword Transformer (Berg, O'Connor and Cruz, Interspeech
+// 2021, arXiv 2104.00769). KWT-1 distinguishes the 12 labels below. The weights are those of the repository
+// ARM-software/keyword-transformer.
 //
 //     x[0] = class token + position[0]
 //     x[1 + t] = embed(features[t]) + position[1 + t]

@@ -1,4 +1,4 @@
-// The encoder of KWT-1 for one precision of its weights. network_of.hpp implements the interface.
+// Declares Network, the interface of KWT-1's encoder for weights of any precision. network_of.hpp implements Network.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ class Network {
   virtual void run(const float* x, float* y, ClassAttention& attention) noexcept = 0;
 };
 
-// These functions return a network with the weights of a file, which must outlive the network. The functions throw
-// ladon::safetensors::Error if a tensor is missing or wrong, and examples::Error if an int8 network finds a weight that
-// is not finite.
+// make_float32_network and make_int8_network return a network with the weights of `file`. `file` must outlive the
+// network. Both functions throw ladon::safetensors::Error if a tensor is missing or wrong. make_int8_network also
+// throws examples::Error if a weight is not finite.
 std::unique_ptr<Network> make_float32_network(const ladon::safetensors::File& file);
 std::unique_ptr<Network> make_int8_network(const ladon::safetensors::File& file);
 

@@ -14,8 +14,8 @@ namespace keywords {
 namespace {
 
 using examples::format, examples::printable;
-// A JSON type that keeps the order of keys. Its numbers are floats, so each number is written with as few digits as
-// distinguish it from every other float.
+// A JSON type that keeps the order of keys. Its numbers are floats, so a number is written as the shortest text from
+// which a reader gets the same float.
 using Json =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 

@@ -1,4 +1,4 @@
-// The output of the program keywords. Each function writes the results of one recording.
+// Makes the output of the program keywords. Each function writes or returns the results of one recording.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,5 @@
-// The features of a continuous sound. Each frame is computed once. The class uses no heap.
+// Defines FeatureStream, which computes the features of a continuous sound. FeatureStream computes each frame once, and
+// uses no heap.
 #pragma once
 
 #include <algorithm>

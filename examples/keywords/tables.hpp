@@ -1,4 +1,4 @@
-// The constants of the front end, computed by the compiler in double precision.
+// Defines the constants of the front end. The compiler computes the constants in double precision.
 #pragma once
 
 #include <array>

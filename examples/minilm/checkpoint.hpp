@@ -1,4 +1,4 @@
-// The sizes of MiniLM, and pointers to its weights.
+// Declares the sizes of MiniLM, and structs that point to its weights.
 #pragma once
 
 #include <array>
@@ -72,8 +72,8 @@ struct Embeddings {
   Norm norm;
 };
 
-// These functions find tensors in the file, by the names of Hugging Face's BertModel. Both throw ModelError for the
-// first missing or wrong tensor. The results point into the file, so no weight is copied.
+// find_embeddings and find_layers find tensors in `file`, by the names of Hugging Face's BertModel. Both functions
+// throw ModelError for the first missing or wrong tensor. The results point into `file`, so no weight is copied.
 Embeddings find_embeddings(const Safetensors& file);
 Layers find_layers(const Safetensors& file);
 

@@ -19,8 +19,8 @@ void check(std::span<const TokenId> ids) {
                      std::to_string(largest) + " (another model's vocab.txt?)");
 }
 
-// Computes LayerNorm of one token. The sums are in double. Double costs little, because LayerNorm has a few hundred
-// additions, and the encoder has millions.
+// Computes LayerNorm of one token. The sums are in double. Double costs little, because LayerNorm of a token has about
+// a thousand additions, and the encoder has millions of additions for a token.
 void normalise(float* token, const Norm& norm) {
   double mean = 0;
   for (std::size_t i = 0; i < model_width; ++i) mean += static_cast<double>(token[i]) / model_width;

@@ -49,9 +49,9 @@ class SentenceEncoder {
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids);
   [[nodiscard]] Embedding embed(std::span<const TokenId> ids, Attention& attention);
 
-  // Computes the embeddings of several texts. Texts with up to max_tokens tokens together share one run. A text of more
-  // than eight tokens gets the bits that `embed` gives it alone. For a shorter text, the results differ by a few units
-  // in the last place.
+  // Computes the embeddings of several texts. Consecutive texts share one run, up to max_tokens tokens in a run. The
+  // embedding of a text is equal to the result of the functions above, except for a few units in the last place: a run
+  // of up to 8 tokens, or of 17 to 24 tokens, may add in a different order than a run that several texts share.
   [[nodiscard]] std::vector<Embedding> embed(std::span<const std::vector<TokenId>> texts);
 
   // Computes the input of the first layer, [ids][model_width]: word + position + type, normalised.
@@ -67,7 +67,7 @@ class SentenceEncoder {
     std::vector<float> y;          // [capacity][model_width]
   };
 
-  // The memory of a run of several texts. Null until the first such run.
+  // The memory of a run of several texts. `shared_` is null until the first such run.
   struct Shared {
     std::unique_ptr<SharedStack> stack;
     SharedStack::Sight sight;

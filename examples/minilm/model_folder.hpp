@@ -1,4 +1,4 @@
-// The folder and the names of the model's two files.
+// Declares the names of the model's two files, and finds the folder of the two files.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The results that the program prints, each to a stream. All functions throw ModelError.
+// Declares the functions that print the results of the program to a stream. All functions throw ModelError.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The interface between the program and the compiled encoders. There is one encoder for each capacity, because all
-// sizes are template arguments in Ladon.
+// Declares the interface between the program and the compiled encoders. There is one encoder for each capacity, because
+// all sizes are template arguments in Ladon.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ class Stack {
   virtual void run(const float* x, float* y, std::size_t tokens) noexcept = 0;
   virtual void run(const float* x, float* y, std::size_t tokens, const AttentionPointers& attention) noexcept = 0;
 
-  // Computes one layer alone. A test uses this function to find the first layer with wrong results.
+  // Computes only the layer with the number `layer`. A test uses this function to find the first layer with wrong
+  // results.
   virtual void run_layer(std::size_t layer, const float* x, float* y, std::size_t tokens) noexcept = 0;
 };
 
@@ -39,8 +40,8 @@ std::unique_ptr<Stack> make_stack(const LayersOf<BFloat16Dense>& layers);
 template <std::size_t Capacity>
 std::unique_ptr<Stack> make_stack(const LayersOf<Int8Dense>& layers);
 
-// Computes several texts, one after another, in one run. The run reads every weight once for all texts. The tokens of
-// the texts lie one behind another, so no text is padded to the length of the longest text.
+// Computes several texts in one run. The run reads every weight once for all texts. In `x`, the tokens of a text
+// directly follow the tokens of the previous text, so no text is padded to the length of the longest text.
 class SharedStack {
  public:
   // Bit k % 32 of word k / 32 of a row tells whether the token of this row may see token k.

@@ -1,5 +1,5 @@
-// Ladon's encoder with the types that MiniLM needs, for one capacity. Only the files that CMake makes from stack.cpp.in
-// include this file.
+// Implements Ladon's encoder with the types that MiniLM needs, for one capacity. Only shared_stack.cpp and the files
+// that CMake makes from stack.cpp.in include this file.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace minilm {
 
-// The encoder with the weights of the checkpoint, and its workspace.
+// Holds the weights of an encoder, which point to the tensors in `layers`, and the workspace of the encoder.
 template <std::size_t Capacity, class Mask, class AnyDense>
 class Wired {
  protected:

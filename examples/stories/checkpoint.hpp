@@ -1,4 +1,4 @@
-// The sizes of stories260K, and pointers to its weights.
+// Declares the sizes of stories260K, and structs that point to its weights.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The part of the model that Ladon computes, for one precision of the weights. network_of.hpp implements the interface.
+// Declares Network, the interface of the model's computation for weights of any precision. network_of.hpp implements
+// Network.
 #pragma once
 
 #include <memory>
@@ -24,9 +25,10 @@ class Network {
   virtual Logits extend(std::span<const TokenId> tokens) noexcept = 0;
 };
 
-// These functions return a network with the weights of a checkpoint. A network with bfloat16 or int8 weights holds
-// converted copies of the layers' matrices. All other weights are read where `checkpoint` points. Throws
-// examples::Error if a weight of an int8 network is not finite.
+// make_float32_network, make_bfloat16_network and make_int8_network return a network with the weights of `checkpoint`.
+// The network with bfloat16 weights and the network with int8 weights hold converted copies of the layers' matrices.
+// All other weights are read where `checkpoint` points. make_int8_network throws examples::Error if a weight of the
+// layers' matrices is not finite.
 std::unique_ptr<Network> make_float32_network(const Checkpoint& checkpoint);
 std::unique_ptr<Network> make_bfloat16_network(const Checkpoint& checkpoint);
 std::unique_ptr<Network> make_int8_network(const Checkpoint& checkpoint);

@@ -42,10 +42,13 @@ void Sampler::soften(std::span<const float> logits) {
   for (auto& [value, token] : candidates_) value /= sum;
 }
 
-// Keeps the likeliest candidates, in descending order: as few candidates as have probabilities whose sum exceeds top_p.
+// Keeps the smallest number of likeliest candidates whose probabilities sum to more than top_p. Sorts the kept
+// candidates by descending probability.
 void Sampler::keep_likeliest() {
-  // A candidate below `rare` cannot be among the kept candidates. Erasing it first saves sorting it. The likeliest
-  // candidate always stays, also if all candidates are below `rare`, as with top_p < 1 / candidates.
+  // A candidate whose probability is below (1 - top_p) / (number of candidates - 1) cannot be among the kept
+  // candidates. Such candidates are erased before the sort, to save time. There is one exception: with a very small
+  // top_p, the likeliest candidate may be below this limit, too. `rare` is at most `largest`, so the likeliest
+  // candidate always stays.
   const float largest = std::ranges::max(candidates_, {}, &Candidate::probability).probability;
   const float rare = std::min(largest, (1 - top_p_) / static_cast<float>(candidates_.size() - 1));
   std::erase_if(candidates_, [&](const Candidate& one) { return one.probability < rare; });

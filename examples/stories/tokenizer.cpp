@@ -178,8 +178,9 @@ std::vector<TokenId> Tokenizer::code_points(std::string_view text) const {
   return tokens;
 }
 
-// Looks up each pair once, when the pair arises. Before a pair is taken from the queue, one of its tokens may have been
-// joined with another neighbour. So `has` checks that both tokens are still in their places.
+// Looks up the joined piece of each pair once, when two tokens become neighbours. Before a pair is taken from the
+// queue, one of its tokens may have been joined with the neighbour on its other side. `has` therefore checks that both
+// tokens are still in their places.
 void Tokenizer::merge(std::vector<TokenId>& tokens) const {
   Chain chain(tokens);
   std::priority_queue<Pair, std::vector<Pair>, Later> pairs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the C functions of a kernel that projects a context once, for many queries: NAME_project_keys and
-// NAME_attend. The base class CacheEntry implements NAME_cache_clear and NAME_cache_length. call.hpp describes
+// Implements the C functions of a kernel that projects a context once, for many calls of NAME_attend: NAME_project_keys
+// and NAME_attend. The base class CacheEntry implements NAME_cache_clear and NAME_cache_length. call.hpp describes
 // `Kernel`, `Settings`, `W` and `O`.
 #pragma once
 

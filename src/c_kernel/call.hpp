@@ -24,8 +24,8 @@ template <class Kernel, class W, class O, class Settings>
 struct Call {
   static constexpr ladon::Shape shape = Kernel::shape;
   static constexpr std::size_t layers = Structure<typename Kernel::Weights>::layers;
-  // A call writes at most three pieces of memory: `y`, the workspace and the cache. A call also writes one array of
-  // attention weights, or one array for each layer of a stack.
+  // A call writes at most the following pieces of memory: `y`, the workspace, the cache, and the arrays of
+  // options->attention. A stack has one such array for each layer. Other kernels have at most one such array.
   using Checked = Check<3 + (layers > 0 ? layers : 1)>;
   using Reader = OptionsReader<shape, Settings, Checked>;
 
@@ -34,8 +34,8 @@ struct Call {
   ladon::Lengths lengths;
 
   // Registers the arrays of options->attention as memory that the call writes. Must be called before the first call of
-  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the inner
-  // layers of a stack may write the rows of more queries than the call has.
+  // check.reads or check.reads_x. Each array is registered in full, as NAME.h declares the array, because the layers
+  // before the last layer of a stack may write the rows of more queries than options->queries.
   static void attention(Checked& check, const O& from) {
     each_attention(from, [&](float* to) {
       if (to != nullptr) check.writes(to, shape.heads * shape.queries * shape.keys);
@@ -134,7 +134,7 @@ struct Entry {
     static_assert(sizeof(Own) == sizeof(Table));
     if (table == nullptr) return LADON_NULL_OUTPUT;
     // `most` keeps the powers of `base` within the range of double. `least` limits the angle position / scaling, so
-    // that a 64-bit integer holds its number of quarter turns.
+    // that a 64-bit integer holds the number of quarter turns in the angle.
     constexpr double most = 1e300, least = 1e-6;
     if (!(base >= 1 && base < most && scaling >= least && scaling < most)) return LADON_BAD_NUMBER;
     ladon::fill_rotary_table(*reinterpret_cast<Own*>(table), base, scaling);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a kernel, computed from its C++ type. The description is text in an object file
-// (describe.cpp.in), and cmake/kernel/put_description.cmake finds the text there. No code of the target is executed, so
-// this method also works in cross compilation.
+// Writes the description of a kernel, which the compiler computes from the kernel's C++ type. The description becomes
+// text in an object file (describe.cpp.in), and cmake/kernel/put_description.cmake reads the text from the object file.
+// The build executes no code of the target machine, so cross compilation works, too.
 //
-// The text begins with a line "LADON_DESCRIPTION", which has the sizes of the kernel's memory. Then blocks follow. A
-// block begins with a line "LADON_BLOCK <name>". `Settings` has the properties that `Kernel` does not have
-// (definition.hpp.in).
+// The text begins with a line "LADON_DESCRIPTION", which has the sizes of the kernel's memory. Then blocks follow, each
+// of which begins with a line "LADON_BLOCK <name>". The text ends with a line "LADON_END". `Settings` has the
+// properties that `Kernel` does not have (definition.hpp.in).
 #pragma once
 
 #include <cstddef>

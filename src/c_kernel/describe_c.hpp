@@ -48,8 +48,8 @@ constexpr void write_extents(Writer& out, const Extents& extents) {
   }
 }
 
-// Writes the number of rows of a tensor. For in_proj, writes the numbers of rows of queries, keys and values, with
-// `plus` between them.
+// Writes the number of rows of a tensor. For in_proj, writes three numbers, the rows of queries, of keys and of values,
+// with the text `plus` between the numbers.
 template <ladon::Shape S>
 constexpr void write_rows(Writer& out, const Tensor& tensor, std::string_view plus) {
   if (tensor.part == "in_proj") {

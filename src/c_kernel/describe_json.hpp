@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a kernel as members of a JSON object, for the programs that load a WebAssembly module. CMake adds
-// the members that do not depend on the C++ type: the version, the name, the variant and the arguments.
+// Writes the description of a kernel as members of a JSON object, for the programs that load a WebAssembly module.
+// CMake adds the members that do not depend on the C++ type: the version, the name, the variant and the arguments.
 #pragma once
 
 #include <cstddef>

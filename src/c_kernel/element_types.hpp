@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of options and tensors, as the C header and the description of a WebAssembly module name them.
+// Lists the types of options and tensors, with their names in the C header and in the description of a WebAssembly
+// module.
 #pragma once
 
 #include <array>

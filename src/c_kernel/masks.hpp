@@ -3,16 +3,17 @@
 // entry has
 //
 //     name                              the value of the argument, and of the struct itself
-//     Type<Arguments>                   the C++ mask. `Arguments` has the constants that other arguments give
-//                                       (MaskArguments in definition.hpp.in)
+//     Type<Arguments>                   the C++ type of the mask. `Arguments` has the constants of the arguments WINDOW
+//                                       and OFFSET (MaskArguments in definition.hpp.in)
 //     takes_offset                      whether the mask uses the option `offset`, which all masks of a kernel share
-//     describe<S>(options)              adds the options of the mask except `offset`, for the shape S
+//     describe<S>(options)              adds the mask's options except `offset` to the list `options`, with the extents
+//                                       for the shape S
 //     convert(reader, options, data)    converts all options of the mask into the data of the C++ mask; `reader` is an
 //                                       OptionsReader (options.hpp)
 //
 // A new mask needs only its C++ files in include/ladon and an entry in this file. Two programs read this file as text:
 // CMake reads the names and the base classes (ladon_kernel_mask_names in cmake/kernel/arguments.cmake), and
-// wasm/tools/mask-options.mjs reads the options, for the types of TypeScript.
+// wasm/tools/mask-options.mjs reads the options, from which it makes TypeScript types.
 #pragma once
 
 #include <cstddef>
@@ -110,7 +111,8 @@ struct bits : WithoutOptions {
   }
 };
 
-// The extents and the axes of an array with an element for each pair of a query and a key.
+// `pairs` and `pair_axes` are the extents and the axes of an array with an element for each pair of a query and a key.
+// With `PerHead`, the array has such elements for each head.
 template <ladon::Shape S, bool PerHead>
 inline constexpr Extents pairs = PerHead ? Extents{S.heads, S.queries, S.keys} : Extents{S.queries, S.keys};
 template <bool PerHead>
@@ -193,7 +195,7 @@ struct alibi : WithOffset {
 }  // namespace mask
 // NOLINTEND(readability-identifier-naming)
 
-// The masks of a kernel, combined by `&` from right to left.
+// The masks of a kernel with the entries a, b and c: `Type` is the C++ type of the mask a & (b & c).
 template <class Arguments, class... Entry>
 struct Masks {
   using Type = decltype((typename Entry::template Type<Arguments>{} & ...));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the caller of a kernel provides: the types and sizes of workspaces and caches for each kind of
-// kernel.
+// Defines the types and the sizes of the memory that the caller of a kernel provides: the workspace and the cache, for
+// each kind of kernel.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct alignas(64) StoredCache {
 struct Sizes {
   std::size_t workspace;
   std::size_t shared;   // part of the workspace that all threads of a call share
-  std::size_t scratch;  // part of the workspace that one thread uses alone
+  std::size_t scratch;  // part of the workspace that each thread has for itself
   std::size_t cache;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties of a member of NAME_options, for the C header and for the description of a WebAssembly module.
+// Defines Option, which has the properties of a member of NAME_options. The C header and the description of a
+// WebAssembly module are made from lists of Option.
 #pragma once
 
 #include <cstddef>

@@ -14,10 +14,11 @@
 
 namespace c_kernel {
 
-// Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct):
+// Visits all parts of the float weights `from` (a C++ struct) and of the int8 weights `to` (a C struct). Calls one of
+// two functions for each part:
 //
-//     visitor.linear(linear, weight, scale, row_sum)   a linear map in `from`, and its three pointers in `to`
-//     visitor.keep(from, to)                           the pointers to a bias or to a tensor of a norm
+//     visitor.linear(linear, weight, scale, row_sum)   for a linear map: the map in `from`, and three pointers in `to`
+//     visitor.keep(pointer, kept)                      for a bias or a norm's tensor: the pointers in `from` and `to`
 template <class Visitor>
 struct PartsVisit {
   Visitor& visitor;

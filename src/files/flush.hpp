@@ -7,8 +7,8 @@
 namespace ladon::files {
 
 // Flushes `out`. Throws Error with the text "<what> could not be written: <reason>" if the flush or an earlier write to
-// `out` failed. The reason comes from errno. A program with several writes stops at the first failed write, so that
-// errno still holds the reason.
+// `out` failed. The reason comes from errno. After a failed write, the program must call `flush` before any function
+// that may change errno. Otherwise, the reason is wrong.
 void flush(std::ostream& out, const std::string& what);
 
 }  // namespace ladon::files

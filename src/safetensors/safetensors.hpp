@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of safetensors files, and functions for the tools: texts for messages, and the header of a new file.
+// Declares the reader of safetensors files under a short name, and functions for the tools: functions that make texts
+// for messages, and a function that makes the header of a new file.
 #pragma once
 
 #include <ladon/safetensors/file.hpp>

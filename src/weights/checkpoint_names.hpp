@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that checkpoints give to the tensors of a kernel.
+// Lists the names that checkpoints of PyTorch and Hugging Face give to the tensors of a kernel.
 #pragma once
 
 #include <span>

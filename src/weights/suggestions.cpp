@@ -44,7 +44,8 @@ std::map<std::string, std::size_t> prefixes_in(const Safetensors& file, const Sp
   return prefixes;
 }
 
-// Returns the 1000 prefixes with the most bare names. A usual checkpoint has fewer prefixes.
+// Returns the prefixes in the file. If there are more than 1000 prefixes, returns the 1000 prefixes with the most bare
+// names, to limit the time. A usual checkpoint has fewer than 1000 prefixes.
 std::vector<std::string> frequent_prefixes(const Safetensors& file, const Spec& spec) {
   constexpr std::size_t most = 1000;
   const auto prefixes = prefixes_in(file, spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of bytes that a tensor needs.
+// Computes the number of bytes that a tensor needs, and checks that a tensor has this number of bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// numbers() stands for the weights of a trained model. The compiler computes the numbers, so they are in flash. The
-// code is in a separate file, because the Arduino IDE declares all functions of a sketch at its top, which breaks
-// templates.
+// Defines numbers(), which returns an array in place of the weights of a trained model. The compiler computes the
+// array, so the array is in flash. numbers() is not defined in Attention.ino, because the Arduino IDE declares all
+// functions of an .ino file at the top of the file, which breaks templates.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Code that tests of several examples use: temporary folders, and data that may be absent.
+// Defines helpers for the tests of several examples: error_of, TemporaryFolder and LADON_SKIP_WITHOUT.
 #pragma once
 
 #include <filesystem>

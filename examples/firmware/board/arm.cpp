@@ -1,4 +1,4 @@
-// Arm's M profile: interrupt vectors, start-up code, and the timer SysTick
+// Implements the interrupt vectors, the start-up code and the timer SysTick for Arm's M profile
 // (https://developer.arm.com/documentation/ddi0403, B1.5, B3.2 and B3.3).
 #include <cstdint>
 
@@ -45,7 +45,7 @@ std::uint64_t ticks() noexcept {
 void set_period(std::uint32_t length) noexcept {
   timer_control() = 0;
   earlier = ticks();
-  interrupt_state() = timer_pending >> 1;  // PENDSTCLR
+  interrupt_state() = timer_pending >> 1;  // PENDSTCLR clears a pending timer interrupt
   periods = 0;
   period = length;
   timer_reload() = length - 1;

@@ -1,4 +1,4 @@
-// Functions of a board in QEMU, for programs without an operating system: a console and files by semihosting
+// Declares functions of a board in QEMU, for programs without an operating system: a console and files by semihosting
 // (https://github.com/ARM-software/abi-aa/blob/main/semihosting/semihosting.rst), a counter of instructions, a timer
 // interrupt, and the size of the stack. No function allocates memory. The start-up code calls main with the command
 // line.
@@ -36,7 +36,8 @@ class File {
 
 // Returns the number of instructions since the start. QEMU counts exactly (option -icount shift=0 in `run`). On RISC-V,
 // the result is exact, because the processor has a counter of instructions. On Arm, the result comes from the timer
-// SysTick. A tick is 40 instructions, on the board of the M33 50, and on the board of the M55 31.25.
+// SysTick, so the result is a multiple of a tick. A tick takes as long as 40 instructions, or as 50 on the board of the
+// M33 and 31.25 on the board of the M55.
 std::uint64_t instructions() noexcept;
 
 // Calls `handler` in the timer interrupt, about every `instructions` instructions. A null pointer stops the calls. The
@@ -44,8 +45,8 @@ std::uint64_t instructions() noexcept;
 using Handler = void (*)() noexcept;
 void interrupt_every(std::uint32_t instructions, Handler handler) noexcept;
 
-// paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the stack has
-// since used below the frame of paint_stack, at least 64.
+// paint_stack fills the unused stack with a pattern. stack_used returns the largest number of bytes that the program
+// has used below the frame of paint_stack since the last call of paint_stack. The result is at least 64.
 void paint_stack() noexcept;
 std::size_t stack_used() noexcept;
 

@@ -1,4 +1,4 @@
-// The symbols of the linker script sections.ld: the addresses of the parts of the image.
+// Declares the symbols of the linker script sections.ld. Their addresses are the bounds of the parts of the image.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// 32-bit RISC-V: start-up code, the counter of instructions, and the timer of the board virt. The code runs in machine
-// mode (https://github.com/riscv/riscv-isa-manual). The timer is the timer of a SiFive CLINT.
+// Implements the start-up code, the counter of instructions and the timer of the board virt for 32-bit RISC-V. The code
+// runs in machine mode (https://github.com/riscv/riscv-isa-manual). The timer is the timer of a SiFive CLINT.
 #include <cstdint>
 
 #include "board.hpp"
@@ -28,7 +28,7 @@ std::uint64_t ticks() noexcept {
 }
 
 void wait_until(std::uint64_t time) noexcept {
-  timer_compare[1] = UINT32_MAX;  // while only one half is written, the time lies far in the future
+  timer_compare[1] = UINT32_MAX;  // no interrupt before both words of `time` are written
   timer_compare[0] = static_cast<std::uint32_t>(time);
   timer_compare[1] = static_cast<std::uint32_t>(time >> 32);
 }
@@ -81,7 +81,7 @@ extern "C" {
       ".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
       "la sp, board_stack_end\n"
       "la t0, board_trap\ncsrw mtvec, t0\n"
-      "li t0, 0x6008\ncsrs mstatus, t0\n"  // FS: dirty; MIE
+      "li t0, 0x6008\ncsrs mstatus, t0\n"  // sets the field FS to "dirty", which enables the FPU, and the bit MIE
       "csrw fcsr, zero\n"
       "tail board_start");
 }

@@ -1,4 +1,4 @@
-// The part of the start-up that Arm and RISC-V share. The stack pointer must be set.
+// Declares the part of the start-up code that Arm and RISC-V share. The stack pointer must be set before any call.
 #pragma once
 
 namespace board {

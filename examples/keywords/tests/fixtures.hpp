@@ -1,4 +1,4 @@
-// Fixtures for several tests: the folder of the model, WAV files, and synthetic sounds.
+// Provides fixtures for several tests: the folder of the model, WAV files, and synthetic sounds.
 #pragma once
 
 #include <bit>

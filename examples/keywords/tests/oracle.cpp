@@ -8,7 +8,7 @@
 namespace keywords {
 namespace {
 
-constexpr double pi = std::numbers::pi, unit = std::numeric_limits<float>::epsilon() / 2;  // of a rounding in float32
+constexpr double pi = std::numbers::pi, unit = std::numeric_limits<float>::epsilon() / 2;  // float32 rounding error
 constexpr double floor_of_bands = 1e-12;
 
 double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
@@ -51,10 +51,10 @@ double weight_of(std::size_t band, std::size_t bin) {
 
 // Computes the features and the bounds of their errors. A unit is 2^-24. An FFT of n points has an error of at most
 // log2(n) (1 + 4 sqrt(2)) units, relative to the 2-norm of the spectrum (Higham, Accuracy and Stability of Numerical
-// Algorithms, theorem 24.2). The real FFT uses a complex FFT, which adds a step. The window adds a rounding. So the
-// bound has 12 steps instead of 9. The magnitudes and the sum of fewer than 16 products add less than 32 units of the
-// band. The error of a logarithm is at most 4 units of the logarithm. The error of the DCT is at most 80 units of each
-// term.
+// Algorithms, theorem 24.2). The conversion from a complex FFT to the real FFT adds at most one step, and the window
+// adds one rounding. The bound therefore has 12 steps instead of log2(fft_length) = 9. The magnitudes and the sum of
+// fewer than 16 products add less than 32 units of the band. The error of a logarithm is at most 4 units of the
+// logarithm. The error of the DCT is at most mel_bands + 2 = 82 units of each term.
 FrameOracle compute_oracle(std::span<const float, frame_length> samples) {
   const Spectrum spectrum = spectrum_of(samples);
   const double bin_error = 12 * (1 + 4 * std::numbers::sqrt2) * unit * spectrum.norm;

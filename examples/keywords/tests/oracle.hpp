@@ -1,4 +1,4 @@
-// The oracle for the front end: plain loops in float64, with a direct DFT instead of an FFT.
+// Computes the front end in float64 with plain loops, as the oracle of the tests. A direct DFT replaces the FFT.
 #pragma once
 
 #include <array>

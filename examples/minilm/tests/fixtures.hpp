@@ -1,4 +1,4 @@
-// Code that several tests use: the paths of the model and of the conformance data, and a reader of JSON files.
+// Provides the paths of the model and of the conformance data, and a reader of JSON files, for several tests.
 #pragma once
 
 #include <cstdlib>

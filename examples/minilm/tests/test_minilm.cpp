@@ -19,7 +19,8 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// Returns the largest difference, or NaN if a number is NaN.
+// Returns the largest difference between an element of `actual` and the same element of `expected`, or NaN if an
+// element is NaN.
 template <class Actual>
 double largest_difference(const Actual& actual, const std::vector<double>& expected) {
   if (actual.size() < expected.size()) return std::numeric_limits<double>::infinity();
@@ -164,7 +165,8 @@ TEST_CASE("several texts in one run have the embeddings that each text has alone
   LADON_SKIP_WITHOUT(model_file());
   SentenceEncoder encoder(model_file());
   // The lengths make texts that begin and end inside a panel of tokens and inside a 32-bit word of SharedStack::Sight.
-  // The text of 256 tokens fills a run alone, and the text of 254 tokens has a run after the last shared run.
+  // The text of 256 tokens fills a whole run. The text of 254 tokens does not fit into the run of the texts before it,
+  // so it has a run of its own.
   const std::vector<std::size_t> lengths{2, 7, 31, 1, 33, 64, 8, 40, 70, 256, 5, 11, 254};
   std::vector<std::vector<TokenId>> texts;
   TokenId next = 2000;

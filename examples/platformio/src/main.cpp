@@ -1,5 +1,5 @@
-// Attention of 8 tokens on a microcontroller, or on a PC. The weights are in flash, and the workspace is static memory.
-// The program needs no other memory.
+// Computes the attention of 8 tokens on a microcontroller, or on a PC. The weights are in flash, the workspace is
+// static memory, and no memory is allocated.
 #if defined(ARDUINO)
 #include <Arduino.h>
 #else

@@ -1,4 +1,4 @@
-// Code that several tests use: the errors of loading a file, and the paths of the model and of the conformance data.
+// Provides the errors of loading a file, and the paths of the model and of the conformance data, for several tests.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// A vocabulary of 512 tokens for tests, and its file.
+// Makes vocabularies of 512 tokens for tests, and the bytes of their files.
 #pragma once
 
 #include <string>

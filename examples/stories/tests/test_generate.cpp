@@ -41,8 +41,8 @@ struct Storyteller {
   Timing timing;
 };
 
-// A text of 152 tokens, which fill more than four chunks of 32 tokens (network_of.hpp). Any beginning of the text is a
-// prompt.
+// A text of 152 tokens, which fill more than four chunks of 32 tokens (network_of.hpp). The tests use beginnings of the
+// text as prompts.
 const std::string long_prompt = [] {
   std::string text;
   for (int i = 0; i < 6; ++i) text += "Once upon a time there was a dog. He was sad, so he ran to the park. ";

@@ -32,15 +32,17 @@ struct LoadOptions {
   // The epsilon of the norms: PyTorch's layer_norm_eps, or Hugging Face's layer_norm_eps or rms_norm_eps. A checkpoint
   // does not contain this number.
   float epsilon = 1e-5f;
-  // If true, a tensor below the prefix that the layer does not use is an error, as in PyTorch's load_state_dict.
+  // If true, `load` rejects a file that has a tensor below the prefix that the layer does not use, as PyTorch's
+  // load_state_dict does.
   bool strict = true;
 };
 
 // Internal functions of `load`.
 namespace detail {
 
-// Returns the values of each tensor of a layer, in the order of `members`. A line of `members` is a name, the extents
-// of the tensor and "bfloat16" if the tensor is not float32. src/weights/spec.hpp explains the lines.
+// Returns the address of the values of each tensor of a layer, in the order of the lines of `members`. A line consists
+// of the tensor's name, the tensor's extents, and the word "bfloat16" if the tensor is bfloat16. src/weights/spec.hpp
+// explains the lines.
 std::vector<const std::byte*> find(const File& file, const std::string& members, const std::string& prefix,
                                    bool strict);
 
@@ -51,7 +53,8 @@ struct Extents<TensorView<Element, Sizes...>> {
   static constexpr std::array<std::size_t, sizeof...(Sizes)> sizes{Sizes...};
 };
 
-// Calls visit(name, view, rows) for each tensor of a linear map or a norm. `rows` is the text of the first extent.
+// Calls visit(name, view, rows) for each tensor of a linear map or a norm. `rows` is the text of the tensor's first
+// extent: a number, or for in_proj a sum such as "384+384+384".
 template <class Part, class Visit>
 void for_each_tensor(const std::string& name, Part& part, const std::string& rows, const Visit& visit) {
   static_assert(!requires { part.scale; }, "ladon: load reads float32 and bfloat16 weights, not layout::Int8");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which the bytes of a file come into memory.
+// Selects one of two ways in which the bytes of a file come into memory.
 #pragma once
 
 namespace ladon::safetensors {
