@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the headers, the CMake package, the pkg-config files, the program ladon-weights and the library
-# ladon::safetensors. The CMake package and ladon.pc do not depend on the architecture, so they go to share/, which
-# find_package also searches in a cross build.
+# ladon::safetensors. The CMake package, the sources of kernels and ladon.pc do not depend on the architecture, so these
+# files go to share/, which find_package also searches in a cross build.
 #
 #   include/ladon/              the headers
 #   lib/                        libladon_safetensors.a, its CMake targets and its pkg-config file, if it was built

@@ -12,7 +12,8 @@ function(ladon_kernel_modules)
   ladon_wasm_tools()
   ladon_wasm_variants(variants)
   # With DETERMINISTIC, no module may use relaxed instructions for floats. The only relaxed instruction for integers has
-  # the same results on every engine if activations have 7 bits.
+  # the same results on every engine if activations have 7 bits. Only an int8 kernel with 7 bits therefore keeps the
+  # relaxed module.
   if(arg_DETERMINISTIC AND NOT (arg_PRECISION STREQUAL "int8" AND arg_ACTIVATION_BITS EQUAL 7))
     list(REMOVE_ITEM variants relaxed)
   endif()

@@ -20,7 +20,10 @@ double median(std::vector<double> values) {
 // the feed-forward width. Q is the number of queries: only the slots in the last layer, and all tokens in every earlier
 // layer. A multiply-add counts as two flops:
 //
-//     4 T D D  keys, values    4 Q D D  queries, output    4 Q T D  scores, weighted values    4 Q D F  feed-forward
+//     4 T D D  projections of keys and values
+//     4 Q D D  projection of queries, and output projection
+//     4 Q T D  scores, and weighted sums of values
+//     4 Q D F  feed-forward network
 double needed_flops(std::size_t characters) {
   constexpr double d = shape.model, f = feed_forward;
   const double t = static_cast<double>(slots + characters);

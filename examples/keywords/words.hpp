@@ -18,7 +18,7 @@ inline constexpr std::size_t first_word = 2;
 struct DetectedWord {
   std::size_t start;  // samples from the start of the first window to the start of the window that has the word
   std::size_t label;  // index in `labels`
-  float probability;  // the average
+  float probability;  // the average of rule 1 below
 };
 
 // Finds words by a rule like that of TensorFlow's streaming examples (RecognizeCommands):
@@ -44,7 +44,8 @@ class WordDetector {
   explicit WordDetector(std::size_t stride) noexcept
       : stride_(stride), count_(std::max(averaged / stride, std::size_t{1})) {}
 
-  // Takes the probabilities of the next window. Returns the word that the window completes, if there is one.
+  // Takes the probabilities of the next window. Returns the word that rules 2 to 4 report for this window, if there is
+  // one.
   std::optional<DetectedWord> add(const Probabilities& probabilities) noexcept {
     recent_[windows_++ % count_] = probabilities;
     const Probabilities averages = average();

@@ -20,7 +20,7 @@ inline constexpr std::size_t head_count = 12;
 inline constexpr std::size_t model_width = 384;
 inline constexpr std::size_t feed_forward_width = 1536;
 inline constexpr std::size_t vocabulary_size = 30522;
-inline constexpr std::size_t position_count = 512;  // rows of the table; texts are truncated to max_tokens
+inline constexpr std::size_t position_count = 512;  // rows of Embeddings::position; texts use the first max_tokens
 inline constexpr std::size_t max_tokens = 256;
 inline constexpr float layer_norm_epsilon = 1e-12f;
 

@@ -11,7 +11,7 @@ inline constexpr const char* tokenizer_file_name = "tok512.bin";
 // Returns $LADON_STORIES_DIR if set, else shared/models/stories260K beside the checkout.
 std::filesystem::path default_folder();
 
-// Returns `file`. Throws Error if the file does not exist, and states where to get it.
+// Returns `file`. Throws Error if the file does not exist. The error states where to get the file.
 std::filesystem::path existing(std::filesystem::path file);
 
 }  // namespace stories

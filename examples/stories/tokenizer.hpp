@@ -15,10 +15,10 @@ namespace stories {
 inline constexpr TokenId begin_token = 1;  // begins every text; if the model writes this token, its text has ended
 inline constexpr TokenId first_byte_token = 3;
 
-// Byte-pair encoding as in llama2.c, which follows SentencePiece. A space is added before the text. At first, each code
-// point is a token. If the vocabulary lacks a code point, each byte of the code point is a token. Then two neighbours
-// are joined into one token, again and again. Each time, the encoder joins the pair whose joined piece has the best
-// score. Of equal scores, the first pair counts. The encoding ends when no two neighbours can be joined.
+// Encodes texts by byte-pair encoding, like llama2.c, which follows SentencePiece. First, adds a space before the text,
+// and makes each code point a token. If the vocabulary lacks a code point, each byte of the code point becomes a token.
+// Then repeatedly joins two neighbours into one token: the pair whose joined piece has the best score, or the first
+// such pair if several pairs have this score. Ends when no two neighbours can be joined.
 class Tokenizer {
  public:
   // Reads llama2.c's file of pieces and scores: the int32 length of the longest piece, and for each token a float32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a C call at run time: null pointers, alignment, lengths and overlaps. All checks are done before the
-// call writes anything. The status of the call is the first error, or LADON_OK if there is no error.
+// Implements the checks of a C call at run time: null pointers, alignment, lengths and overlaps. All checks are done
+// before the call writes anything. The status of the call is the first error, or LADON_OK if there is no error.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@
 
 namespace c_kernel {
 
-// Writes a #define for each size of the shape, and for the sizes of the feed-forward network, of the stack and of the
-// phases.
+// Writes a #define for each size of the shape. Also writes the width of the feed-forward network, the number of layers
+// and the number of phases, if the kernel has them.
 template <class Kernel, class Settings>
 constexpr void write_constants(Writer& out) {
   out << "#define @NAME@_QUERIES @queries@\n#define @NAME@_KEYS @keys@\n#define @NAME@_MODEL @model@\n"

@@ -61,7 +61,7 @@ TEST_CASE("a text begins with its mark and an added space") {
 TEST_CASE("the pair with the best score is joined first, and the first of equal pairs") {
   const Tokenizer tokenizer = small_tokenizer();
   CHECK(tokenizer.encode("bca") == Tokens{begin_token, space, bc, a});
-  CHECK(tokenizer.encode("abc") == Tokens{begin_token, space, abc});          // bc, then abc before " a"
+  CHECK(tokenizer.encode("abc") == Tokens{begin_token, space, abc});          // first bc, then abc, and not " a"
   CHECK(tokenizer.encode("bcab") == Tokens{begin_token, space, bcab});        // bc, ab, and then bcab
   CHECK(tokenizer.encode("baaab") == Tokens{begin_token, space, b, aa, ab});  // the first two letters a, then ab
   CHECK(tokenizer.encode("aab") == Tokens{begin_token, space, aa, b});        // aa and ab have equal scores

@@ -38,7 +38,7 @@ inline constexpr std::string_view dtype_of<std::int8_t> = "I8";
 template <>
 inline constexpr std::string_view dtype_of<std::uint8_t> = "U8";
 
-// The tensors of a safetensors file:
+// Gives access to the tensors of a safetensors file. The file consists of:
 //
 //   8 bytes  length of the header, little-endian
 //   header   JSON: {"name": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..}
