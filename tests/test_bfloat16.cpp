@@ -108,6 +108,12 @@ TEST_CASE("bfloat16: products of bfloat16 numbers in plain loops") {
   check_attention(attention_subject<S{.queries = 7, .model = 11}, None, BFloat16<InProj>, Arrays<1>>());
 }
 
+// The output projection adds a bias and two products. The bound of so short a sum depends on the order of addition.
+TEST_CASE("bfloat16: an output projection of two features") {
+  check_cross(attention_subject<S{.queries = 33, .keys = 24, .model = 133, .heads = 2, .head_width = 1}, Causal,
+                                BFloat16<InProj>, Arrays<4>>());
+}
+
 TEST_CASE("bfloat16: a single token") {
   check_attention(attention_subject<S{.queries = 1, .keys = 9, .model = 37, .heads = 3, .head_width = 7}, None,
                                     BFloat16<InProj>>());

@@ -102,12 +102,15 @@ std::vector<float> product(const Problem<Tokens, Features, Rows>& problem) {
   return y;
 }
 
+template <int Bits = 8, std::size_t Tokens, std::size_t Features, std::size_t Rows>
+void check(const Problem<Tokens, Features, Rows>& problem) {
+  CAPTURE(Tokens);
+  const std::vector<float> y = product<Bits>(problem), expected = expected_product<Bits>(problem);
+  CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)) == 0);
+}
 template <std::size_t Tokens, std::size_t Features, std::size_t Rows, int Bits = 8>
 void check() {
-  CAPTURE(Tokens);
-  const auto problem = std::make_unique<Problem<Tokens, Features, Rows>>();
-  const std::vector<float> y = product<Bits>(*problem), expected = expected_product<Bits>(*problem);
-  CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)) == 0);
+  check<Bits>(*std::make_unique<Problem<Tokens, Features, Rows>>());
 }
 
 }  // namespace
@@ -123,3 +126,16 @@ TEST_CASE("int8 products: whole groups of features, 7 bits") { check<8, 32, 16, 
 TEST_CASE("int8 products: a panel of few tokens") { check<3, 131, 17>(); }
 TEST_CASE("int8 products: a single token") { check<1, 83, 9>(); }
 TEST_CASE("int8 products: fewer features than a group") { check<5, 3, 2>(); }
+
+// The features are multiples of 1/128, so x / scale is often near the middle of two integers. tests/CMakeLists.txt also
+// compiles this file with -ffp-contract=fast. The lowest feature of a token must then still become the integer 0 of
+// q + zero. If q + zero were -1, 8 bits would hold 255.
+TEST_CASE("int8 products: the lowest feature is near the middle of two integers") {
+  constexpr std::size_t tokens = 24, features = 9, rows = 5;
+  const auto problem = std::make_unique<Problem<tokens, features, rows>>();
+  Random random;
+  for (int i = 0; i < 300; ++i) {
+    for (float& x : problem->x) x = static_cast<float>(static_cast<int>(random.bits() >> 8) % 129) / 128 - 0.75f;
+    check(*problem);
+  }
+}

@@ -4,6 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 set(flags
   -march=x86-64 -msse3 -mssse3 -msse4.1 -march=x86-64-v2 -mavx "-mavx -mfma" -mavx2 "-mavx2 -mfma" -mavx512f
+  "-mavx512f -mavx512cd -mavx512dq -mavx512bw"
   "-mavx2 -mfma -mavxvnni" -march=x86-64-v4 "-march=x86-64-v4 -mavx512vnni" "-march=x86-64-v4 -mavx512bf16" "-march=x86-64-v4 -mavx512vnni -mavx512bf16" -DLADON_ARRAY_LANES=1 -DLADON_ARRAY_LANES=16 -DLADON_CHECKED=1 -DLADON_DETERMINISTIC=1 -DLADON_KEY_BLOCK=64
   -DLADON_CONSTANT_EVALUATION=0 "-march=x86-64-v4 -DLADON_CONSTANT_EVALUATION=0"
   "-DLADON_CHECKED=1 -DLADON_ARRAY_LANES=1" "-march=x86-64-v4 -DLADON_CHECKED=1"

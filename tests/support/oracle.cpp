@@ -171,7 +171,8 @@ Real nearest_bfloat16(Real x) {
 }
 
 // Computes a linear map with bfloat16 weights whose inputs are rounded to bfloat16. The product of two bfloat16 numbers
-// is exact in float32, so only the sum is rounded.
+// is exact in float32, so only the sum is rounded. The rounding error of a sum of few products depends on the order of
+// addition. As in detail/simd/bfloat16_dot.hpp, the second product of a pair is therefore added first.
 Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   Matrix rounded_x = x;
   for (Real& feature : rounded_x.data) feature = nearest_bfloat16(feature);
@@ -179,7 +180,9 @@ Matrix linear_bfloat16(const Linear& w, const Matrix& x) {
   for (std::size_t t = 0; t < x.rows; ++t) {
     for (std::size_t o = 0; o < w.out; ++o) {
       Real total = w.bias.empty() ? 0.0f : w.bias[o];
-      for (std::size_t i = 0; i < w.in; ++i) {
+      for (std::size_t k = 0; k < (w.in + 1) / 2 * 2; ++k) {
+        const std::size_t i = k ^ 1;
+        if (i >= w.in) continue;
         const double weight = static_cast<double>(w.weight[o * w.in + i]);
         const Real feature = rounded_x(t, i);
         total = rounded(total.value + weight * feature.value, total.deviation, weight * feature.deviation);

@@ -122,6 +122,8 @@
 #define LADON_ISA avx512_vnni
 #elif defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512CD__)
 #define LADON_ISA avx512
+#elif defined(__AVX512BW__)
+#define LADON_ISA avx512bw
 #elif defined(__AVX512F__)
 #define LADON_ISA avx512f
 #elif LADON_VNNI
