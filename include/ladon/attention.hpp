@@ -32,7 +32,7 @@ struct Attention {
 
   using Options = RunOptions<shape, Mask, Score, Position>;
   using Map = AttentionMap<shape>;
-  using Workspace = AttentionWorkspace<detail::without_model(shape), Target>;
+  using Workspace = AttentionWorkspace<shape, detail::WholePacks<Target>>;
   using Queries = TensorView<const float, shape.heads, shape.queries, shape.head_width>;
   using Keys = TensorView<const float, shape.kv_heads, shape.keys, shape.head_width>;
   using Values = TensorView<const float, shape.kv_heads, shape.keys, shape.value_width>;
@@ -67,7 +67,7 @@ struct Attention {
     const detail::AttentionCall call{
         q.data, k.data, v.data, out.data, lengths, options, options.bind(lengths), detail::capture<shape>(to)};
     detail::simd::with_packs<Target>([&]<class Simd>(Simd) {
-      using Steps = detail::AttentionSteps<detail::without_model(shape), Score, Position, Target, Simd>;
+      using Steps = detail::AttentionSteps<shape, Score, Position, detail::WholePacks<Target>, Simd>;
       Steps::run(call, workspace);
     });
   }

@@ -20,12 +20,12 @@
 
 namespace ladon::inline LADON_ABI::detail {
 
-// Returns the shape with `model` = 0. Attention without projections has no products with weights, and `model` = 0 says
-// so to `tiling` (detail/simd/vectors.hpp).
-constexpr Shape without_model(Shape shape) noexcept {
-  shape.model = 0;
-  return shape;
-}
+// The target of attention without projections: Target, but without packs of half a register. Such packs make products
+// with weights faster (narrowest_model_of_half_packs), and attention without projections has no such products.
+template <class Target>
+struct WholePacks : Target {
+  static constexpr std::size_t narrowest_model_of_half_packs = target::unlimited;
+};
 
 // The arguments of a call of attention without projections. The four arrays are row-major and belong to the caller.
 template <class Options, class BoundMask, class CaptureOf>
