@@ -71,9 +71,9 @@ function(split_at_include text)
   return(PROPAGATE before line file after)
 endfunction()
 
-# add_text(<name> <condition> <text>): appends the text of the header <name> and the headers that <name> includes to
-# `body`. An included header of Ladon comes before the text of <name>, or inside the text if its #include is under an
-# #if.
+# add_text(<name> <condition> <text>): appends <text>, the text of the header <name>, to `body`. Also appends each Ladon
+# header that <text> includes, unless `body` already contains the included header. If an #include is under an #if, the
+# included header replaces this #include. Otherwise, the included header comes before <text>.
 function(add_text name condition text)
   set(own "") # the text since the last header of Ladon under an #if
   set(open 0)

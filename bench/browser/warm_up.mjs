@@ -4,9 +4,9 @@
 export const pause = (milliseconds = 0) => new Promise(resolve => setTimeout(resolve, milliseconds));
 
 /**
- * Calls `run` in periods of `spell` milliseconds, until two periods in a row bring no improvement, and in at most
- * `most` periods. Pauses let other threads of the engine finish. V8 replaces hot functions one after another, and large
- * functions late.
+ * Calls `run` in periods of `spell` milliseconds, at most `most` periods. Stops after two periods in a row without an
+ * improvement of 5%. One such period is not enough, because V8 optimises hot functions one after another, and large
+ * functions late. Pauses let other threads of the engine finish.
  */
 export async function warmUp(run, spell = 400, most = 15) {
   let best = Infinity;

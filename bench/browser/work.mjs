@@ -15,7 +15,7 @@ export async function makePeaks(milliseconds, report) {
   return peaks;
 }
 
-/** Returns the peaks of a kind of module: {float32, int8}. */
+/** Makes the peaks of a kind of module and warms them up. Returns {float32, int8}, each a result of makePeak. */
 export async function peaksOf(kind, milliseconds) {
   const peaks = {};
   for (const precision of ["float32", "int8"]) {

@@ -79,7 +79,7 @@ export class WeightBlock {
     this.#memory.release(this.#block);
   }
 
-  /** Returns a view of a tensor, or a copy of a tensor of F16 or BF16. */
+  /** Returns a view of a tensor. For a tensor of F16 or BF16, returns a copy that is converted to float32. */
   tensor(name: string, type?: WeightType): WeightArray {
     const { tensors } = this.#plan;
     const { type: stored, begin, length, widen } = tensors.get(name) ?? fail("weights", "tensor", [...tensors.keys()], name);

@@ -30,7 +30,10 @@ const hugeHeader = () => {
   return fileOf(JSON.stringify({ ...header, other: entry([950_000_000], 3_800_000_000) }));
 };
 
-/** Returns a stream of these pieces that then waits for `release`. `reached` resolves when the reader requests more. */
+/**
+ * Returns {stream, reached, release}. The stream delivers the pieces, waits for a call of release(), and then ends.
+ * `reached` resolves when the reader requests data after the last piece.
+ */
 const waiting = (...pieces) => {
   const { promise: reached, resolve: reach } = deferred();
   const { promise: gate, resolve: release } = deferred();

@@ -249,7 +249,8 @@ test("int8 beside float32: figures; keys select the precision", { skip: skipWith
   assert.ok((await overflow(page)) <= 0);
   assert.deepEqual(await accessibilityProblems(page), []);
 
-  // Replaces the other sentences by one sentence. The mean cosine is then that of two sentences.
+  // Replaces the list of other sentences by one sentence. The table then shows the mean of two cosines between int8 and
+  // float32. The second cosine belongs to the sentence in the text field.
   await page.getByText("Other sentences").click();
   await page.getByLabel("One a line").fill("Only this one.");
   await page.locator("#comparison-table").getByText("mean of 2 sentences").waitFor({ timeout: 30_000 });

@@ -136,8 +136,8 @@ struct GroupDot {
       sum.lane[i] += products;
     }
   }
-  // Adds the products of group * lanes integers at `x` and group * lanes weights at `weight`. Each implementation
-  // chooses the lane of each product.
+  // Adds the products x[i] * weight[i] to `sum`, for all i < group * lanes. Each implementation chooses which lane of
+  // `sum` receives a product.
   static LADON_INLINE constexpr void add_products(Sums& sum, const Element* x, const std::int8_t* weight) noexcept {
     LADON_UNROLL
     for (std::size_t i = 0; i < group * Pack::lanes; ++i) sum.lane[i / group] += feature_value(x[i]) * weight[i];

@@ -90,8 +90,8 @@ LADON_INLINE constexpr float sqrt_scalar(float x) noexcept {
 }
 
 // Programs for microcontrollers rely on a constant duration of a call. On a Cortex-M with an FPU, the next three
-// functions are therefore written in assembly, so that their duration does not depend on their arguments. From C++
-// code, g++ 12 would compile a branch if an argument is a constant.
+// functions are therefore written in assembly for g++, so that their duration does not depend on their arguments. From
+// C++ code, g++ 12 would compile a branch if an argument is a constant.
 
 // Returns condition ? a : b.
 LADON_INLINE constexpr float select_scalar(bool condition, float a, float b) noexcept {

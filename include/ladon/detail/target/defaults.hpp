@@ -7,8 +7,8 @@
 // throughput in percent of one core's peak throughput of multiply-adds.
 //
 // A pack is a vector register of floats (detail/simd/vectors.hpp). detail/memory/panels.hpp explains panels, and
-// detail/target/tiling.hpp explains tiles. A step of a product adds one element of the inner dimension to all sums of a
-// tile.
+// detail/target/tiling.hpp explains tiles. A step of a product is the work for one value of the inner index: one
+// multiply-add for each accumulator of a tile.
 //
 // Tests compile kernels for numbers of lanes that the machine does not have. Kernels therefore read the constants that
 // depend on the registers from their template argument `Target` (detail/simd/vectors.hpp). These constants are tiling,
@@ -38,8 +38,7 @@ struct Defaults {
   static constexpr std::size_t narrowest_model_of_half_packs = unlimited;
   // How many rows a tile of three packs of half a register has.
   static constexpr std::size_t rows_of_half_packs = 8;
-  // How many steps one iteration of the micro-kernel's loop takes: 1 or 2. A step adds one element of the inner
-  // dimension to all sums of a tile.
+  // How many steps one iteration of the micro-kernel's loop takes: 1 or 2.
   static constexpr std::size_t steps_per_iteration(std::size_t /*lanes*/, std::size_t /*packs*/) noexcept { return 1; }
   // Whether the micro-kernel's loop advances two pointers, to the weights and to the panel. If false, the loop computes
   // addresses from an index.
