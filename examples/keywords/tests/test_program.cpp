@@ -231,10 +231,11 @@ TEST_CASE("a pipe ends with 1, and the program does not wait for its writer") {
 TEST_CASE("a model with a weight that is not finite ends with 1, and no picture is written") {
   LADON_SKIP_WITHOUT(model_file());
   const TemporaryFolder folder;
-  std::string model = examples::content_of(model_file());
-  const std::size_t nan = 4;                                   // bytes; 0x7FFFFFFF is NaN
-  model.replace(model.size() - nan, nan, "\xff\xff\xff\x7f");  // the last weight of the file
-  const std::string damaged = " --model " + quoted(folder.file("damaged.safetensors", model));
+  std::string bytes = examples::content_of(model_file());
+  const std::size_t weight_bytes = 4;
+  // The last weight of the file becomes NaN.
+  bytes.replace(bytes.size() - weight_bytes, weight_bytes, "\xff\xff\xff\x7f");
+  const std::string damaged = " --model " + quoted(folder.file("damaged.safetensors", bytes));
   const std::string sound = quoted(folder.file("sound.wav", wav_of({}, white_noise(16000))));
   const std::string longer = quoted(folder.file("longer.wav", wav_of({}, white_noise(20000))));
   const auto picture = folder.path() / "a.svg";

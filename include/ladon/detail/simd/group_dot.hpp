@@ -96,8 +96,7 @@ LADON_INLINE std::int64_t load_two_groups(const std::int8_t* weight) noexcept {
 
 // Whether an implementation has the function add_folded (below).
 template <class Dot>
-inline constexpr bool adds_folded =
-    requires(typename Dot::Sums sum, typename Dot::Pack x) { Dot::add_folded(sum, x, std::int64_t{}); };
+inline constexpr bool adds_folded = requires { &Dot::add_folded; };
 
 // The implementation for plain arrays. Every other implementation gives equal results. An implementation may store the
 // integers of a group in another order than [lanes][group], because only its own functions depend on the order.
