@@ -93,12 +93,11 @@ LADON_INLINE void group_steps_by_lane(const Groups& groups, std::size_t k, const
   }
 }
 
-// Adds all steps to the sums of a tile. `panel` is [groups][Width][Dot::group].
+// Adds the steps from step k on to the sums of a tile. `panel` is [groups][Width][Dot::group].
 template <class Dot, std::size_t Lanes, std::size_t Width, class Groups, class Element, class Sums, std::size_t Rows,
           std::size_t Packs>
-LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Element* panel,
-                                              Sums (&sum)[Rows][Packs]) noexcept {
-  std::size_t k = 0;
+LADON_INLINE constexpr void accumulate_groups(const Groups& groups, const Element* panel, Sums (&sum)[Rows][Packs],
+                                              std::size_t k = 0) noexcept {
   if constexpr (multiplies_by_lane<Dot>) {
     for (; k + Dot::steps <= Groups::whole; k += Dot::steps) {
       group_steps_by_lane<Dot, Lanes, Width>(groups, k, panel + Dot::group * k * Width, sum);
@@ -129,10 +128,7 @@ LADON_INLINE void accumulate_groups_and_prefetch(const Groups& groups, const Ele
       group_step<false, Dot, Lanes>(groups, k + i, panel + Dot::group * (k + i) * Width, sum);
     }
   }
-  for (; k < Groups::whole; ++k) group_step<false, Dot, Lanes>(groups, k, panel + Dot::group * k * Width, sum);
-  if constexpr (Groups::has_last) {
-    group_step<true, Dot, Lanes>(groups, Groups::whole, panel + Dot::group * Groups::whole * Width, sum);
-  }
+  accumulate_groups<Dot, Lanes, Width>(groups, panel, sum, k);
 }
 
 }  // namespace ladon::inline LADON_ABI::detail

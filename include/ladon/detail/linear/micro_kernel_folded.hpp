@@ -114,11 +114,7 @@ class FoldedMicroKernel {
   template <std::size_t RowStride, std::size_t InnerStride>
   LADON_INLINE void add(const float* a, const float* panel) noexcept {
     Wide b[Packs];
-    if constexpr (Packs == 1) {
-      b[0] = Fold::interleave(Wide::load(panel));
-    } else {
-      Fold::load(panel, b);
-    }
+    Fold::load(panel, b);
     LADON_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       const Wide weights = Fold::template alternate<InnerStride>(a + r * RowStride);
